@@ -248,7 +248,6 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     place,
     now,
     lastUptime,
-    /** Returns the state of the daemon that uses this store. */
     daemonState: once(async (): Promise<DaemonState> => {
       if (knowledge.isDaemon) return 'alive'
       const seen = daemonStateOf(await lastUptime(), now)

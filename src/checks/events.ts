@@ -31,7 +31,6 @@ import { ALERTED, daemonStateOf, plain } from './check.ts'
 const GRACE_MINUTES = 10
 /** The minimum number of syncs that must find changes without events before missing events are reported. */
 const SYNCS_LEAST = 2
-/** The minimum number of changes that these syncs must find together. */
 const CHANGES_LEAST = 3
 /**
  * The minutes without events before a hand-registered webhook is reported. They are three days, because
@@ -45,15 +44,12 @@ const BESIDE_LEAST = 4
  * past events.
  */
 const KIND_SHARE = 0.1
-/** The minutes for which the store keeps events. */
 const WEEK_MINUTES = 7 * 24 * 60
 
 type Change = 'inserted' | 'updated'
 
 interface Expected {
-  /** The time since which events should have arrived. */
   readonly since: Instant
-  /** The kinds of changes that should have caused events. */
   readonly changes: readonly Change[]
   /**
    * The time at which the last event about a lead arrived; null if the store has no event about a lead. The

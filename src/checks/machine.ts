@@ -2,6 +2,7 @@
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { shellCommand } from '../errors.ts'
+import { upperFirst } from '../report/words/clean-text.ts'
 import { counted } from '../report/words/numbers.ts'
 import { readServerState } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
@@ -164,17 +165,11 @@ async function findFaults({ lastFault, now }: Facts): Promise<Finding[] | null> 
   const fault = lastFault()
   if (fault === null || fault.to === null || fault.to < minutesBefore(now, DAY_MINUTES)) return []
   const { from, to, message, hint } = fault
-  return [
-    {
-      subject: from,
-      message: `From ${formatUtc(from)} to ${formatUtc(to)} nothing could be stored: ${message}.`,
-      brief: `could not be written from ${formatUtc(from)} to ${formatUtc(to)}`,
-      hint,
-    },
-  ]
+  const span = `from ${formatUtc(from)} to ${formatUtc(to)}`
+  const brief = `could not be written ${span}`
+  return [{ subject: from, message: `${upperFirst(span)} nothing could be stored: ${message}.`, brief, hint }]
 }
 
-/** Checks whether a PostgreSQL server accepts writes and has connections left. */
 export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
   const { isStandby, isReadOnly, connections } = await readServerState(db)
   if (isStandby) {

@@ -160,7 +160,6 @@ function failing({ recipient, report, issues, since, response }: RefusingRecipie
   }
 }
 
-/** Returns the subject of the finding: the report of the messages, or `alerts` for mails about alerts. */
 function subjectOf({ report }: Pick<DeliveryProblem, 'report'>): string {
   return report ?? 'alerts'
 }

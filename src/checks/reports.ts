@@ -31,14 +31,14 @@ export const REPORT_CHECKS = {
     part: 'schedules',
     title: 'report held',
     meaning: 'a report waits until a person approves it',
-    find: forEachReport((report, run) => (run?.state === 'held' ? [held(report, run)] : [])),
+    find: forEachReport((report, run) => (run?.state === 'held' ? held(report, run) : null)),
   },
   report_failed: {
     ...ALERTED,
     part: 'reports',
     title: 'report failed',
     meaning: 'the last scheduled run of a report sent no messages because it failed or was skipped',
-    find: forEachReport((report, run) => (run === undefined ? [] : failed(report, run))),
+    find: forEachReport((report, run) => (run === undefined ? null : failed(report, run))),
   },
   report_late: {
     ...ALERTED,
@@ -51,7 +51,7 @@ export const REPORT_CHECKS = {
     find: forEachReport(async (report, last, { db, now }) =>
       last?.state === 'pending' || last?.state === 'running'
         ? late(report, await listOpenScheduledRuns(db, `report:${report}`, now.toISOString()), now)
-        : [],
+        : null,
     ),
   },
   report_missed: {
@@ -76,19 +76,22 @@ export const REPORT_CHECKS = {
   },
 } as const satisfies Record<string, Check>
 
+/** What is found of one report, which is the subject of the finding. */
+type OfReport = Omit<Finding, 'subject'> | null
 type FindOfReport = (
   report: string,
   last: ScheduledRun | undefined,
   facts: Facts,
-) => Finding[] | Promise<Finding[]>
+) => OfReport | Promise<OfReport>
 
 function forEachReport(find: FindOfReport): Check['find'] {
   return async (facts) => {
-    const found: Finding[] = []
-    for (const report of facts.reports) {
-      found.push(...(await find(report, await facts.lastScheduledRun(`report:${report}`), facts)))
+    const findings: Finding[] = []
+    for (const subject of facts.reports) {
+      const found = await find(subject, await facts.lastScheduledRun(`report:${subject}`), facts)
+      if (found !== null) findings.push({ subject, ...found })
     }
-    return found
+    return findings
   }
 }
 
@@ -128,38 +131,31 @@ async function findLate(facts: Facts, { name, timing }: Facts['schedules'][numbe
   return next !== null && next.getTime() + LATE_MS <= now.getTime() ? next : null
 }
 
-function held(report: string, run: ScheduledRun): Finding {
+function held(report: string, run: ScheduledRun): OfReport {
   return {
-    subject: report,
     message: `${dueText(report, run)} is held${whyText(run)}`,
     brief: `report ${report} of ${formatUtc(run.due_at)}: held until a person lets it go`,
     hint: `Look at it with ${shellCommand(`report preview ${report}`)}; ${shellCommand(`report approve ${report}`)} sends it.`,
   }
 }
 
-function failed(report: string, run: ScheduledRun): Finding[] {
+function failed(report: string, run: ScheduledRun): OfReport {
   const { state, attempts } = run
-  if (state !== 'failed' && !(state === 'skipped' && attempts > 0)) return []
-  return [
-    {
-      subject: report,
-      message: `${dueText(report, run)} ${state === 'failed' ? 'failed' : 'was skipped'}${whyText(run)}`,
-      hint: `Once the cause is fixed, ${shellCommand(`report send ${report}`)} makes and sends it.`,
-    },
-  ]
+  if (state !== 'failed' && !(state === 'skipped' && attempts > 0)) return null
+  return {
+    message: `${dueText(report, run)} ${state === 'failed' ? 'failed' : 'was skipped'}${whyText(run)}`,
+    hint: `Once the cause is fixed, ${shellCommand(`report send ${report}`)} makes and sends it.`,
+  }
 }
 
 /** Looks at the oldest open run, because the latest run of a frequent report is never late. */
-function late(report: string, open: readonly ScheduledRun[], now: Date): Finding[] {
+function late(report: string, open: readonly ScheduledRun[], now: Date): OfReport {
   const run = open.find(({ state }) => state !== 'held')
-  if (run === undefined || run.due_at > minutesBefore(now, LATE_MINUTES)) return []
-  return [
-    {
-      subject: report,
-      message: `${dueText(report, run)} has not been made yet${whyText(run)}`,
-      hint: `${shellCommand('status')} shows what runs, and what the report waits for.`,
-    },
-  ]
+  if (run === undefined || run.due_at > minutesBefore(now, LATE_MINUTES)) return null
+  return {
+    message: `${dueText(report, run)} has not been made yet${whyText(run)}`,
+    hint: `${shellCommand('status')} shows what runs, and what the report waits for.`,
+  }
 }
 
 function dueText(report: string, { due_at }: ScheduledRun): string {
@@ -174,30 +170,24 @@ function whyText({ message }: ScheduledRun): string {
  * Looks for missed runs of a report. If a row was stored exactly at its due time, the row only marks the
  * start of the schedule and is left out.
  */
-function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
+function missed(report: string, noted: readonly ScheduledRun[]): OfReport {
   const scheduledRuns = noted.filter(
     ({ state, attempts, due_at, noted_at }) => state === 'skipped' && attempts === 0 && due_at !== noted_at,
   )
   const last = scheduledRuns.at(-1)
-  if (last === undefined) return []
+  if (last === undefined) return null
   const more = scheduledRuns.length === 1 ? '' : `, and ${counted(scheduledRuns.length - 1, 'time')} before`
-  return [
-    {
-      subject: report,
-      message: `The report ${report} was not made at ${formatUtc(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
-      hint: `${shellCommand(`report send ${report} --at ${last.due_at}`)} makes and sends the last of them; ${shellCommand(`schedule ${report}`)} lists all.`,
-    },
-  ]
+  return {
+    message: `The report ${report} was not made at ${formatUtc(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
+    hint: `${shellCommand(`report send ${report} --at ${last.due_at}`)} makes and sends the last of them; ${shellCommand(`schedule ${report}`)} lists all.`,
+  }
 }
 
-function incomplete(report: string, [first, ...others]: readonly FailedSection[]): Finding[] {
-  if (first === undefined) return []
+function incomplete(report: string, [first, ...others]: readonly FailedSection[]): OfReport {
+  if (first === undefined) return null
   const more = others.length === 0 ? '' : `, nor could ${counted(others.length, 'other part')}`
-  return [
-    {
-      subject: report,
-      message: `Of the report ${report} that was mailed last, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
-      hint: `It says so in its place. Once the cause is fixed, ${shellCommand(`report preview ${report} -o FILE`)} shows the report anew.`,
-    },
-  ]
+  return {
+    message: `Of the report ${report} that was mailed last, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
+    hint: `It says so in its place. Once the cause is fixed, ${shellCommand(`report preview ${report} -o FILE`)} shows the report anew.`,
+  }
 }

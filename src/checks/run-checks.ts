@@ -20,7 +20,6 @@ import { SETTINGS_CHECKS } from './settings.ts'
 import type { Freshness } from './sync.ts'
 import { readFreshness, SYNC_CHECKS } from './sync.ts'
 
-/** A finding, with the id of the check that found it. */
 export interface Found extends Finding {
   readonly check: CheckId
 }
@@ -57,7 +56,6 @@ export interface PartResult extends CheckResult<Part> {
 }
 
 export interface Health {
-  /** The worst status of all parts. */
   readonly status: 'ok' | Severity
   /**
    * One sentence, such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`. If there are
@@ -243,7 +241,6 @@ const TABLE = {
 export type CheckId = keyof typeof TABLE
 export const CHECKS: Readonly<Record<CheckId, Check>> = TABLE
 export const CHECK_IDS = Object.keys(TABLE) as readonly CheckId[]
-/** The checks that open alerts. */
 export const ALERTING_IDS = CHECK_IDS.filter((id) => CHECKS[id].shownIn.includes('alerts'))
 
 /**

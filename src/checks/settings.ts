@@ -52,7 +52,6 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
 }
 
 export interface SettingsInForce {
-  /** The time at which the daemon started. */
   readonly since: Instant
   /** The time of the last change of the settings file; null if the daemon has read the file since. */
   readonly changedAt: Instant | null

@@ -12,7 +12,6 @@ export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'quarter', '
  */
 export const DEFAULT_LOCALE = 'en-GB'
 
-/** The formats of an alert that is posted to a webhook. */
 export const WEBHOOK_FORMATS = ['json', 'slack', 'teams'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
@@ -30,7 +29,6 @@ export type BlockName = (typeof BLOCKS)[number]
  */
 export const ATTACHED_LISTS = ['changes', 'top_leads', 'urgent', 'stalled', 'pipelines', 'sources'] as const
 
-/** The formats of a list that is attached to a report. */
 export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const
 
 /**

@@ -97,7 +97,6 @@ export interface ReportFigures {
   readonly warnings: readonly ReportWarning[]
 }
 
-/** A part of a report that could not be made. */
 export interface FailedSection {
   /**
    * The name of the block. If it is `kpis`, only the sparklines are missing, and the key numbers are there.

@@ -17,7 +17,6 @@ export type CountedFigure = (typeof COUNTED_FIGURES)[number]
 /** The pipeline whose leads a number counts; null for all leads of the report. */
 export type CountedPipeline = { readonly id: string; readonly name: string } | null
 
-/** A range from `low` to `high`, both included. */
 export interface UsualRange {
   readonly low: number
   readonly high: number
@@ -42,7 +41,6 @@ type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
 /** Several days in a row that together are unusual, even if each single day is usual. */
 export interface Shift {
-  /** The local date of the first of the days. */
   readonly since: string
   readonly days: number
   readonly actual: number
@@ -65,7 +63,6 @@ export interface Expectation {
   readonly judgement: Judgement
   /** The range that contains the number in 19 of 20 usual periods; null if `learning` or `withheld`. */
   readonly range: UsualRange | null
-  /** The expected number; null without a range. */
   readonly expected: number | null
   /** The number of earlier periods of the same kind that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
@@ -158,7 +155,6 @@ export interface PublishedRange {
   readonly asOfDay: string
   /** The first local date that the range is about. */
   readonly firstDay: string
-  /** The last local date that the range is about. */
   readonly lastDay: string
   readonly range: UsualRange
   /** The real number; null until it is known. */
@@ -176,14 +172,12 @@ export interface PublishedRecord
   readonly windows: RangeRecord
 }
 
-/** A forecast of a number for the end of a month, quarter or fiscal year. */
 export interface Pace {
   readonly figure: CountedFigure
   /** The currency if the figure is an amount; null if it is a number of leads. */
   readonly currency: string | null
   readonly pipelines: readonly string[] | null
   readonly span: GoalPeriod
-  /** The last local date of the span. */
   readonly lastDay: string
   readonly goal: PaceGoal | null
   readonly soFar: number

@@ -39,7 +39,6 @@ export type Headers = Readonly<Record<string, string>>
 
 /** Sends the requests of one probe. The caller of `openAsker` must dispose of it to close its connections. */
 export interface Asker extends AsyncDisposable {
-  /** The way in which the next requests send the API key. */
   auth: Auth
   /** The headers that the user gave for every request. `{key}` stands for the API key. */
   readonly headers: Headers
@@ -167,7 +166,6 @@ export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => str
 
 export type Effect = 'effect' | 'none' | 'refused'
 
-/** The number of requests that are left for a series of trials. */
 export interface Budget {
   left: number
 }
@@ -262,7 +260,6 @@ export function pageOf(reply: Reply, list: List): Page | null {
   return { reply, envelope: found.path, records, ids: records.map((record) => idOf(record, list.id)) }
 }
 
-/** Returns whether a page has at least one record and shares no record with these ids. */
 export function isDisjoint(page: Page, ids: readonly string[]): boolean {
   const before = new Set(ids)
   return page.ids.length > 0 && page.ids.every((id) => !before.has(id))
@@ -291,7 +288,6 @@ export function finding(place: string, value: string, confidence: Confidence, ev
   return { place, value, confidence, evidence }
 }
 
-/** A part of the profile that the probe could not find out. */
 export interface Gap {
   readonly place: string
   readonly problem: string

@@ -99,7 +99,6 @@ async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promi
   return wantsKey(await asker.get(url))
 }
 
-/** Returns the finding for an upstream that answers without a key. */
 export function openFinding(reply: Reply): Finding {
   const evidence = `${evidenceOf(reply)} without any key: whoever reaches this address can read it`
   return finding('auth', 'none', 'proved', evidence)

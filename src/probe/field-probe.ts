@@ -283,7 +283,6 @@ export function isName(path: FieldPath): boolean {
   return path.length === 1 && RECORD_NAMES.includes(plainNameOf(path))
 }
 
-/** Returns whether every record has a value at the path and all these values differ. */
 export function isUnique(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => toText(readPath(record, path)))
   return values.every((value) => value !== null) && new Set(values).size === values.length

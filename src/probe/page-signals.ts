@@ -19,13 +19,11 @@ export interface Token extends Leaf {
   readonly token: string
 }
 
-/** A value that may be the cursor of the next page, and its place in the answer. */
 export interface Cursor {
   readonly place: Place
   readonly token: string
 }
 
-/** Returns the texts in the body that may be the URL of the next page. */
 export function nextUrls(page: Page): Token[] {
   return leaves(page).flatMap(({ path, value }) =>
     typeof value === 'string' &&

@@ -38,7 +38,6 @@ export interface FoundPaging {
   readonly largest: Page
   /** The query parameters with which the largest page was requested. */
   readonly params: Params
-  /** The headers with which the largest page was requested. */
   readonly headers: Headers
   /** Parameters other than size and position that every request for the list needs. */
   readonly along: Params

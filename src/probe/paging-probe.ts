@@ -21,14 +21,12 @@ import {
 import type { PageSize } from './list-parameters.ts'
 import { hasMorePath, nextCursors, nextUrls, paramsWith, placeInput, placeText } from './page-signals.ts'
 
-/** The maximum number of requests for one kind of parameter. */
 const TRIES = 10
 /** Once the whole probe has sent this many requests, no further kind of parameter is tried. */
 const QUESTIONS_MAX = 60
 
 export type PagingInput = z.input<typeof pagingSchema>
 
-/** The second page of the list, and the paging that leads to it. */
 export interface NextPage {
   readonly paging: PagingInput
   readonly second: Page
@@ -43,7 +41,6 @@ export interface Trial {
   readonly size: PageSize
 }
 
-/** Finds a kind of paging that leads to a second page; null if none does. */
 export async function findNextPage(trial: Trial): Promise<NextPage | null> {
   const isPromised = hasMorePath(trial.size.small) !== null
   const kinds = isPromised
@@ -273,7 +270,6 @@ interface Position {
   readonly kind: 'page' | 'offset'
   readonly start: number
   readonly second: Page
-  /** The value of the parameter that led to the second page. */
   readonly value: number
 }
 

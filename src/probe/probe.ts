@@ -35,13 +35,11 @@ const NAMED_MAX = 20
 
 interface ProbeOptions {
   readonly base: URL
-  /** The path of the list; null if the user gave none. */
   readonly path: string | null
   /** The API key; empty if there is none. */
   readonly key: string
   /** The way in which the key is sent; null or absent if the user did not say. */
   readonly auth?: Auth | null
-  /** Reports the name of each step. */
   readonly onStep?: (step: string) => void
 }
 
@@ -154,13 +152,11 @@ async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<b
   return page?.ids.length !== first.ids.length
 }
 
-/** If two of the records have the same id, chooses another field as the id. */
 function withSafeId(list: List, records: readonly unknown[]): List {
   if (isUnique(records, list.id)) return list
   return { ...list, id: pickId(records) ?? list.id }
 }
 
-/** The maximum number of fields that are tried as the id. */
 const IDS_TRIED = 3
 
 /**

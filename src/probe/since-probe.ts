@@ -44,7 +44,6 @@ interface SinceSearch {
 
 type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
 
-/** Finds the filter for leads changed since a time; null if none of the usual filters has an effect. */
 export async function findSince(
   search: SinceSearch,
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {
@@ -89,7 +88,6 @@ function timeOf({ updated, created }: SinceSearch, record: unknown): string {
   return toInstant(readPath(record, updated)) ?? (created && toInstant(readPath(record, created))) ?? ''
 }
 
-/** Returns whether a record has no time of its last change. */
 export function isUndated(record: unknown, updated: FieldPath): boolean {
   return toInstant(readPath(record, updated)) === null
 }

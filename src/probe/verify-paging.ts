@@ -15,7 +15,6 @@ const FAR_RECORDS = 10_000_000
 
 export interface Walk {
   readonly pages: readonly Page[]
-  /** The number of different ids on the pages. */
   readonly seen: number
   /**
    * The end of the walk. `end`: the list named no further page. `refused` or `repeated`: past the last page,

@@ -4,14 +4,7 @@ import { isWordKey } from './words/catalogue.ts'
 import { oneLine } from './words/clean-text.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
-export interface FailedView {
-  readonly kind: 'failed'
-  /** The title of the box; empty if the box belongs to the block above it. */
-  readonly title: string
-  /** A sentence which says that this part could not be made. */
-  readonly note: string
-  readonly reason: string
-}
+export type FailedView = ReturnType<typeof composeFailed>
 
 const TITLE_LENGTH = 80
 const REASON_LENGTH = 200
@@ -25,10 +18,10 @@ export function composeFailed(
   failed: FailedSection,
   { queries }: Pick<ReportFigures, 'queries'>,
   locale: LocaleContext,
-): FailedView {
+) {
   const { words } = locale
   return {
-    kind: 'failed',
+    kind: 'failed' as const,
     title: nameSection(failed, queries, locale),
     note: words('failed.note'),
     reason: words('failed.reason', { text: oneLine(failed.message, REASON_LENGTH) }),

@@ -20,12 +20,7 @@ import { oneLine } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
 import { type LocaleContext, shortenNames } from './words/locale-context.ts'
 
-export interface BannerView {
-  /** True if figures may be wrong. If false, the banner has only notes, such as that the mail is late. */
-  readonly isWarning: boolean
-  readonly title: string
-  readonly lines: readonly string[]
-}
+export type BannerView = NonNullable<ReturnType<typeof composeBanner>>
 
 type BannerContext = Pick<BlockContext, 'notMade' | 'resend'> & { readonly blocks: readonly BlockName[] }
 
@@ -44,7 +39,7 @@ export function composeBanner(
   failed: readonly FailedSection[],
   locale: LocaleContext,
   context: BannerContext,
-): BannerView | null {
+) {
   const warnings = [
     ...formatAge(figures, locale, context),
     ...formatTimes(figures, locale),
@@ -60,6 +55,7 @@ export function composeBanner(
   ]
   const lines = [...warnings, ...notes]
   if (lines.length === 0) return null
+  // Without a warning, the banner has only notes, such as that the mail is late.
   return { isWarning: warnings.length > 0, title: locale.words('warnings.title'), lines }
 }
 

@@ -80,7 +80,6 @@ export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'author
    * paths in the profile are appended.
    */
   readonly baseUrl: string
-  /** The profile of the upstream; by default that of the reference service. */
   readonly profile?: Profile
 }
 
@@ -213,11 +212,8 @@ export function openSource(options: SourceOptions) {
 
   return {
     profile,
-    /** The address of the list of leads, without secrets; see {@link sourceAddress}. */
     address: sourceAddress(at('leads'), profile, redact),
-    /** The statuses of this upstream's leads, in funnel order. */
     stages: stagesOf(profile),
-    /** True if the upstream can list only the leads that changed since a time. */
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: (endpoint: 'lead' | 'stats' | 'agents') => hasEndpoint(profile, endpoint),
     usage: client.usage,
@@ -251,7 +247,6 @@ export function openSource(options: SourceOptions) {
       const { url, raw } = await fetchRaw(id, signal)
       return readable(url, mapDetail(raw, id, profile))
     },
-    /** Fetches the lead and its details with one request. */
     async fetchSingleLead(id: string, signal?: AbortSignal): Promise<SingleLead> {
       const { url, raw } = await fetchRaw(id, signal)
       return readable(url, readSingleLead(raw, id, profile))
@@ -367,7 +362,6 @@ function gone(url: URL, what: string): LeadsheetError {
   })
 }
 
-/** Returns whether a redirect leads to the same endpoint with another id. */
 function isOtherLead(from: URL, to: URL | null, id: string): boolean {
   if (to === null || to.host !== from.host) return false
   const [parts, others] = [from, to].map(({ pathname }) => pathname.replace(/\/$/, '').split('/'))

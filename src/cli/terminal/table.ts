@@ -6,6 +6,7 @@ import { printable } from '../../printable.ts'
 import { splitGraphemes } from '../../report/words/clean-text.ts'
 import { formatClock } from '../../schedule/scheduled-runs.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
+import { MINUTE_MS } from '../../time.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -161,7 +162,6 @@ function at(widths: readonly number[], index: number): number {
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
-const MINUTE_MS = 60_000
 
 /** Formats a time as local time with its UTC offset: `Mon 2026-11-23 07:00 +01:00`. */
 export function localTime(at: Date, timeZone: string): string {

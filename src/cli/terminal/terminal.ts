@@ -12,6 +12,7 @@ import { snakeCase } from '../../config/setting-path.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
+import { formatSpan } from '../../time.ts'
 import type { Ending } from '../exit-status.ts'
 import type { Page, Paragraph } from './table.ts'
 import { plainText, styledText } from './table.ts'
@@ -290,7 +291,7 @@ export function progressLine(
     total === null ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
     detail,
     perSecond !== null && `${formatCount(perSecond)}/s`,
-    secondsLeft !== null && `${formatDuration(secondsLeft)} left`,
+    secondsLeft !== null && `${formatSpan(secondsLeft * 1000)} left`,
   ]
     .filter((part) => part)
     .join('  ')
@@ -313,12 +314,4 @@ function createPace(clock: Clock): (done: number) => number | null {
 
 function formatCount(count: number): string {
   return count.toLocaleString('en', { maximumFractionDigits: count < 10 ? 1 : 0 })
-}
-
-function formatDuration(seconds: number): string {
-  const whole = Math.ceil(seconds)
-  if (whole < 60) return `${whole} s`
-  return whole < 3600
-    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
-    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
 }

@@ -41,27 +41,7 @@ export interface ListedFacts {
   readonly isWeekNext: boolean
 }
 
-export interface PreferenceView {
-  /** The language, BCP 47. */
-  readonly lang: string
-  readonly about: string
-  readonly title: string
-  readonly address: string
-  /** A sentence about the change that was just made; null if there was none. */
-  readonly done: string | null
-  readonly state: string
-  readonly facts: readonly { readonly name: string; readonly value: string }[]
-  readonly actions: readonly ActionView[]
-  readonly note: string
-}
-
-/** A button of the page. */
-interface ActionView {
-  /** The field that the form sends. */
-  readonly field: { readonly name: string; readonly value: string }
-  readonly text: string
-  readonly hint: string
-}
+export type PreferenceView = ReturnType<typeof composePreferencePage>
 
 export const CHOICE_FIELD = 'choice'
 /** The form field that mail programs send for one-click unsubscribing (RFC 8058, section 3.1). */
@@ -70,7 +50,7 @@ export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as con
 const TITLE_LENGTH = 80
 const TEXT_LENGTH = 254
 
-export function composePreferencePage(facts: PreferenceFacts, locale: LocaleContext): PreferenceView {
+export function composePreferencePage(facts: PreferenceFacts, locale: LocaleContext) {
   const { words } = locale
   const { listed, state, done } = facts
   return {
@@ -78,6 +58,7 @@ export function composePreferencePage(facts: PreferenceFacts, locale: LocaleCont
     about: words('preferences.about'),
     title: oneLine(facts.title, TITLE_LENGTH),
     address: oneLine(facts.address, TEXT_LENGTH),
+    /** A sentence about the change that was just made; null if there was none. */
     done: done && words(`preferences.done.${done}`),
     state: formatState(facts, locale),
     facts: listed === null || state === 'unsubscribed' ? [] : listFacts(facts, listed, locale),
@@ -116,7 +97,7 @@ function listFacts(
   { state, isWeekly }: PreferenceFacts,
   { kind, filter, attachments, dueTimes, isWeekNext, ...zone }: ListedFacts,
   locale: LocaleContext,
-): PreferenceView['facts'] {
+) {
   const { words, and, dates } = locale
   const times = isWeekly ? firstOfEachWeek(dueTimes, locale.now, zone) : dueTimes
   const when = formatDueTimes(times, locale)

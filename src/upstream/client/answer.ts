@@ -33,11 +33,8 @@ export interface Answer<T = unknown> {
 
 export interface Failed {
   readonly error: LeadsheetError
-  /** True if the same request may succeed when it is sent again. */
   readonly isPassing: boolean
-  /** True if the upstream refused the request because requests come too fast. */
   readonly isThrottled: boolean
-  /** True if the upstream refused the request because of other requests at the same time. */
   readonly isConcurrent: boolean
   /** The wait that the upstream asks for, in milliseconds; null if it asks for none. */
   readonly waitMs: number | null
@@ -45,10 +42,8 @@ export interface Failed {
   readonly isUndecided: boolean
 }
 
-/** The facts about the request that are needed to judge its answer. */
 interface Asked {
   readonly call: Call
-  /** The number of this attempt, from 1. */
   readonly attempt: number
   readonly now: Date
   /** Removes secrets from the upstream's text before the text is quoted. */
@@ -57,7 +52,6 @@ interface Asked {
   readonly hideKey: (body: Buffer) => Buffer
 }
 
-/** The properties of undici's response that are used here. */
 interface Response {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
@@ -173,9 +167,7 @@ export function failed(error: LeadsheetError): Failed {
 }
 
 const MIB = 1024 * 1024
-/** The maximum size of a body as it is received, in bytes. */
 const WIRE_BYTES_MAX = 32 * MIB
-/** The maximum size of a body after it was decompressed, in bytes. */
 const BODY_BYTES_MAX = 64 * MIB
 /** The maximum number of bytes that are read from the body of an error. No message is longer. */
 const ERROR_BYTES_MAX = 64 * 1024
@@ -254,7 +246,6 @@ export function saidIn(body: unknown, depth = 0): string | null {
   return inner.map((value) => saidIn(value, depth + 1)).find((said) => said !== null) ?? null
 }
 
-/** Returns the beginning of a text in one line. */
 export function quote(text: string): string {
   const line = text
     .slice(0, 4 * QUOTE_CHARS)

@@ -94,7 +94,6 @@ const OWN_NAMES = /^([^.]+|.*\.(localhost|local|internal|home\.arpa|test))$/
 const own = new BlockList()
 for (const [network, prefix, family] of OWN_NETWORKS) own.addSubnet(network, prefix, family)
 
-/** Returns whether a request would be sent unencrypted to a host that is not on a network of our own. */
 export function isOpenHttp(url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)

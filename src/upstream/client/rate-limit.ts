@@ -34,9 +34,7 @@ export function createRequestRate(nowMs: () => number) {
       underWay++
       return { isTaken: true, inMs: at - now }
     },
-    /** Returns how many milliseconds are left of the wait that the upstream asked for. */
     blockedMs: () => Math.max(0, blockedUntil - nowMs()),
-    /** Records a wait that the upstream asked for. */
     block(ms: number): void {
       blockedUntil = Math.max(blockedUntil, nowMs() + ms)
     },
@@ -83,7 +81,6 @@ const EPOCHS = [
   [1e11, 1],
   [1e9, 1e3],
 ] as const
-/** The units of a delay such as `1m30s` or `20ms`, in milliseconds. */
 const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
   m: 60_000,

@@ -9,7 +9,6 @@ import { LeadsheetError } from '../../errors.ts'
 import type { EndpointName, Profile } from '../profile/profile.ts'
 import { unescapeId } from '../values/scalar.ts'
 
-/** A request to the upstream. */
 export interface Call<T = unknown> {
   /** The HTTP method. The body of the answer to a DELETE is ignored. */
   readonly method: 'GET' | 'POST' | 'DELETE'

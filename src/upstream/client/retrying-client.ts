@@ -19,7 +19,6 @@ import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } f
 const DEADLINES = {
   connectMs: 5_000,
   headersMs: 15_000,
-  /** The maximum time between two pieces of the body. */
   bodyGapMs: 15_000,
   /** The maximum time of the whole attempt, for a body that arrives slowly in small pieces. */
   attemptMs: 60_000,
@@ -43,13 +42,11 @@ export interface Timer {
 const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
-  /** Adds the API key to the URL or headers of a request. */
   readonly authorize: (url: URL, headers: Record<string, string>, apiKey: string) => void
   /** The API key, which is removed from everything that the upstream sends. */
   readonly apiKey: string
   /** Reads the API key again, after the upstream has refused it; null if it cannot be read. */
   readonly readKey?: (() => string | null) | undefined
-  /** The proxies of the environment; absent if there are none. */
   readonly proxy?: ProxySettings | undefined
   /** Returns further secrets that are removed from quoted text. */
   readonly otherSecrets?: () => readonly string[]
@@ -66,7 +63,6 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-/** The counts of the requests of a client. */
 export interface Usage {
   /** All requests, including retries. */
   readonly requests: number
@@ -108,7 +104,6 @@ export function createClient(options: ClientOptions) {
 
   return {
     usage: usage as Usage,
-    /** Removes the secrets from a text of the upstream. */
     redact,
     /**
      * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer with a Date

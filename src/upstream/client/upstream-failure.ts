@@ -57,7 +57,6 @@ export function isPassingStatus(status: number): boolean {
   return isFault || TOO_FAST.has(status) || PASSING.has(status)
 }
 
-/** Returns whether a refusal says in its text that too many requests were sent at the same time. */
 export function isAboutConcurrency(status: number, text: string): boolean {
   const isLimit = isTooFast(status) || [400, 409, 503].includes(status)
   return (
@@ -98,13 +97,11 @@ export function mayHaveArrived(thrown: unknown): boolean {
 interface Refusal {
   readonly status: number
   readonly url: URL
-  /** The upstream's error message. */
   readonly detail: string
   /** The names of the request's headers, for the hint: the upstream may have refused one of them. */
   readonly headers: readonly string[]
   readonly attempts: number
   readonly isPassing: boolean
-  /** True if the upstream refuses requests at the same time. */
   readonly isConcurrent: boolean
   /** True if the answer is a web page, as those of firewalls, proxies and sign-in pages are. */
   readonly isPage: boolean
@@ -170,7 +167,6 @@ export function redirected(status: number, url: URL, location: string | null): L
   )
 }
 
-/** @param proxy the proxy through which the request went, if any */
 export function unreachable(url: URL, attempts: number, cause: unknown, proxy?: URL | null): LeadsheetError {
   const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
   return new LeadsheetError(
@@ -192,7 +188,6 @@ export function unexpected(url: URL, what: string, hint = ADDRESS_HINT, cause?: 
   return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint, cause })
 }
 
-/** Makes the error for a POST that the upstream may or may not have carried out. */
 export function undecided(cause: LeadsheetError, idempotencyKey: string | undefined): LeadsheetError {
   const again =
     idempotencyKey === undefined

@@ -77,9 +77,7 @@ function idOf(entry: Omit<Activity, 'id'>): string {
  */
 export interface SingleLead {
   readonly lead: Lead | QuarantinedRecord
-  /** The hash of the record without the fields that records in the list do not have. */
   readonly fingerprint: Fingerprint
-  /** The details of the lead; or the reason if they cannot be read. */
   readonly detail: LeadDetail | { readonly reason: string }
 }
 

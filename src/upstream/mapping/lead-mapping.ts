@@ -241,12 +241,10 @@ function isMark(value: unknown, now: Date): boolean {
   return at !== null && at <= now.toISOString()
 }
 
-/** Returns the id of the lead in a record; null if the record has none. */
 export function leadIdIn(raw: unknown, { mapping }: Profile): string | null {
   return readId(raw, mapping.lead.id)
 }
 
-/** Returns whether a record could not be mapped and therefore is quarantined. */
 export function isQuarantined(mapped: object): mapped is QuarantinedRecord {
   return 'reason' in mapped
 }

@@ -130,9 +130,7 @@ const BYTES_A_UNIT = 3
 
 interface FittingRecord {
   readonly record: unknown
-  /** The record as JSON. */
   readonly text: string
-  /** The number of texts in the record that were shortened to 64 kB. */
   readonly cut: number
 }
 
@@ -172,7 +170,6 @@ export function fitRecord(record: unknown, sent?: string): FittingRecord | Overs
   return cut === 0 ? { record, text, cut } : { record: JSON.parse(short), text: short, cut }
 }
 
-/** Returns whether a value is nested deeper than a record may be. */
 export function isTooDeep(value: unknown): boolean {
   return isDeeper(value, DEPTH_MAX)
 }

@@ -33,7 +33,6 @@ import {
 /** The mark that replaces the records in the body. It is random, so that an upstream cannot send it. */
 const MARK = randomUUID()
 
-/** The parts of a profile that say where an answer has its records, their ids and its paging values. */
 type ListProfile = Pick<Profile, 'envelope' | 'paging' | 'mapping'>
 
 export interface ListBody {
@@ -146,7 +145,6 @@ function splitBody(bytes: Buffer, path: FieldPath, findKnown: FindKnown | undefi
 
 interface SplitList {
   readonly records: readonly RawRecord[]
-  /** The index of the bracket that closes the list. */
   readonly close: number
 }
 
@@ -194,7 +192,6 @@ function findSeparator(bytes: Buffer, first: number): Buffer | null {
   return bytes.subarray(end - 1, endOfString(bytes, skipSpace(bytes, second + 1)))
 }
 
-/** Reads a record; null if the bytes are not a JSON object. */
 function readRecord(
   bytes: Buffer,
   view: DataView,

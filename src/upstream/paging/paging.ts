@@ -12,7 +12,6 @@ import type { PagingProfile, Place, Profile, TimeFilter } from '../profile/profi
 import { pathText, readPath } from '../values/json.ts'
 import { COUNT, isOutside, toNumber } from '../values/scalar.ts'
 
-/** The parts of an answer that lead to the next page. */
 export interface PageAnswer {
   readonly url: URL
   readonly body: unknown
@@ -50,7 +49,6 @@ export function requestPage(
   return url
 }
 
-/** Returns whether each page names the next one, by a cursor or a link. */
 export function namesNext({ kind }: PagingProfile): boolean {
   return kind === 'cursor' || kind === 'next_url' || kind === 'link'
 }
@@ -316,7 +314,6 @@ export function resolveLink(from: URL, link: string): URL | null {
   return url
 }
 
-/** @throws LeadsheetError api_unexpected for a link to another host or port */
 function linkedFrom(from: URL, link: string): URL {
   const url = resolveLink(from, link)
   if (url !== null) return url

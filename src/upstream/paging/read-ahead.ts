@@ -94,7 +94,6 @@ function isCut(rows: number, wanted: number): boolean {
   return rows > 0 && rows < wanted && (rows <= wanted / 2 || rows % 25 === 0 || rows % 64 === 0)
 }
 
-/** Returns the first position as a number; null if positions are not numbers. */
 function firstPosition(paging: PagingProfile): number | null {
   if (paging.kind === 'page' || paging.kind === 'offset') return paging.start
   return paging.kind === 'range' ? 0 : null
@@ -256,7 +255,6 @@ export function adapt(width: number, max: number, isTooFast: boolean): number {
   return isTooFast ? Math.max(1, width / 2) : Math.min(max, width + 1 / PAGES_TO_WIDEN)
 }
 
-/** Fetches the page at a position, and throws the same errors as `Source.listLeads`. */
 export type FetchPage = (position: string | null) => Promise<RawPage>
 
 /** Fetches pages, and can look whether rows follow a page of a numbered list that seems to be the last. */
@@ -273,7 +271,6 @@ interface StartedPage {
   readonly position: string | null
   /** The requested page. Its failure is ignored until the caller asks for the page. */
   readonly page: Promise<RawPage>
-  /** Aborts the request if the page is not needed. */
   readonly dropped: AbortController
 }
 

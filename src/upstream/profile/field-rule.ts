@@ -30,7 +30,6 @@ const full = group({
   values: z.record(z.string(), z.string()).optional(),
   /** The decimal sign of a number that is sent as text. Without it, the sign is a point. */
   decimal: z.enum(['comma', 'point']).optional(),
-  /** The value of the field if nothing was found. */
   default: z.union([z.string(), z.number()]).optional(),
 })
 
@@ -57,7 +56,6 @@ function twoMeanings({ input }: { input?: unknown }): string {
   return `a path: {from: [${names}]} takes the first of these that is there, ${pathText(input as FieldPath)} what is inside the other`
 }
 
-/** Returns the value that the rule finds in a record; null if there is none. */
 export function readField(record: unknown, rule: FieldRule | undefined): unknown {
   if (rule === undefined) return null
   let value: unknown = readFirst(record, rule.from) ?? readAll(record, rule.all) ?? rule.default ?? null
@@ -85,18 +83,15 @@ export function readText(record: unknown, rule: FieldRule | undefined): string |
   return toText(readField(record, rule))
 }
 
-/** Returns a field as a number; null if {@link toNumber} does not accept its value. */
 export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
   return toNumber(readField(record, rule), rule?.decimal)
 }
 
-/** Returns a field as a whole number; null if the value is not a whole number. */
 export function readCount(record: unknown, rule: FieldRule | undefined): number | null {
   const number = readNumber(record, rule)
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** Returns a field as an instant; null if {@link toInstant} does not accept its value. */
 export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
   return toInstant(readField(record, rule))
 }

@@ -40,7 +40,6 @@ const headerValue = z
  * `probe/auth-probe.ts` detects it for an unknown upstream.
  */
 const authSchema = group({
-  /** The header that carries the key, unless `query` is set. */
   header: headerName.default('Authorization'),
   /**
    * The value of the header. `{key}` stands for the API key. `{basic}` stands for the key in base64, as
@@ -63,7 +62,6 @@ interface AuthParts {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Returns whether requests carry the API key in any header or parameter. */
 export function sendsKey(auth: AuthParts | 'none'): boolean {
   if (auth === 'none') return false
   const texts = [auth.value, ...Object.values(auth.headers)]
@@ -71,12 +69,10 @@ export function sendsKey(auth: AuthParts | 'none'): boolean {
 }
 
 const size = {
-  /** The query parameter that sets the page size; absent if the size cannot be set. */
   size_param: z.string().min(1).optional(),
   size_max: z.int().min(1).default(1000),
 }
 const more = {
-  /** The path of the value that says whether more records follow. */
   has_more: fieldPathSchema.optional(),
   /**
    * The place of the total, which is the number of all records. The total is shown. It ends a list only if
@@ -214,12 +210,10 @@ const mappingSchema = group({
   stat: rules(STAT_FIELDS).default({}),
   /** The field that marks a lead as deleted; by default the usual names, see `lead-mapping.ts`. */
   deleted: fieldRuleSchema.optional(),
-  /** The path of the list of stages in the statistics, and the fields of a stage. */
   stages: group({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
   agent: rules(AGENT_FIELDS).default({}),
   /** The path of the enrichment (additional data) in the answer for a single lead. */
   enrichment: fieldPathSchema.optional(),
-  /** The path of the list of activities in the answer for a single lead, and the fields of an activity. */
   activity: group({
     items: fieldPathSchema,
     fields: rules(ACTIVITY_FIELDS).refine((fields) => fields.at !== undefined, {
@@ -232,7 +226,6 @@ const mappingSchema = group({
 export const profileSchema = group({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  /** The way in which a request carries the API key; `none` if the upstream needs no key. */
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
   /**
@@ -251,7 +244,6 @@ export const profileSchema = group({
   /** The query parameters that sort the list, so that records keep their order while pages are read. */
   sort: z.record(z.string(), z.string()).default({}),
   mapping: mappingSchema,
-  /** The statuses of a lead, in the order in which leads usually pass them. */
   stages: z
     .array(
       group({
@@ -271,7 +263,6 @@ export const profileSchema = group({
     concurrency: z.int().min(1).max(16).default(6),
     max_pages: z.int().min(1).default(10_000),
   }).prefault({}),
-  /** Says how webhook requests are read; absent if the upstream sends none. */
   webhook: webhookProfileSchema.optional(),
 })
 export type Profile = z.output<typeof profileSchema>

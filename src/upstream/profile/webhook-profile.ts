@@ -5,7 +5,6 @@ import { fieldPathSchema } from '../values/json.ts'
 import { fieldRuleSchema, placeSchema } from './field-rule.ts'
 import { group } from './profile-mistakes.ts'
 
-/** The placeholders that the setting `signed` may contain. */
 export const SIGNED_PARTS = ['body', 'timestamp', 'method', 'url'] as const
 const SIGNED_HOLDS = `a text with {body}, and no others than ${SIGNED_PARTS.map((part) => `{${part}}`).join(', ')}`
 
@@ -30,7 +29,6 @@ const verifySchema = z.discriminatedUnion('scheme', [
     prefix: z.string().default(''),
     algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
     encoding: z.enum(['hex', 'base64']).default('hex'),
-    /** The encoding in which the secret is written. */
     key: z.enum(['text', 'hex', 'base64']).default('text'),
     /**
      * The template of the signed text. It must contain `{body}`, and if `timestamp_header` is set, also
@@ -92,7 +90,6 @@ export const webhookProfileSchema = group({
    */
   id: placeSchema.optional(),
   type: placeSchema.optional(),
-  /** The place of the time at which the event happened. */
   time: placeSchema.optional(),
   /**
    * The rules that find the id of the lead, pipeline or agent that the event is about. Of these three ids,
@@ -106,7 +103,6 @@ export const webhookProfileSchema = group({
    * the lead is not fetched.
    */
   record: fieldPathSchema.optional(),
-  /** The types of events which say that a lead was deleted. */
   deleted: z.array(z.string().min(1)).default([]),
 })
   .refine(({ lead, record }) => lead !== undefined || record !== undefined, {

@@ -52,12 +52,10 @@ export function parseStrictJson(text: string): unknown {
   return SUSPECT.test(json) && LARGE.test(json) ? JSON.parse(changeOutside(json, quoteLarge)) : value
 }
 
-/** Puts every large number into quotes. */
 function quoteLarge(outside: string): string {
   return LARGE.test(outside) ? outside.replace(NUMBER, quoteIfAltered) : outside
 }
 
-/** Changes the parts of a JSON text that are outside of its strings. */
 function changeOutside(json: string, change: (outside: string) => string): string {
   const parts: string[] = []
   let at = 0
@@ -135,7 +133,6 @@ export function endOfValue(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-/** Returns the index after the closing quote of the string that begins at `start`. */
 export function endOfString(bytes: Buffer, start: number): number {
   for (let at = start + 1; at < bytes.length; at++) {
     const byte = bytes[at]
@@ -145,7 +142,6 @@ export function endOfString(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-/** Returns the index of the first byte from `start` on that is not white space of JSON. */
 export function skipSpace(bytes: Buffer, start: number): number {
   let at = start
   while (isSpace(bytes[at])) at++
@@ -226,10 +222,8 @@ function findItem(group: object, name: string): unknown {
 const DEPTH_MAX = 4
 const LEAF_DEPTH_MAX = 5
 
-/** The usual names of lists that contain records. */
 const GOOD_NAMES =
   /^(data|items?|results?|records?|rows|entries|values?|list|content|objects|docs|hits|elements|leads?|contacts?|people|persons?|companies|deals|prospects|customers|members|users|issues)$/i
-/** The usual names of lists that contain other things. */
 const BAD_NAMES =
   /^(included|errors?|warnings?|links?|meta|facets?|columns|fields|filters?|schema|aggregations?|messages?|breadcrumbs|sorts?)$/i
 const ID_NAMES = /^(_?id|uuid|guid|key|slug|objectid|sys_id)$|[_a-z]id$|Id$|ID$|Uuid$/

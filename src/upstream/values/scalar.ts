@@ -16,7 +16,6 @@ const YEAR_9999 = Date.parse('9999-01-01T00:00:00Z')
 const YEAR_10000 = Date.parse('+010000-01-01T00:00:00Z')
 const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
-/** The number of days of each month in a leap year. */
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 /**
  * Matches times in our own format that are certainly valid: the day is at most 28, and the year is within the
@@ -62,7 +61,6 @@ function isUnlikelyTime(ms: number): boolean {
   return ms < EARLIEST || ms >= LATEST
 }
 
-/** Returns milliseconds since 1970; null if the value is not a time. */
 function milliseconds(value: unknown): number | null {
   const ms = typeof value === 'number' ? epoch(value) : parsed(value)
   return Number.isFinite(ms) ? ms : null
@@ -158,7 +156,6 @@ export function isOutside(value: unknown, { min, max }: NumberRange, decimal?: D
   return number < min || number > max
 }
 
-/** Parses a number or a text that contains a number; NaN for any other value. */
 function parseNumber(value: unknown, decimal?: DecimalSign): number {
   // Infinity stands for a bare NaN in the JSON, see `parseJson`.
   if (typeof value === 'number') return Number.isFinite(value) ? value : Number.NaN

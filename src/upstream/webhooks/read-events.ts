@@ -14,7 +14,6 @@ import { valuesOf, type WebhookMessage } from './verify-signature.ts'
 /** The parts of a profile that say where an event has its values. */
 export interface EventPlaces {
   readonly webhook: WebhookProfile
-  /** The rule that finds the id in a lead's record. */
   readonly recordId: FieldRule | undefined
 }
 
@@ -24,7 +23,6 @@ type Message = Pick<WebhookMessage, 'headers' | 'body'>
 interface Sent {
   readonly message: Message
   readonly index: number
-  /** True if the request carried only this event. */
   readonly isAlone: boolean
 }
 

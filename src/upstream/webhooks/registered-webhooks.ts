@@ -43,7 +43,6 @@ export type WebhookSource = ReturnType<typeof createWebhookSource>
 
 interface WebhookSourceDeps {
   readonly profile: Profile
-  /** Returns the URL of the endpoint `webhooks`. */
   readonly at: () => URL
   readonly call: (call: Call) => Promise<Answer>
   readonly checked: <T>(url: URL, shape: z.ZodType<T>, answer: unknown) => T
@@ -59,7 +58,6 @@ interface Asking {
   /** The action in words for error messages, such as `list webhooks`. */
   readonly what: string
   readonly method: Call['method']
-  /** The id of the webhook, which is appended to the path of the endpoint. */
   readonly id?: string
   /** The action, such as `test`, which is appended to the path after the id. */
   readonly action?: string
@@ -93,7 +91,6 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
       ask(withSecretSchema, { what: 'register webhooks', method: 'POST', body, idempotencyKey, signal }),
     list: async (signal?: AbortSignal): Promise<readonly WireWebhook[]> =>
       (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
-    /** Makes the upstream send a test message immediately. */
     test: (id: string, signal?: AbortSignal): Promise<WireWebhookAttempt> =>
       ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
     /** Deletes a webhook, and returns whether it existed. */

@@ -15,7 +15,6 @@ export interface WebhookMessage {
   readonly url: string
   /** The values of each header. The names are in lower case. */
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>
-  /** The body, exactly as it was received. */
   readonly body: Buffer
 }
 
@@ -181,7 +180,6 @@ function readOnce<Name extends string>(
   return found as Record<Name, string>
 }
 
-/** Returns all values of a header. Upper and lower case of the name do not matter. */
 export function valuesOf(headers: WebhookMessage['headers'], name: string): readonly string[] {
   const key = name.toLowerCase()
   return Object.hasOwn(headers, key) ? (headers[key] ?? []) : []

@@ -41,7 +41,7 @@ export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignIn
     app.addHook('onRequest', async (request, reply) => {
       reply.headers(DASHBOARD_HEADERS)
       const session = (await guard.signIn?.sessions.find(request, hosts.isSecure(request))) ?? null
-      if (session !== null) request.user = { session, formToken: null, mayAct: true, flash: null }
+      if (session !== null) request.user = { session, formToken: null, flash: null }
     })
     app.setErrorHandler(guard.answerError)
     app.get<{ readonly Querystring: { readonly to?: unknown } }>(SIGN_IN, async (request, reply) => {
@@ -131,14 +131,14 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
     const session = await signIn.sessions.find(request, hosts.isSecure(request))
     if (session === null) return NOT_SIGNED_IN
     const flash = request.method === 'GET' ? flashes.take(session.id, request.url) : null
-    return { session, formToken: null, mayAct: true, flash }
+    return { session, formToken: null, flash }
   }
   return {
     signIn,
     flashes,
     check: async (request, reply) => {
       const met = await find(request)
-      if ('mayAct' in met) {
+      if (!('status' in met)) {
         request.user = met
         if (met.session !== null) request.user = { ...met, formToken: reply.generateCsrf() }
         return
@@ -241,7 +241,7 @@ function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): 
     return { status: 403, title: 'The dashboard is closed', text: `${why} ${remedy}` }
   }
   return isLook(request)
-    ? { session: null, formToken: null, mayAct: false, flash: null }
+    ? { session: null, formToken: null, flash: null }
     : { status: 403, title: 'Nothing can be done here', text: remedy }
 }
 
@@ -251,7 +251,7 @@ async function meetMachine(
   given: string,
 ): Promise<SignedInUser | Refused> {
   const verdict = await tokens.judge(given, request.ip)
-  if (verdict === 'right') return { session: null, formToken: null, mayAct: true, flash: null }
+  if (verdict === 'right') return { session: null, formToken: null, flash: null }
   return verdict === 'wrong' ? WRONG : TOO_MANY
 }
 

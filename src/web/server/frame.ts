@@ -209,8 +209,6 @@ export interface SignedInUser {
   readonly session: Session | null
   /** The CSRF token for the forms of the requested page; null without a session. */
   readonly formToken: string | null
-  /** True if the user may run actions, because the user knows the token. */
-  readonly mayAct: boolean
   /** The result of the last action, shown once. */
   readonly flash: Flash | null
 }

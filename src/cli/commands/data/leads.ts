@@ -12,6 +12,7 @@ import { startOfDay } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { PastFilter, PastLead } from '../../../store/leads/lead-history.ts'
 import { countUnknownAsOf, findHistoryStart, listLeadsAsOf } from '../../../store/leads/lead-history.ts'
+import { DAY_MS } from '../../../time.ts'
 import type { RawRecord } from '../../../upstream/mapping/raw-record.ts'
 import type { RawPage, Source } from '../../../upstream/source.ts'
 import { addExamples, collect, dayOrInstant, instant, wholeNumber } from '../../command.ts'
@@ -23,7 +24,6 @@ import { fetchRemoteLead, findLocalLead } from './lead-detail.ts'
 import { keepReadable, withSource } from './with-source.ts'
 
 const PAGE_DEFAULT = 25
-const DAY_MS = 86_400_000
 
 interface ListOptions {
   readonly pipeline?: string

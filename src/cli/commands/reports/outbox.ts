@@ -223,7 +223,9 @@ async function resolveMessages(
   const count = counted(messages.length, 'message')
   return {
     data: { resolved: yes, as: outcome, messages: messages.map(keyJson) },
-    text: [deliveriesTable(messages, [])],
+    text: [
+      yes ? messages.map((one) => `${nameOf(one)}: ${outcome}`).join('\n') : deliveriesTable(messages, []),
+    ],
     notes: [yes ? `${count} ${outcome}.` : `Nothing was changed. Add --yes: ${count} ${outcome}.`],
   }
 }
@@ -231,6 +233,11 @@ async function resolveMessages(
 function giveOutcome(trx: Trx, messageId: string, outcome: Outcome, at: string): Promise<boolean> {
   if (outcome === 'cancelled') return cancelMessage(trx, messageId, at)
   return resolveMessage(trx, messageId, outcome === 'lost' ? 'lost' : 'arrived', at)
+}
+
+/** Names a message: `daily, 2026-11-20, to dana@example.com`. */
+function nameOf({ report, period, recipient }: ListedDelivery): string {
+  return [report ?? 'alert', period && formatDates(period), `to ${recipient}`].filter(Boolean).join(', ')
 }
 
 function keyJson({ messageId, recipient, report, period }: ListedDelivery) {

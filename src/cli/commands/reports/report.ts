@@ -1,7 +1,7 @@
 /** `leadsheet report`: the parent of all commands about reports; `approve` and `new`. */
 
 import { existsSync } from 'node:fs'
-import { access, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { openTemplatesOf } from '../../../app/configured-reports.ts'
@@ -73,7 +73,7 @@ async function makeReport(terminal: Terminal, name: string, from: string): Promi
   const definition = (await openTemplatesOf(config, [from])).definition(from)
   const folder = join(config.templatesDir, name)
   const file = join(folder, 'report.yaml')
-  await refuseTaken(folder, name)
+  refuseTaken(folder, name)
   await write(folder, file, scaffoldReport(name, definition))
 
   const schedule = scheduleFor(definition.period, config.weekStarts)
@@ -98,12 +98,8 @@ async function makeReport(terminal: Terminal, name: string, from: string): Promi
   }
 }
 
-async function refuseTaken(folder: string, name: string): Promise<void> {
-  const isTaken = await access(folder).then(
-    () => true,
-    () => false,
-  )
-  if (!isTaken) return
+function refuseTaken(folder: string, name: string): void {
+  if (!existsSync(folder)) return
   throw new LeadsheetError('usage_invalid', `${relative('', folder)} already exists`, {
     hint: `Choose another name, or preview the existing one with ${shellCommand(`report preview ${name} --watch`)}.`,
   })

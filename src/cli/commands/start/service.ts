@@ -11,12 +11,12 @@ import { readFaults } from '../../../service/faults/rules.ts'
 import type { Service } from '../../../service/open.ts'
 import { openService } from '../../../service/open.ts'
 import { makeFolder } from '../../../store/db/file-system.ts'
+import { DAY_MS } from '../../../time.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import { findListenFault } from '../../installation-checks.ts'
 import { fields } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-const DAY_MS = 86_400_000
 const SPEED_MAX = 100_000
 
 interface ServeOptions {

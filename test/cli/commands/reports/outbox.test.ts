@@ -150,7 +150,10 @@ describe('leadsheet outbox list', () => {
     expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining('Add --yes')])
     expect((await mailed.list('--state', 'unconfirmed')).data).toHaveLength(1)
     const done = await resolve('lost@example.com', '--as', 'delivered', '--yes')
-    expect(done).toMatchObject({ status: 0, stderr: '1 message delivered.\n' })
+    expect(done).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^daily, .*, to lost@example\.com: delivered\n$/),
+    })
     expect((await mailed.list('--state', 'unconfirmed')).data).toEqual([])
     expect((await mailed.list('--recipient', 'lost@example.com')).data).toMatchObject([
       { state: 'sent', response: 'resolved by hand: delivered', next_attempt_at: null },
