@@ -148,6 +148,7 @@ const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
     'src/store/schema/insight-views.ts',
     'src/store/schema/001-initial.ts',
     'src/store/leads/lead-day.ts',
+    'src/store/leads/reached.ts',
     'src/store/schema/lead-event-view.ts',
   ],
 }

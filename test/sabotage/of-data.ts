@@ -218,8 +218,8 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'what was counted before the last sync is shown as if there were none',
     edits: [
       {
-        find: 'if (mark !== last && !closing.signal.aborted) {',
-        replace: 'if (last === null && !closing.signal.aborted) {',
+        find: 'mark !== kept?.mark',
+        replace: 'kept === null',
       },
     ],
     caughtBy: [

@@ -71,7 +71,7 @@ export interface EventWorker extends SerialTask {
 /** Creates the task that applies events. It must be woken each minute and after each sync. */
 export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
-  const overflow = createEventOverflow(deps)
+  const areLeftToSync = createEventOverflow(deps)
   const rateLimit = createRateLimit(deps.perTenSeconds, 10_000)
   let looking: NodeJS.Timeout | undefined
   const inFlight = new Map<QueuedEvent, Promise<void>>()
@@ -106,11 +106,10 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     if (notBefore !== null && notBefore > at.toISOString()) return
     const keys = [...inFlight.keys()]
     const waitMs = rateLimit.msToWait(at)
-    const askedLeads = (await overflow.areLeads()) || waitMs > 0
+    const askedLeads = (await areLeftToSync()) || waitMs > 0
     lookAgain(askedLeads ? Math.min(waitMs || LOOK_AGAIN_MS, LOOK_AGAIN_MS) : null)
     for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
       if (until.aborted) return
-      if (row.resource === 'lead') overflow.countOne()
       if (row.resource === 'lead' && row.record === null) rateLimit.take(at)
       inFlight.set(row, follow(row, until))
     }
@@ -201,13 +200,9 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   }
 }
 
+/** More waiting leads than this are left to a sync, because one page of the list contains a hundred leads. */
 const BURST_LEADS = 500
-/**
- * The wait between two syncs that read the leads of bursts of events. Without this wait, a sync would be
- * writing nearly all the time, and webhook messages are not answered while a sync writes.
- */
-const BURST_PAUSE_MS = 15_000
-/** The wait between two syncs that are started because the upstream does not offer single leads. */
+/** The wait between two syncs that are started because of events. */
 const PAUSE_MS = 60_000
 
 /** The functions that start incremental syncs. */
@@ -230,51 +225,19 @@ interface EventOverflowDeps {
 }
 
 /**
- * Decides when an incremental sync reads the leads of waiting events, instead of one request for each lead. A
- * sync reads the leads if there are very many, because one page of the list contains a hundred leads. A sync
- * also reads the leads if the upstream does not offer single leads.
+ * Creates a function that returns whether the waiting leads are left to an incremental sync at present, instead of
+ * one request for each, and may start this sync: if there are very many, or if the upstream does not offer single
+ * leads. Many leads that a sync has not read are read one by one until the next sync is started.
  */
-interface EventOverflow {
-  /** Returns whether the waiting leads are left to a sync at present. May start this sync. */
-  areLeads(): Promise<boolean>
-  /** Counts a lead that is read by itself and not by a sync. */
-  countOne(): void
-}
-
-function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): EventOverflow {
-  let hasAsked = false
-  /** The number of leads that are still read one by one before another sync is started. */
-  let oneByOne = 0
-  let restsUntilMs = 0
-  let burstRestsUntilMs = 0
-
-  async function askForAll(): Promise<void> {
-    if (syncs === null || now().getTime() < restsUntilMs) return
-    if ((await countAskedLeads(store.db, 1)) === 0 || (await syncs.isOpen())) return
-    restsUntilMs = now().getTime() + PAUSE_MS
-    await syncs.ask()
-  }
-
-  return {
-    async areLeads() {
-      if (!source.has('lead')) {
-        await askForAll()
-        return true
-      }
-      const isBurst = (await countAskedLeads(store.db, BURST_LEADS + 1)) > BURST_LEADS
-      if (!isBurst) hasAsked = false
-      if (syncs === null || !isBurst || oneByOne > 0) return false
-      if (await syncs.isOpen()) return true
-      if (!hasAsked && now().getTime() < burstRestsUntilMs) return true
-      // A sync that finished without reading these leads may be unable to read them, so they are read one by
-      // one.
-      hasAsked = !hasAsked && (await syncs.ask())
-      if (hasAsked) burstRestsUntilMs = now().getTime() + BURST_PAUSE_MS
-      if (!hasAsked) oneByOne = BURST_LEADS
-      return hasAsked
-    },
-    countOne() {
-      oneByOne = Math.max(0, oneByOne - 1)
-    },
+function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): () => Promise<boolean> {
+  let nextSyncAtMs = 0
+  return async () => {
+    const canAsk = source.has('lead')
+    const most = canAsk ? BURST_LEADS : 0
+    if (syncs === null || (await countAskedLeads(store.db, most + 1)) <= most) return !canAsk
+    if (await syncs.isOpen()) return true
+    if (now().getTime() < nextSyncAtMs) return !canAsk
+    nextSyncAtMs = now().getTime() + PAUSE_MS
+    return (await syncs.ask()) || !canAsk
   }
 }

@@ -11,7 +11,6 @@ import {
 import { endpoint, ProblemError } from '../http/endpoint.ts'
 import type { WebhookRow } from '../store/database.ts'
 import {
-  countWebhooks,
   deleteWebhook,
   findWebhook,
   insertWebhook,
@@ -38,7 +37,7 @@ export const registerWebhookEndpoint = endpoint({
     })
   },
   answerTo: async ({ db, now }, { body }) => {
-    if ((await countWebhooks(db)) >= MAX_WEBHOOKS) {
+    if ((await listWebhooks(db)).length >= MAX_WEBHOOKS) {
       throw new ProblemError(
         'too_many_webhooks',
         `There are ${MAX_WEBHOOKS} webhooks, which is as many as there may be; delete one that is not needed.`,

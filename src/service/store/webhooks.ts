@@ -33,14 +33,6 @@ export function insertWebhook(
     .executeTakeFirstOrThrow()
 }
 
-export async function countWebhooks(db: ServiceDatabase): Promise<number> {
-  const { count } = await db
-    .selectFrom('webhook')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
-}
-
 /** Lists all webhooks, the oldest first. */
 export function listWebhooks(db: ServiceDatabase): Promise<WebhookRow[]> {
   return db.selectFrom('webhook').selectAll().orderBy('created_at').orderBy('id').execute()

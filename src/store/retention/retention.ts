@@ -45,28 +45,18 @@ export async function pruneSamples(store: Store, series: Series, options: PruneO
   let from = await findFirstDay(store.db, series)
   while (from !== null && from < options.before) {
     const day = { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() }
-    for (const id of await listOwners(store.db, series)) {
-      const surplus = surplusOf(series, id, day)
-      deleted += options.isDry
-        ? await countRows(store.db, surplus)
-        : await store.write(async (trx) => {
-            const rows = await deleteSamples(trx, series, surplus)
-            await addPruned(trx, series, { before: day.from, rows }, options.now)
-            return rows
-          })
-      await options.pause()
-    }
-    if (!options.isDry) {
-      await store.write((trx) => addPruned(trx, series, { before: day.to, rows: 0 }, options.now))
-    }
+    const surplus = surplusOf(series, day)
+    deleted += options.isDry
+      ? await countRows(store.db, surplus)
+      : await store.write(async (trx) => {
+          const rows = await deleteSamples(trx, series, surplus)
+          await addPruned(trx, series, { before: day.to, rows }, options.now)
+          return rows
+        })
+    await options.pause()
     from = day.to
   }
   return deleted
-}
-
-async function listOwners(db: Db, series: Series): Promise<string[]> {
-  const owners = sql<{ id: string }>`SELECT id FROM ${sql.table(SERIES[series].owner)} ORDER BY id`
-  return (await owners.execute(db)).rows.map(({ id }) => id)
 }
 
 interface Day {
@@ -84,19 +74,19 @@ async function findFirstDay(db: Db, series: Series): Promise<Instant | null> {
   return at === null ? null : new Date(Math.floor(Date.parse(at) / DAY_MS) * DAY_MS).toISOString()
 }
 
-/** Selects the samples of one agent or pipeline on a day that can go. */
-function surplusOf(series: Series, id: string, { from, to }: Day): RawBuilder<unknown> {
+/** Selects the samples of a day that can go. The primary key finds those of each agent or pipeline. */
+function surplusOf(series: Series, { from, to }: Day): RawBuilder<unknown> {
+  const { owner } = SERIES[series]
   const [table, key, status] = [
     sql.table(series),
     sql.ref(SERIES[series].key),
-    sql.ref(SERIES[series].status),
+    sql.ref(`sample.${SERIES[series].status}`),
   ]
   return sql`SELECT ${key}, observed_at FROM (
-      SELECT ${key}, observed_at,
-        ${status} = lag(${status}) OVER (ORDER BY observed_at) AS is_surplus
-      FROM ${table} WHERE ${key} = ${id} AND observed_at >= ${from} AND observed_at < ${to}) AS sample
-    WHERE is_surplus
-      AND observed_at < (SELECT max(observed_at) FROM ${table} WHERE ${key} = ${id})`
+      SELECT ${key}, sample.observed_at, ${status} = lag(${status}) OVER (PARTITION BY ${key} ORDER BY sample.observed_at) AS is_surplus
+      FROM ${sql.table(owner)} AS owner CROSS JOIN ${table} AS sample
+      WHERE ${key} = owner.id AND sample.observed_at >= ${from} AND sample.observed_at < ${to}) AS of_day
+    WHERE is_surplus AND observed_at < (SELECT max(observed_at) FROM ${table} AS each WHERE each.${key} = of_day.${key})`
 }
 
 async function deleteSamples(trx: Trx, series: Series, surplus: RawBuilder<unknown>): Promise<number> {

@@ -12,9 +12,8 @@ import {
 } from '../../../src/jobs/reports/issue-page.ts'
 import { contentsOf } from '../../../src/jobs/reports/report-content.ts'
 import { enqueueResend, planResend } from '../../../src/jobs/reports/resend.ts'
-import { sampleFigures } from '../../../src/report/sample.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { FIGURE_KINDS, listLastFailed } from '../../../src/store/reports/issue.ts'
+import { listLastFailed } from '../../../src/store/reports/issue.ts'
 import { openSyncedStore } from '../../support/data/synced-store.ts'
 import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 
@@ -24,23 +23,14 @@ const PEOPLE = [recipient('ana@example.com'), recipient('ben@example.com')]
 /** A row of `report_issue`, as a leadsheet stored it that knew no value of open leads. */
 const KEPT = JSON.parse(readFileSync(join(import.meta.dirname, 'issue-of-format-0.json'), 'utf8'))
 
-/** Figures of today but for some that are of another kind. */
-function damaged(change: object): string {
-  const period = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
-  return JSON.stringify({ ...sampleFigures({ period, prior: period } as never), ...change })
-}
-
 it.each<[string, object]>([
   ['of an older format', {}],
   ['whose format is not known', { figures_format: null }],
-  ['that lacks a figure of its format', { figures_format: 1 }],
   ['of a newer format', { figures_format: 99 }],
   ['that has no figures at all', { figures: '{}', program_version: null }],
   ['whose figures are no JSON', { figures: 'damaged', figures_format: 1 }],
   ['whose figures are null', { figures: 'null', figures_format: 1 }],
   ['whose figures are a list', { figures: '[]', figures_format: 1 }],
-  ['whose figures are of other kinds', { figures: damaged({ failed: 5, trend: null }), figures_format: 1 }],
-  ['whose figures lack rows', { figures: damaged({ topLeads: {} }), figures_format: 1 }],
 ])('an issue %s is sent and shown as it is stored', async (_, change) => {
   await using store = await openSyncedStore(8)
   const clock = { now: NOW }
@@ -83,11 +73,4 @@ it.each<[string, object]>([
   expect((await contentsOf(deps, DAILY, issue)(DAILY, null)).text).toBe(text)
   clock.now = new Date('2026-11-22T06:00:00Z')
   expect((await makeDue(deps)).issue.programVersion).not.toBeNull()
-})
-
-it('the names of the figures of this format are those of a report of today', () => {
-  const period = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
-  const figures = sampleFigures({ period, prior: period } as never)
-  const { text, group, list } = FIGURE_KINDS
-  expect(Object.keys(figures).sort()).toEqual([...text, ...group, ...list].sort())
 })
