@@ -57,6 +57,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^npx (?:vitest|node) /, 'it runs tests or measurements of the clone'],
   [/^(?:openssl|curl|datasette|install|\(umask)/, 'it is another program'],
   [/^export NODE_EXTRA_CA_CERTS/, 'it is read when the program starts, for a certificate that there is not'],
+  [/^sqlite3 \/(?:srv|var)\//, 'it reads an installation on another machine'],
   [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],
   [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
   [/^leadsheet\(\) /, 'it needs sudo'],
