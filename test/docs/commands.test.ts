@@ -70,7 +70,7 @@ const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
  * words.
  */
 const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
-  [/ (?:health)$/, /daemon/],
+  [/ health\b/, /daemon/],
   [/ leadsheet (?:status|doctor)\b/, /"data"|Daily leads|ok +settings/],
   [/ report resend daily --failed| report resend daily --all$/, /Nothing was sent/],
   [/ report approve daily/, /Nothing of report:daily is held/],
