@@ -38,7 +38,7 @@ export interface ReportFigures {
   readonly filter: LeadFilter
   readonly freshness: Freshness
   readonly pipelines: readonly string[]
-  /** Leads of any status. */
+  /** The number of stored leads, of any status. */
   readonly leads: number
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
@@ -111,7 +111,7 @@ export interface UnusualWarning {
   readonly is: number
 }
 
-/** Oldest first, this period included. A value is null if its period is not wholly covered. */
+/** The last value is of this period. A value is null if its period is not wholly covered. */
 export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
   readonly won: readonly (number | null)[]

@@ -101,7 +101,7 @@ interface PaceGoal {
   readonly owner: string | null
 }
 
-/** Judged over 30 days, for all leads together with the other numbers. A pipeline's rate is never unusual. */
+/** The rate of 30 days, judged together with the other numbers. A pipeline's rate is never unusual. */
 export interface JudgedWinRate {
   readonly pipeline: CountedPipeline
   readonly won: number
@@ -201,7 +201,7 @@ export interface Insight {
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
   /** Null if too few leads were won, if the report filters by more than pipelines, or for an old period. */
   readonly oldLeads: OldLeadCount | null
-  /** In order of their days, for the period and the charts. */
+  /** The notes for the period and the charts are in order of their days. */
   readonly notes: readonly DayNote[]
 }
 

@@ -165,7 +165,7 @@ export interface Ratio {
 export interface FunnelStage {
   readonly status: string
   readonly reached: number
-  /** The share of the previous stage's leads that came here, 0 to 1; null if there were none. */
+  /** The share of the previous stage's leads that came here, 0 to 1; null without such leads. */
   readonly conversion: number | null
 }
 

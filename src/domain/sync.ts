@@ -11,7 +11,7 @@ export interface SyncFailure {
 
 /** Reports show the age and extent of the data, so that nobody takes old data for fresh data. */
 export interface Freshness {
-  /** Up to here, the stored leads contain everything that the upstream had; null before a complete sync. */
+  /** Everything up to this time is in the stored leads; null before the first complete sync. */
   readonly dataAsOf: Instant | null
   /** True if `dataAsOf` is at or after the end of the report's period. */
   readonly coversPeriod: boolean

@@ -56,7 +56,7 @@ export function composeBanner(
   return { isWarning: warnings.length > 0, title: locale.words('warnings.title'), lines }
 }
 
-/** For people who read only the subject. Empty if the data is neither old nor unusual. */
+/** Returns the mark of the subject; empty if the data is neither old nor unusual. */
 export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
   if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
   return warnings.some(({ kind }) => kind === 'unusual') ? `[${words('warnings.unusual')}]` : ''

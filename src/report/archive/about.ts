@@ -61,7 +61,7 @@ interface Value {
 
 const numbers = numbersOf('en-GB')
 
-/** By the name of the figure. Each figure is one number, or one number for each currency. */
+/** Formats each figure by its name: one number, or one number for each currency. */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),

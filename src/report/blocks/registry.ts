@@ -24,7 +24,7 @@ import { composeTrend } from './trend/view.ts'
 import { composeUrgent, listUrgent } from './urgent/view.ts'
 
 interface Block {
-  /** For operators, in the archive and attached files. Recipients see `NAME.title` of the catalogue. */
+  /** Operators see this title. Recipients see `NAME.title` of the catalogue. */
   readonly title: string
   readonly meaning: string
   /** Returns no view if there is nothing to say. The `kind` of a view is the name of its template. */

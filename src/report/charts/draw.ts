@@ -20,7 +20,7 @@ import {
 } from './trend-layout.ts'
 
 export interface ChartFile {
-  /** Such as `trend-light.png` and `trend-dark.png`, or `spark-won.png` for both colour schemes. */
+  /** The file name, such as `trend-dark.png`, or `spark-won.png` for both colour schemes. */
   readonly name: string
   readonly content: Uint8Array
   /** The displayed size in CSS pixels. The picture has twice as many pixels. */

@@ -12,7 +12,7 @@ import { createCompiler, LAYOUT, REPORT_FILES, readTemplateFiles } from './templ
 export interface Templates {
   names(): readonly string[]
   /**
-   * Fills in defaults.
+   * Returns the content of `report.yaml`, with defaults.
    * @throws LeadsheetError report_unknown
    */
   definition(name: string): ReportDefinition

@@ -13,7 +13,7 @@ import type { Tables } from '../tables/tables.ts'
 
 export interface CopiedTable {
   readonly name: keyof Tables & string
-  /** Without generated columns, and with `rowid` where the order of arrival matters. */
+  /** Generated columns are left out, and `rowid` is added where the order of arrival matters. */
   readonly columns: readonly CopiedColumn[]
   /** The columns by which rows are sorted, so that both databases give them in the same order. */
   readonly key: readonly string[]

@@ -14,7 +14,7 @@ export interface Room {
   readonly log: number
 }
 
-/** By the `f_type` of statfs(2), from include/uapi/linux/magic.h and the sources of other file systems. */
+/** The keys are `f_type` of statfs(2), from include/uapi/linux/magic.h and other sources. */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x00006969, 'NFS'],
   [0x0000517b, 'SMB'],
@@ -32,7 +32,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
 ])
 
-/** By `f_type`. Files on the last two are lost when the machine or container ends. */
+/** The keys are `f_type`. Files on the last two are lost when the machine or container ends. */
 const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x0000ef53, 'ext4'],
   [0x58465342, 'XFS'],

@@ -15,7 +15,7 @@ export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 /** The maximum number of connections of a process: several that read at once, and one that may write. */
 const CONNECTIONS_MAX = 6
 const CONNECT_TIMEOUT_MS = 10_000
-/** After this idle time the system checks a connection, otherwise only after two hours. */
+/** The system checks a connection after this idle time, and otherwise only after two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
 /** The schema need not exist yet. With `read`, the server refuses writes except to temporary tables. */

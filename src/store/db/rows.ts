@@ -65,7 +65,7 @@ async function insertColumns(
   )
 }
 
-/** Compiled INSERT statements by shape, because compiling takes longer than inserting. */
+/** INSERT statements are kept by their shape, because compiling takes longer than inserting. */
 const inserts = new Map<string, CompiledQuery>()
 /** The maximum number of compiled statements. When it is reached, all statements are forgotten. */
 const INSERTS_MAX = 300
@@ -112,7 +112,7 @@ export async function deleteRows<T extends keyof Tables & string>(
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
 
-/** For a list of any length, in `where x in (...)`. */
+/** Makes a subquery for `where x in (...)` of a list of any length. */
 export function listOf<T extends string>(values: readonly T[]): Expression<T> {
   return textsIn<T>(JSON.stringify(values))
 }

@@ -189,7 +189,7 @@ export function notThere(file: string): LeadsheetError {
   })
 }
 
-/** Only this user may read it, as it holds recipients and the key of links. SQLite copies the mode. */
+/** Only this user may read the file, because it holds recipients, messages and the key of links. */
 function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', MODE))

@@ -1,4 +1,4 @@
-/** Frequent statements, compiled once per kind of database, because compiling takes longer than running. */
+/** Compiles frequent statements once, because compiling them takes longer than running them. */
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'

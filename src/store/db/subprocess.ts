@@ -28,7 +28,7 @@ export class NoAnswer extends LeadsheetError {
   }
 }
 
-/** By this signal the child ends itself when it takes too much memory. No other code sends it. */
+/** The child ends itself by this signal when it takes too much memory. No other code sends it. */
 const MEMORY_SIGNAL = 'SIGUSR2'
 /** Short, because a process can take two gigabytes a second. */
 const LOOK_AT_MEMORY_MS = 10

@@ -39,7 +39,7 @@ interface Explained {
 
 type Described = Query & { readonly title: string; readonly meaning: string; readonly name?: FigureName }
 
-/** In the order of the blocks, from the figures that were read. Own queries are in the configuration. */
+/** Lists the explanations in the order of the blocks. The report's own queries are left out. */
 export function explainReport(request: ReportRequest, figures: ReportFigures): Explained[] {
   const { period, prior, filter, rowsMax, since } = request
   const scope = scopeOf(request, period)

@@ -25,7 +25,7 @@ import { readStatPairs } from './service-stats.ts'
 export interface OverviewRequest {
   /** The time up to which all leads have been read. Levels, such as the open value, are of this time. */
   readonly asOf: Instant
-  /** Whole local days. */
+  /** The period has whole local days. */
   readonly period: Period
   /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
@@ -94,7 +94,7 @@ const NO_FUNNEL: Funnel = {
   stages: [],
 }
 
-/** One consistent read. `db` must not be inside a transaction. */
+/** Reads all from one state of the database. `db` must not be inside a transaction. */
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {
   const { asOf, period, stalledDays, agents } = request
   const scope = scopeOf({ filter: EVERY_LEAD, stalledDays }, period)

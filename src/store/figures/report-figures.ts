@@ -31,9 +31,9 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly rowsMax: number
   /** The last sent issue of the report; null before the first issue. */
   readonly since: LastReported | null
-  /** Up to the period of the report, in order. */
+  /** The last periods up to that of the report, in order. */
   readonly sparkPeriods: readonly Period[]
-  /** Whole local days up to the end of the period, in order. */
+  /** The whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
 }
 
@@ -285,7 +285,7 @@ async function readEach<T>(
   })
 }
 
-/** In order of name; `ids` is null for all pipelines. */
+/** Lists pipelines in order of name; `ids` is null for all of them. */
 export async function listPipelines(
   db: Db,
   ids: readonly string[] | null = null,

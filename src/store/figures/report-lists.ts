@@ -10,7 +10,7 @@ import { fillTempTables } from './temp-tables.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** A later first known state leaves the last move before the end, or else the present status. */
+/** If the first known state began later, the last move before the end counts, or the present status. */
 const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
       WHERE each.lead_id = lead.id AND moved_at < :to ORDER BY moved_at DESC LIMIT 1), lead.status)`
 

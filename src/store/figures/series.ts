@@ -182,7 +182,7 @@ export function spansOf(periods: readonly Period[]): QueryValues {
   return { spans: JSON.stringify(periods.map((period) => [period.from, period.to, recentFrom(period)])) }
 }
 
-/** Of all leads, whatever the filter. Before this time a count of zero means nothing. */
+/** Finds the first of all leads, whatever the filter. Before this time a count of zero means nothing. */
 async function findFirstLead({ db }: ReadTrx): Promise<Instant | null> {
   const row = await db
     .selectFrom('lead')

@@ -15,7 +15,7 @@ export const AGE_SHARE = 0.01
 const STAYS_MIN = 60
 /** The minimum number of won leads that is needed for a threshold for the age. */
 const WINNERS_MIN = 300
-/** Leads must be known this many times as long as a threshold, or else only quick wins would count. */
+/** The first lead must be this many times as old as a threshold, or only quick wins would count. */
 const KNOWN_TIMES = 3
 /** Only leads that were won within this number of days count. */
 const WINNERS_DAYS = 365

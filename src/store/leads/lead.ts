@@ -260,7 +260,7 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
     .compile(),
 )
 
-/** For leads that came back with an older record, whose rows are not written otherwise. */
+/** Marks leads that came back with an older record, as their rows are not written otherwise. */
 async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await trx

@@ -176,7 +176,7 @@ interface ImplausibleTime {
   readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
   /** `read`: nearly all leads have the time of our first reading. `same`: nearly all have the same `day`. */
   readonly why: 'read' | 'same'
-  /** In UTC; null if `why` is `read`. */
+  /** The day in UTC; null if `why` is `read`. */
   readonly day: string | null
 }
 

@@ -12,7 +12,7 @@ export interface KeptMessage {
   readonly response: string | null
 }
 
-/** In order of the recipients. The newest message of each recipient comes first. */
+/** Lists messages by recipient. The newest message of each recipient comes first. */
 export async function listKeptMessages(
   db: Db,
   report: string,
@@ -31,7 +31,7 @@ export interface IssueMessage extends Delivery {
   readonly lang: string | null
 }
 
-/** In order of recipients. The oldest message of each recipient comes first. */
+/** Lists messages by recipient. The oldest message of each recipient comes first. */
 export async function listIssueMessages(db: Db, issueId: string): Promise<IssueMessage[]> {
   const { rows } = await sql<{ messageId: string; lang: string | null }>`
     SELECT message_id AS "messageId", head ->> '$.lang' AS lang

@@ -24,10 +24,10 @@ interface PackedMessage {
   readonly text: () => Uint8Array
 }
 
-/** Written together. Ten thousand messages take little memory, because a shared file is held once. */
+/** Messages that are written together. They take little memory, because a shared file is held once. */
 export interface MessagePack extends Disposable {
   readonly messages: PackedMessage[]
-  /** By content. All messages with the same file share one content object. */
+  /** The keys are contents. All messages with the same file share one content object. */
   readonly hashes: Map<Uint8Array, string>
   readonly bodies: Spool
 }
@@ -115,7 +115,7 @@ interface Spool extends Disposable {
   put(bytes: Uint8Array): () => Uint8Array
 }
 
-/** Bytes wait here to be written to the store together, if they are many in a file of `folder`. */
+/** Opens a spool for bytes to be written together. Many bytes wait in a file of `folder`. */
 function openSpool(folder: string): Spool {
   let file: number | null = null
   let inMemory = 0

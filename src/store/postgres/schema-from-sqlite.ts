@@ -8,7 +8,7 @@ import type { SqliteObject } from '../schema/migrate.ts'
 /** Sorted by bytes, as in SQLite, whatever the collation of the database. */
 const TEXT = 'text COLLATE "C"'
 
-/** Read in the order of insertion. They get a column `rowid`, as such tables have in SQLite. */
+/** Tables that are read in the order of insertion get a column `rowid`, as such tables have in SQLite. */
 export const NUMBERED: ReadonlySet<string> = new Set(['sync_run'])
 
 /** Translates the schema to CREATE TABLE and CREATE INDEX statements, in an order in which they can run. */

@@ -41,7 +41,7 @@ type Row = Omit<ListedIssue, 'period' | 'messages' | 'copies'> &
   CountColumns<'first'> &
   CountColumns<'copy'>
 
-/** Newest first; `report` is null for all reports. */
+/** Lists the issues, newest first; `report` is null for all reports. */
 export function listIssues(db: Db, report: string | null, limit: number): Promise<ListedIssue[]> {
   return list(db, report === null ? sql<boolean>`true` : sql<boolean>`report = ${report}`, limit)
 }

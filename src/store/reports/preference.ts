@@ -41,7 +41,7 @@ export async function findPreference(
   return row && preferenceOf(row)
 }
 
-/** In order of report and address; all reports if `report` is undefined. */
+/** Lists by report and address; all reports if `report` is undefined. */
 export async function listPreferences(db: Db, report?: string): Promise<Preference[]> {
   const all = db.selectFrom('preference').selectAll().orderBy('report').orderBy('address')
   const rows = await (report === undefined ? all : all.where('report', '=', report)).execute()

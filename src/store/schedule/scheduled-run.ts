@@ -74,7 +74,7 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Oldest first. The query names an index, as SQLite would read all runs of the schedule. */
+/** Lists the oldest first. The query names an index, or SQLite would read all runs of the schedule. */
 export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
   const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
     WHERE schedule = ${schedule} AND due_at <= ${at} AND state IN ('pending', 'running', 'held') ORDER BY due_at`.execute(

@@ -14,7 +14,7 @@ interface Column {
   readonly type: string | null
   readonly unit: string | null
   readonly meaning: string
-  /** Such as `lead.id`, whose values the view takes unchanged; null for other columns. */
+  /** The column, such as `lead.id`, whose values a view takes unchanged; null for others. */
   readonly origin: string | null
   readonly isComputed: boolean
   readonly isNullable: boolean

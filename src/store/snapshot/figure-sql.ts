@@ -48,7 +48,7 @@ export function fillFigures(database: Database.Database): void {
   }
 }
 
-/** Of issues whose periods ended last at the same time, takes the one with all leads of the report. */
+/** Lists the last issue of each report: of several, the one with all leads of the report. */
 function listIssues(database: Database.Database): Issue[] {
   const rows = database
     .prepare<[], { report: string; figures: string }>(

@@ -91,7 +91,7 @@ export interface ListedAgent {
   readonly deletedSince: Instant | null
 }
 
-/** In order of name, without the agents that were deleted before `missingSince`. */
+/** Lists the agents in order of name, but none that was deleted before `missingSince`. */
 export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
   return db
     .selectFrom('agent')

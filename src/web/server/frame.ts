@@ -137,7 +137,7 @@ const ASSETS = [
   ['/icon.svg', 'image/svg+xml', new URL('../browser/icon.svg', import.meta.url)],
 ] as const
 
-/** Without sign-in, which uses them too. Files are read first, because an upgrade may delete them. */
+/** Needs no sign-in. The files are read at the start, because an upgrade may delete them. */
 export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
   const files = ASSETS.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
   return (app) => {

@@ -46,7 +46,7 @@ export function composeTopLeads(figures: ReportFigures, locale: LocaleContext, c
   }
 }
 
-/** For an empty list, says that there are no such leads, or that the period was not read. */
+/** The note of an empty list says that there are no such leads, or that the period was not read. */
 function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {

@@ -27,7 +27,7 @@ type Counted = Pick<
   'leads' | 'open' | 'openValue' | 'stalled' | 'newLeads' | 'won' | 'winRate' | 'trend'
 >
 
-/** With several pipelines, a last row is for all. `rates` are those known, with their usual ranges. */
+/** The last of several rows is for all pipelines. `rates` are the known win rates with their ranges. */
 export function composeList(pipelines: readonly PipelineOverview[], rates: readonly JudgedWinRate[]) {
   const rateOf = (id: string | null) => rates.find(({ pipeline }) => (pipeline?.id ?? null) === id)
   const lines = pipelines.map((pipeline) => ({
