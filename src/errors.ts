@@ -6,10 +6,7 @@
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/**
- * All error codes with their meanings. The page docs/reference/exit-and-error-codes.md is generated from this
- * list.
- */
+/** The page docs/reference/exit-and-error-codes.md is generated from this list. */
 export const ERROR_CODES = {
   api_forbidden: 'the API key is valid but may not do this',
   api_not_found: 'the upstream does not have this lead, pipeline or path',
@@ -94,10 +91,7 @@ export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/**
- * Returns the text of a system error without the system call and the path, such as `EACCES: permission
- * denied`.
- */
+/** Without the system call and the path, such as `EACCES: permission denied`. */
 export function faultText(thrown: unknown): string {
   return errorText(thrown).replace(/, \w+( '.*')?$/s, '')
 }
@@ -107,8 +101,8 @@ const isClone = FILE.endsWith('.ts')
 const isBelowHere = FILE.startsWith(join(process.cwd(), 'node_modules', sep))
 
 /**
- * The command that starts the program: `npx leadsheet` in a clone of the repository, and in a folder whose
- * `node_modules` contains the program; elsewhere `leadsheet`, such as in a container.
+ * `npx leadsheet` in a clone and where `node_modules` has the program; elsewhere, as in a container,
+ * `leadsheet`.
  */
 export const CALLED = isClone || isBelowHere ? 'npx leadsheet' : 'leadsheet'
 

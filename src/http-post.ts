@@ -1,7 +1,4 @@
-/**
- * One POST over HTTP. A post never throws, follows no redirect and always ends in time, because it must not
- * cause problems itself.
- */
+/** One POST over HTTP, which never throws, follows no redirect and always ends in time. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { openDispatcher } from './proxy.ts'
 
@@ -24,10 +21,7 @@ interface Answer {
   /** The status of the answer; null if there was none. */
   readonly status: number | null
   readonly headers: IncomingHttpHeaders
-  /**
-   * The reason why the post failed; null if it was taken. The text contains neither the URL, which may be
-   * secret, nor words from the other server.
-   */
+  /** Null if it was taken. Contains neither the URL, which may be secret, nor words from the other server. */
   readonly error: string | null
 }
 
@@ -83,10 +77,7 @@ const WORDS: Readonly<Record<string, string>> = {
   AbortError: 'the program was told to stop',
 }
 
-/**
- * The error for a host name that resolves to an address that is not allowed. Its text does not contain the
- * address, because private addresses must not be revealed.
- */
+/** The text does not contain the address, because private addresses must not be revealed. */
 export class AddressRefused extends Error {
   constructor() {
     super('its name leads to an address of this machine or of a private or reserved network')

@@ -10,16 +10,10 @@ import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 import { printableJson } from './printable.ts'
 
-/**
- * The milliseconds that a command may take to stop after a signal. Container runtimes kill a process after
- * ten seconds.
- */
+/** Container runtimes kill a process ten seconds after a signal. */
 const STOP_WITHIN_MS = 9_000
 const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
-/**
- * A second Ctrl-C within these milliseconds counts as a repetition of the first. Under npm, one Ctrl-C
- * arrives twice, because the terminal sends it to every process and npm passes it on.
- */
+/** Under npm one Ctrl-C arrives twice, because the terminal sends it to all and npm passes it on. */
 const SAME_SIGNAL_MS = 500
 
 process.exitCode = await main(process.argv.slice(2))
@@ -41,10 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/**
- * Makes V8 keep the heap small and optimize less. This happens just before the command runs, because loading
- * the modules is faster with a larger heap.
- */
+/** Just before the command runs, because loading the modules is faster with a larger heap. */
 function tuneEngine(): void {
   // Delays the optimization of undici's HTTP parser (WebAssembly). It would start after ten requests and take
   // a tenth of the time of a short command; now it starts after some hundred requests.
@@ -60,10 +51,7 @@ function tuneEngine(): void {
   setFlagsFromString('--heap-growing-percent=300')
 }
 
-/**
- * Stops the command at the first Ctrl-C or SIGTERM and waits up to STOP_WITHIN_MS for it to end. A second
- * signal ends the process at once.
- */
+/** The first signal stops the command within STOP_WITHIN_MS; a second one ends the process at once. */
 function stopOnSignals(stop: AbortController, terminal: FrameTerminal): void {
   let stoppedAt = 0
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -93,10 +81,7 @@ function interrupted(message: string): LeadsheetError {
   })
 }
 
-/**
- * Ignores the error that occurs if the output is closed, as in `leadsheet sync 2>&1 | head`. Further output
- * is lost, but the work continues.
- */
+/** As in `leadsheet sync 2>&1 | head`: further output is lost, but the work continues. */
 function goOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -132,10 +117,7 @@ function errorLines(thrown: unknown): string {
   return `error: this is a bug in leadsheet: ${stackOf(thrown)}\n`
 }
 
-/**
- * Formats an error as one line of JSON, so that a program can distinguish the error from the log lines before
- * it.
- */
+/** One line of JSON, so that a program can tell the error from the log lines before it. */
 function errorJson(thrown: unknown): string {
   if (!(thrown instanceof LeadsheetError)) {
     const bug = { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }

@@ -19,9 +19,7 @@ interface Packages {
 
 const require = createRequire(import.meta.url)
 
-/**
- * Returns the exports of a package. Packages that every start needs are imported in the ordinary way instead.
- */
+/** Packages that every start needs are imported in the ordinary way instead. */
 export function loadPackage<Name extends keyof Packages>(name: Name): Packages[Name] {
   return (name === 'undici' ? loadHttpClient() : require(name)) as Packages[Name]
 }

@@ -10,10 +10,7 @@ export interface ProxySettings {
   /** The URLs of the proxies for `http://` and for `https://`, each with its login; null without a proxy. */
   readonly http: string | null
   readonly https: string | null
-  /**
-   * The hosts that are reached without a proxy, such as `example.com` and its subdomains, `.example.com`,
-   * `h:8080`, `10.0.0.0/8` or `*`.
-   */
+  /** Such as `example.com` with its subdomains, `.example.com`, `h:8080`, `10.0.0.0/8` or `*`. */
   readonly except: readonly string[]
 }
 
@@ -46,10 +43,7 @@ function isExcept(host: string, port: string, entry: string): boolean {
   return ofPort === port && bare !== '' && (isApex || host.endsWith(`.${bare}`))
 }
 
-/**
- * Opens a dispatcher that chooses the proxy for each request.
- * @param options the options of connections, which hold for those through a proxy too
- */
+/** @param options the options of connections, which hold for those through a proxy too */
 export function openDispatcher(
   settings: ProxySettings | undefined,
   options: Agent.Options,

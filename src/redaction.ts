@@ -6,15 +6,9 @@
 export const REDACTED = '[redacted]'
 /** The minimum length of a secret that is replaced. A shorter secret could equal an ordinary word. */
 const SHORTEST = 4
-/**
- * The minimum length of a secret that is searched inside base64, where short sequences of characters occur by
- * chance.
- */
+/** Inside base64, shorter sequences of characters occur by chance. */
 const SHORTEST_INSIDE = 6
-/**
- * If a secret has several lines, as a PEM key has, each line is replaced too. This is the minimum length of
- * such a line.
- */
+/** Each line of a secret of several lines, such as a PEM key, is replaced from this length on. */
 const LINE_MIN = 16
 
 /** Returns a function that replaces every secret in a text with `[redacted]`. */
@@ -25,10 +19,7 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(pattern, REDACTED)
 }
 
-/**
- * The minimum length of a secret that is replaced in data. A shorter secret, or one of digits, could be a word
- * or a number of the data.
- */
+/** A shorter secret, or one of digits, could be a word or a number of the data. */
 const SHORTEST_IN_DATA = 8
 
 /** Returns a function that replaces every secret in data in UTF-8 or in another superset of ASCII. */
@@ -92,10 +83,7 @@ function hexOf(value: number, digits: number): string {
   return small.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }
 
-/**
- * Returns the base64 encodings of a secret, both alone and inside a longer text. The latter occur because
- * SMTP and HTTP logins encode the user together with the password.
- */
+/** Also inside a longer text, because SMTP and HTTP logins encode the user with the password. */
 function base64Encoded(text: string): string[] {
   const bytes = Buffer.from(text)
   const inside = text.length < SHORTEST_INSIDE ? [] : [0, 1, 2].map((before) => base64Inside(text, before))
@@ -131,10 +119,7 @@ const NAMED: readonly RegExp[] = [
   /\b(whsec_)[\w+/=-]+/g,
 ]
 
-/**
- * Removes values that are marked as secrets by a name in JSON, by a header, by a URL or by a prefix of their
- * own.
- */
+/** Marked by a name in JSON, by a header, by a URL or by a prefix of their own. */
 export function withoutNamedSecrets(text: string): string {
   return NAMED.reduce((kept, pattern) => kept.replace(pattern, `$1${REDACTED}`), text)
 }

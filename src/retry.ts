@@ -1,7 +1,4 @@
-/**
- * The backoff policy of all work that is tried again: how long to wait before the next attempt, and when to
- * give up.
- */
+/** The backoff of all work that is tried again: how long to wait, and when to give up. */
 import { setTimeout as delay } from 'node:timers/promises'
 
 const SECOND_MS = 1_000
@@ -25,42 +22,27 @@ interface Ladder {
   readonly waitsMs: readonly number[]
   /** The consequence if the attempt after the last wait fails: the same wait again, or no further attempt. */
   readonly afterLast: 'repeat' | 'give up'
-  /**
-   * The maximum random changes of a wait, as shares of the wait. Random changes keep many waiting jobs from
-   * starting at the same time.
-   */
+  /** As shares of the wait; they keep many waiting jobs from starting at the same time. */
   readonly jitter: readonly [shorter: number, longer: number]
 }
 
 /** The waits for every kind of work that is tried again. */
 export const BACKOFF = {
-  /**
-   * Requests to the upstream. If the upstream sends Retry-After, that wait is used instead and is never
-   * shortened.
-   */
+  /** A Retry-After of the upstream is used instead and is never shortened. */
   upstream: { attempts: 5, baseMs: 500, maxMs: 20 * SECOND_MS },
   /** Requests to the upstream while a person waits for the answer. */
   upstreamWhileWaiting: { attempts: 2, baseMs: 300, maxMs: SECOND_MS },
   /** Requests that explore an unknown API. Some are wrong on purpose, so each is repeated only once. */
   probe: { attempts: 2, baseMs: 400, maxMs: 5 * SECOND_MS },
-  /**
-   * Messages that a mail server defers, and mail servers that cannot be reached. A message is given up after
-   * a while (see `GIVE_UP`). A server is never given up.
-   */
+  /** A message is given up after a while (see `GIVE_UP`), a server never. */
   message: { waitsMs: minutes(1, 5, 15, 60), afterLast: 'repeat', jitter: [0.2, 0.2] },
   /** Messages about alerts that the alert webhook refuses or does not answer. */
   alertWebhook: { waitsMs: minutes(1, 5, 15, 60), afterLast: 'repeat', jitter: [0, 0] },
-  /**
-   * Leads that events named and that could not be read. If the attempt after the last wait fails, the next
-   * sync reads the leads.
-   */
+  /** If the attempt after the last wait fails, the next sync reads the leads. */
   event: { waitsMs: minutes(1, 5, 30, 2 * 60, 6 * 60, 12 * 60), afterLast: 'give up', jitter: [0, 0] },
   /** Scheduled runs that failed. If the upstream asks for a longer wait, that wait is used. */
   scheduledRun: { waitsMs: minutes(5, 15, 60), afterLast: 'give up', jitter: [0, 0] },
-  /**
-   * Webhook calls of the reference service, with the waits that Svix (a webhook service) uses. If the
-   * receiver sends a longer Retry-After, that wait is used.
-   */
+  /** The waits of Svix (a webhook service). A longer Retry-After is used instead. */
   serviceWebhook: {
     waitsMs: [5 * SECOND_MS, ...minutes(5, 30, 2 * 60, 5 * 60, 10 * 60, 10 * 60)],
     afterLast: 'give up',

@@ -16,10 +16,7 @@ import { ownFolder } from './configured-reports.ts'
 import { installationOf } from './health-installation.ts'
 import { storePlaceOf, TEMPLATES } from './installation.ts'
 
-/**
- * Prepares the checks that find problems, and the channels of alerts.
- * @throws LeadsheetError report_template if the template of alert mails has a mistake
- */
+/** @throws LeadsheetError report_template if the template of alert mails has a mistake */
 export async function openAlerts(
   config: Config,
   deps: {

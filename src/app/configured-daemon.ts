@@ -43,10 +43,7 @@ import { syncInProcess } from './sync-process.ts'
 
 /** The maximum number of upstream events that are applied at the same time. */
 const EVENTS_AT_ONCE = 4
-/**
- * The maximum number of leads that the daemon reads within ten seconds after events about them. The reference
- * service (our own implementation of the upstream's API) allows no more requests.
- */
+/** The reference service allows no more requests. */
 const EVENTS_PER_TEN_SECONDS = 200
 
 export interface ConfiguredDaemon extends AsyncDisposable {
@@ -67,10 +64,7 @@ export interface RunningDaemon {
   inFlight(): readonly string[]
 }
 
-/**
- * Opens everything that the daemon uses, but does not start the daemon.
- * @throws LeadsheetError config_missing, config_invalid, report_template for mistakes in the settings
- */
+/** @throws LeadsheetError config_missing, config_invalid, report_template for mistakes in the settings */
 export async function openConfiguredDaemon(
   config: Config,
   store: Store,

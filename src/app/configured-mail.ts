@@ -59,10 +59,7 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
   return dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.key.reveal() }
 }
 
-/**
- * Returns the rate limit for mails, what to do with unconfirmed messages, and who is still a recipient. Mails
- * that go into a folder have no limit.
- */
+/** Mails that go into a folder have no rate limit. */
 export function deliveryPolicyOf(
   config: Pick<Config, 'smtp' | 'mail' | 'reports' | 'alerts'>,
 ): DeliveryPolicy {
@@ -87,9 +84,7 @@ function isRecipientIn({
   return (address, report) => known.has(keyOf(address, report))
 }
 
-/**
- * Returns the function that makes the link to a recipient's preference page; null if `publicUrl` is not set.
- */
+/** Null if `publicUrl` is not set. */
 export async function preferenceLinks(
   { web: { publicUrl } }: Pick<Config, 'web'>,
   store: Store,

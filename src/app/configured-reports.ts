@@ -1,7 +1,4 @@
-/**
- * Builds reports. A report comes from the settings and from a folder with its template and queries. Also
- * opens everything that is needed to make and send reports.
- */
+/** Builds reports from the settings and their folders, and opens what is needed to make and send them. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -112,10 +109,7 @@ export function findAudience(
   })
 }
 
-/**
- * Opens what is needed to make and send reports.
- * @throws LeadsheetError report_template
- */
+/** @throws LeadsheetError report_template */
 export async function openReportDeps(
   config: Config,
   store: Store,
@@ -135,10 +129,7 @@ export async function openReportDeps(
   }
 }
 
-/**
- * Returns the number of days after which a lead counts as stalled. The number comes from the first report in
- * the settings.
- */
+/** The number of days comes from the first report in the settings. */
 export function stalledDaysOf(config: Config): number {
   return config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT
 }
@@ -173,10 +164,7 @@ function refuseWithoutFolder(
   }
 }
 
-/**
- * Returns the installation's own folder of templates; null if the settings name no folder and no `templates`
- * folder exists beside the settings file.
- */
+/** Null if the settings name no folder and no `templates` folder exists beside the settings file. */
 export function ownFolder({ templatesDir, sources }: Config): string | null {
   if (templatesDir === TEMPLATES) return null
   return sources.templates_dir !== undefined || existsSync(templatesDir) ? templatesDir : null

@@ -19,10 +19,7 @@ export interface ConfiguredSchedule extends ScheduleSettings {
 /** All missed runs of a report are made up for only within this time. */
 const ALL_WITHIN_HOURS = 31 * 24
 
-/**
- * The rule for missed runs of syncs and snapshots. Only the latest missed run is made up for, because it
- * reads everything that the earlier runs would have read.
- */
+/** The latest missed sync or snapshot covers everything that the earlier ones would have. */
 const LATEST: CatchUp = { policy: 'latest', windowHours: Number.POSITIVE_INFINITY }
 
 export function schedulesOf(config: Config): ConfiguredSchedule[] {
@@ -45,10 +42,7 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
   ]
 }
 
-/**
- * Returns the rule for the missed runs of a report. The latest one is made however late, until the next run: the
- * period that it covers is still the last one of its kind.
- */
+/** However late, until the next run: the period that it covers is still the last one of its kind. */
 function catchUpOf(policy: CatchUp['policy']): CatchUp {
   return { policy, windowHours: policy === 'all' ? ALL_WITHIN_HOURS : Number.POSITIVE_INFINITY }
 }
@@ -72,10 +66,7 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   })
 }
 
-/**
- * The length of the coming period that is searched for clock changes. It is longer than a year, so each time
- * zone that changes its clock at all does so in this period.
- */
+/** Longer than a year, so each time zone that changes its clock at all does so in this period. */
 const AHEAD_MS = 400 * 86_400_000
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 
@@ -117,10 +108,7 @@ export function scheduleFor(kind: PeriodKind, weekStarts: WeekStart): string {
   }
 }
 
-/**
- * Returns a warning for each report that covers other days than its schedule lets people expect.
- * @param kinds the kind of period of each report, by its name
- */
+/** @param kinds the kind of period of each report, by its name */
 export function periodWarnings(config: Config, kinds: ReadonlyMap<string, PeriodKind>, now: Date): string[] {
   return schedulesOf(config).flatMap(({ name, report, timing }) => {
     const kind = report === null ? undefined : kinds.get(report.name)

@@ -57,10 +57,7 @@ function readKeyAgain({ keyFile }: Config): string | null {
   return read !== null && 'value' in read ? read.value : null
 }
 
-/**
- * Returns the profile, the settings that describe the API of the upstream.
- * @throws LeadsheetError config_invalid
- */
+/** @throws LeadsheetError config_invalid */
 export function profileOf({ api: { profile, url } }: Config): Profile {
   const read = profileFrom(profile)
   if (url !== null && hasEndpoint(read, 'leads'))
@@ -80,9 +77,7 @@ function refuseOverwriting(profile: Profile, list: URL, data: ProfileData | null
 }
 
 /**
- * Returns the given profile. If `profile` is null, returns the profile of the reference service (our own
- * implementation of the API).
- * @throws LeadsheetError config_invalid
+ * If `profile` is null, returns the profile of the reference service. Throws LeadsheetError config_invalid.
  */
 export function profileFrom(profile: ProfileData | null): Profile {
   if (profile === null) return REFERENCE_PROFILE
@@ -99,10 +94,7 @@ export function needsKey(profile: Profile): boolean {
 // How long before the last known change each sync begins to read, because some services write late.
 const OVERLAP_MS = 10 * 60_000
 
-/**
- * Returns the options of a sync. The sync is aborted by the given signal, or when it has run for
- * `api.run_minutes`.
- */
+/** Aborted by the given signal, or when the sync has run for `api.run_minutes`. */
 export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
   return {
     full: false,
@@ -117,10 +109,7 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
 
 /* Collects the known secrets of webhooks, so that logs and errors can hide them. */
 
-/**
- * Returns a function that lists the webhook secrets. Each call also finds secrets that another process has
- * stored since the last call.
- */
+/** Each call also finds secrets that another process has stored since the last call. */
 export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {
   // An unreadable file is ignored here, because the code that needs its content reports the error.
   const watched = watchState(registrationFile(dataDir), () => undefined)

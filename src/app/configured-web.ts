@@ -46,10 +46,7 @@ interface ServedDaemon
   readonly intake: WebhookIntake
 }
 
-/**
- * Starts the web server with all pages. Returns null if the settings switch the web pages off.
- * @throws LeadsheetError web_port
- */
+/** Null if the settings switch the web pages off. Throws LeadsheetError web_port. */
 export async function openConfiguredWeb(
   config: Config,
   store: Store,
@@ -155,11 +152,7 @@ interface WaitingPages extends AsyncDisposable {
   tryAgain(): Promise<void>
 }
 
-/**
- * Opens the pages. If another program uses the port, the pages open later. Until then, the daemon runs without
- * the pages.
- * @throws LeadsheetError web_port
- */
+/** If another program uses the port, the pages open later. Throws LeadsheetError web_port. */
 export async function openPages(open: Open, log: Log): Promise<WaitingPages> {
   let server: WebServer | null = null
   let isWaiting = false

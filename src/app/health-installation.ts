@@ -39,10 +39,7 @@ function mailServerOf({ smtp: { url } }: Config): string | null {
   return address.startsWith('smtp') ? serverOf(new URL(address)).name : null
 }
 
-/**
- * Describes how webhook events reach this installation. Returns null if the upstream has no webhooks, or if
- * no pages are served that could receive events.
- */
+/** Null if the upstream has no webhooks, or if no pages are served that could receive events. */
 function eventWayOf(config: Config, profile: Profile | null): EventSource | null {
   if (profile?.webhook === undefined || config.web.listen === null) return null
   const file = registrationFile(config.dataDir)

@@ -54,10 +54,7 @@ export function pathsIn(dataDir: string) {
   }
 }
 
-/**
- * Returns the path of the snapshot, the SQLite file for analysts.
- * @throws LeadsheetError snapshot_missing
- */
+/** @throws LeadsheetError snapshot_missing */
 export function requireSnapshot(dataDir: string): string {
   const { snapshot } = pathsIn(dataDir)
   if (existsSync(snapshot)) return snapshot
@@ -101,11 +98,7 @@ export async function openData(settings: DataSettings, opening: Opening | null =
   return store
 }
 
-/**
- * Throws if other files show that the database was lost. With a new, empty database, every report would be
- * sent again.
- * @throws LeadsheetError store_lost
- */
+/** With a new, empty database, every report would be sent again. Throws LeadsheetError store_lost. */
 function refuseLost(file: string, dataDir: string): void {
   const traces = TRACES.filter((name) => hasBytes(join(dataDir, name)))
   if (traces.length === 0) return
@@ -124,20 +117,14 @@ function refuseLost(file: string, dataDir: string): void {
   )
 }
 
-/**
- * Leaves a trace in the data directory that its database was lost while the daemon ran. A supervisor starts
- * the daemon again, perhaps in a folder in which nothing else is left.
- */
+/** A supervisor may start the daemon again in a folder in which nothing else is left. */
 export async function noteLoss(dataDir: string, { message, hint }: LeadsheetError, at: Date): Promise<void> {
   if (hasBytes(storeAddressOf({ dataDir, databaseUrl: null }))) return
   await makeFolder(dataDir, FOLDER_HINT, DATA_MODE)
   await writeFile(join(dataDir, LOSS_FILE), `${at.toISOString()} ${message}\n${hint}\n`)
 }
 
-/**
- * Returns the path of the newest backup that was made before an upgrade or a restore; null if there is no
- * such backup.
- */
+/** Made before an upgrade or a restore; null if there is none. */
 function newestBackup(dataDir: string): string | null {
   const folders = [dataDir, join(dataDir, 'backups')].filter((folder) => existsSync(folder))
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))

@@ -1,7 +1,4 @@
-/**
- * The child process that runs one scheduled sync. It opens its own store and its own connection to the
- * upstream, and tells its parent each line of its log.
- */
+/** The child process that runs one scheduled sync with its own store and connection. */
 import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../config/config.ts'
 import { pasteSettings } from '../config/secrets.ts'

@@ -1,6 +1,6 @@
 /**
- * Runs each scheduled sync of the daemon in a process of its own, so that slow SQL of a sync does not block
- * the daemon. The program of that process is `sync-child.ts`.
+ * Runs each scheduled sync in a process of its own, `sync-child.ts`, so that slow SQL does not block the
+ * daemon.
  */
 import { resolve } from 'node:path'
 import { pino } from 'pino'

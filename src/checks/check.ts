@@ -1,7 +1,4 @@
-/**
- * The types of a check. A check looks at the facts about an installation, such as its last syncs, and returns
- * the problems that it finds, which are called findings.
- */
+/** The types of a check, which looks at facts about an installation and returns findings. */
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { QueueCounts } from '../queue/job-list.ts'
@@ -43,8 +40,7 @@ export interface Check {
    */
   readonly alert?: 'at_once' | 'after_failures' | 'once'
   /**
-   * Looks for findings. All checks run every minute, so `find` must be fast: it uses no network and no large
-   * table. Returns null if the check did not look. The open alerts of the check then stay open.
+   * Runs every minute, so it uses no network and no large table. Null leaves the open alerts as they are.
    */
   readonly find: (facts: Facts) => Promise<readonly Finding[] | null>
 }
@@ -72,33 +68,21 @@ export type Part = (typeof PARTS)[number]
 export interface Finding {
   /** The report, recipient or field that the finding is about; empty if the check has only one subject. */
   readonly subject: string
-  /**
-   * The text of the finding. It states figures and a start time but no duration, because an alert is
-   * rewritten whenever this text changes.
-   */
+  /** It states figures and a start but no duration, because an alert is rewritten whenever it changes. */
   readonly message: string
   readonly hint: string
   readonly severity?: Severity
-  /**
-   * The message without addresses and without text from other servers, for places that everybody may read. If
-   * absent, those places show the title of the check.
-   */
+  /** Without addresses and text from other servers, for public places. If absent, they show the title. */
   readonly brief?: string
   /** The number of failures in a row. If absent, the findings in a row are counted instead. */
   readonly failures?: number
-  /**
-   * The time at which the problem last occurred, if that is later than its start. If an operator acknowledged
-   * the alert before this time, the problem is shown again.
-   */
+  /** If the problem occurred again after an operator acknowledged the alert, it is shown again. */
   readonly last?: Instant
 }
 
 type MoreOfFinding = Omit<Finding, 'subject' | 'message' | 'hint'>
 
-/**
- * Makes the finding of a check that never has more than one.
- * @param message a text without addresses and without text from other servers
- */
+/** @param message a text without addresses and without text from other servers */
 export function plain(message: string, hint: string, more: MoreOfFinding = {}): [Finding] {
   return internal(message, hint, { brief: message, ...more })
 }
@@ -118,10 +102,7 @@ export interface CheckResult<What extends string = string> {
   readonly remedy: string | null
 }
 
-/**
- * Runs a check and turns an error of the upstream into a failed result. An interruption of the run and an
- * error that is a bug are thrown again.
- */
+/** Turns an error of the upstream into a failed result. Interruptions and bugs are thrown again. */
 export async function attempt(
   what: string,
   remedy: string,
@@ -155,10 +136,7 @@ export interface KnownRegistration {
 }
 
 export interface EventSource {
-  /**
-   * Reads the webhook that this installation has registered; null if there is none.
-   * @throws LeadsheetError webhook_unreadable
-   */
+  /** Null if there is none. Throws LeadsheetError webhook_unreadable. */
   readonly readRegistration: () => Promise<KnownRegistration | null>
   /** True if a person registered the webhook by hand; its secret is then in the settings. */
   readonly isByHand: boolean
@@ -166,9 +144,7 @@ export interface EventSource {
   readonly canRegister: boolean
 }
 
-/*
- * The facts that the checks examine. A fact is read only if a check needs it, and only once for all checks.
- */
+// A fact is read only if a check needs it, and only once for all checks.
 
 /** The failures in a row after which an alert opens whose problem may pass by itself. */
 export const ALERT_FAILURES = 3
@@ -191,15 +167,9 @@ export interface Installation {
   readonly reports: readonly string[]
   /** The kinds of data (leads, statistics, agents) that the upstream offers according to its profile. */
   readonly resources: readonly Resource[]
-  /**
-   * The path of the snapshot that is made after a sync. Null if the settings want no snapshot, or give the
-   * snapshot a schedule of its own.
-   */
+  /** Null if the settings want no snapshot, or give it a schedule of its own. */
   readonly snapshotAfterSync: string | null
-  /**
-   * The source of events (the upstream's webhook messages); null if the upstream has no webhooks or this
-   * installation does not listen for them.
-   */
+  /** Null if the upstream has no webhooks or this installation does not listen for them. */
   readonly events: EventSource | null
   /** The time limit of a sync, in minutes. */
   readonly runMinutes: number
@@ -297,10 +267,7 @@ export function isInMemory(place: Store['place']): boolean {
 /** The maximum age of the last heartbeat of a live daemon. One or two missing heartbeats are tolerated. */
 export const HEARTBEAT_MAX_MS = 180_000
 
-/**
- * `stopped`: a person ended the daemon. `dead`: the daemon should run, but does not run or cannot write to
- * the store. `none`: the daemon never ran.
- */
+/** `dead`: the daemon should run, but does not run or cannot write to the store. `none`: it never ran. */
 export type DaemonState = 'alive' | 'stopped' | 'dead' | 'none'
 
 export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): DaemonState {
@@ -350,10 +317,7 @@ export async function checkRules(
 }
 
 const EVERY_MS = 60 * 60_000
-/**
- * The wait before a broken rule is checked again. A killed worker can be the cause. After this wait, another
- * worker has taken over its work.
- */
+/** A killed worker can be the cause. After this wait, another has taken over its work. */
 const SURE_AFTER_MS = 2 * 60_000
 
 /**

@@ -19,30 +19,18 @@ import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Check, EventSource, Facts, Finding, KnownRegistration } from './check.ts'
 import { ALERTED, daemonStateOf, plain } from './check.ts'
 
-/*
- * Decides whether events have stopped. Events have stopped if syncs find changes without events and nothing
- * else explains this. All times come from our own clock, so a wrong clock of the upstream has no effect.
- */
+// Events have stopped if syncs find changes without events and nothing else explains this.
 
-/**
- * After a sync has found changes, their events may still arrive for this number of minutes. An upstream
- * repeats a failed delivery only after a wait.
- */
+/** Events of found changes may still arrive: an upstream repeats a failed delivery only after a wait. */
 const GRACE_MINUTES = 10
 /** The minimum number of syncs that must find changes without events before missing events are reported. */
 const SYNCS_LEAST = 2
 const CHANGES_LEAST = 3
-/**
- * The minutes without events before a hand-registered webhook is reported. They are three days, because
- * nobody knows which events such a webhook sends, and a weekend without events is normal.
- */
+/** Three days: nobody knows which events it sends, and a weekend without events is normal. */
 const UNSURE_MINUTES = 3 * 24 * 60
 /** The minimum number of earlier syncs that can show whether the upstream sends an event for every change. */
 const BESIDE_LEAST = 4
-/**
- * A kind of change (new or updated lead) is expected to cause events if it caused more than this share of the
- * past events.
- */
+/** A kind of change is expected to cause events if it caused more than this share of the past ones. */
 const KIND_SHARE = 0.1
 const WEEK_MINUTES = 7 * 24 * 60
 
@@ -51,19 +39,13 @@ type Change = 'inserted' | 'updated'
 interface Expected {
   readonly since: Instant
   readonly changes: readonly Change[]
-  /**
-   * The time at which the last event about a lead arrived; null if the store has no event about a lead. The
-   * store keeps events for a week.
-   */
+  /** Null if the store, which keeps events for a week, has none about a lead. */
   readonly lastAt: Instant | null
   /** True if each change of these kinds should cause an event; false if perhaps only some do. */
   readonly isSure: boolean
 }
 
-/**
- * Finds a problem if syncs found changes for which no event arrived.
- * @throws LeadsheetError webhook_unreadable
- */
+/** @throws LeadsheetError webhook_unreadable */
 export async function findStopped(facts: Facts, way: EventSource): Promise<Finding[]> {
   const { db, now } = facts
   const registration = await way.readRegistration()
@@ -114,10 +96,7 @@ function changesOf(types: readonly string[]): Change[] {
   return (['inserted', 'updated'] as const).filter((each) => (each === 'inserted' ? areInserts : areUpdates))
 }
 
-/**
- * Returns which events to expect from a webhook that a person registered by hand, judged by the events of the
- * last week. Returns null if there is no such webhook.
- */
+/** Judged by the events of the last week. Null if no webhook was registered by hand. */
 async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
   if (!isByHand) return null
   const changes = usualChanges(await countEvents(db))
@@ -190,10 +169,7 @@ function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]
   return async (facts) => (facts.events === null ? [] : find(facts, facts.events))
 }
 
-/**
- * Describes when the last event arrived, such as `the last one came 3 min ago, 12 events of the last 24 hours
- * followed`.
- */
+/** Such as `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
 export async function formatArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {
@@ -232,10 +208,7 @@ async function findFailing({ db, now }: Facts): Promise<Finding[]> {
   )
 }
 
-/**
- * Adds up the counts of events.
- * @param outcomes the outcomes to count, such as `failed`; if absent, all events are counted
- */
+/** @param outcomes the outcomes to count, such as `failed`; if absent, all events are counted */
 export function countIn(counts: readonly EventCount[], outcomes?: readonly EventOutcome[]): number {
   return counts
     .filter(({ outcome }) => outcomes?.includes(outcome) ?? true)

@@ -26,22 +26,13 @@ import {
 const MB = 1_000_000
 /** The free disk space that a heartbeat needs. With less, nothing at all can be written. */
 const FULL_BYTES = MB
-/**
- * The free disk space that a commit of a sync and its write-ahead log may need. With less free space, short
- * writes succeed, and long ones may fail.
- */
+/** With less free space, short writes succeed, and a commit of a sync may fail. */
 const SCARCE_BYTES = 16 * MB
 const LOG_MAX_BYTES = 128 * MB
-/**
- * The free disk space that should be left, as a multiple of the size of the database. The space is needed for
- * a snapshot, which is made beside the database, and for the log that a sync writes.
- */
+/** As a multiple of the size of the database: for a snapshot and for the log that a sync writes. */
 const FREE_SHARE = 1.5
 const FREE_LEAST_BYTES = 200 * MB
-/**
- * The minutes after which a snapshot counts as old while another one may be in the making. Where nothing works
- * on one, it is old at once, because the last try has failed.
- */
+/** A snapshot is old after this time, or at once if no other one is in the making. */
 const SNAPSHOT_MINUTES = 120
 export const CLOCK_AHEAD_MAX_MS = 120_000
 const JOB_MINUTES = 60
@@ -264,10 +255,7 @@ async function findLogLarge(facts: Facts): Promise<Finding[]> {
   )
 }
 
-/**
- * Returns the size of the database and the free disk space, in bytes; null for PostgreSQL, for a store in
- * memory, and if the database file cannot be written.
- */
+/** In bytes. Null for PostgreSQL, in memory, and if the database file cannot be written. */
 export async function readRoom(facts: Facts) {
   const { place } = facts
   if (place.kind === 'postgres' || place.file === ':memory:' || !(await mayWrite(place.file))) return null

@@ -184,10 +184,7 @@ function unconfirmed(one: DeliveryProblem): Finding {
   }
 }
 
-/**
- * Returns a hint that says how to send the messages of a report again. The hint is empty for mails about
- * alerts, which are never sent again.
- */
+/** Empty for mails about alerts, which are never sent again. */
 function resendHint({ report }: DeliveryProblem, again: (report: string) => string): string {
   return report === null ? '' : ` ${again(report)}`
 }

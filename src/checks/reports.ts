@@ -95,10 +95,7 @@ function forEachReport(find: FindOfReport): Check['find'] {
   }
 }
 
-/**
- * Looks for scheduled runs that should have begun but have not. Looks only while the daemon is alive, because
- * another check reports a dead daemon.
- */
+/** Looks only while the daemon is alive, because another check reports a dead daemon. */
 async function findBehind(facts: Facts): Promise<Finding[]> {
   if ((await facts.daemonState()) !== 'alive') return []
   const behind: string[] = []
@@ -113,10 +110,7 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
   return plain(`not begun: ${behind.join(', ')}`, hint)
 }
 
-/**
- * Returns the due time of a late scheduled run; null if no run is late. A run is late if it waits in the
- * store for too long, or if it is due but the daemon has not stored it.
- */
+/** Late is a run that waits too long in the store, or that is due and not stored. Null if none is late. */
 async function findLate(facts: Facts, { name, timing }: Facts['schedules'][number]): Promise<Date | null> {
   const { db, now } = facts
   const last = await facts.lastScheduledRun(name)
@@ -166,10 +160,7 @@ function whyText({ message }: ScheduledRun): string {
   return message === null ? '' : `: ${message}`
 }
 
-/**
- * Looks for missed runs of a report. If a row was stored exactly at its due time, the row only marks the
- * start of the schedule and is left out.
- */
+/** A row stored exactly at its due time only marks the start of the schedule. */
 function missed(report: string, noted: readonly ScheduledRun[]): OfReport {
   const scheduledRuns = noted.filter(
     ({ state, attempts, due_at, noted_at }) => state === 'skipped' && attempts === 0 && due_at !== noted_at,

@@ -1,7 +1,4 @@
-/**
- * The table of all checks. Only these checks decide whether an installation is healthy. The daemon's alerts,
- * `status`, `doctor`, /readyz and /metrics all use them.
- */
+/** The table of all checks, which alone decide whether an installation is healthy. */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { upperFirst } from '../report/words/clean-text.ts'
 import { counted } from '../report/words/numbers.ts'
@@ -57,15 +54,9 @@ export interface PartResult extends CheckResult<Part> {
 
 export interface Health {
   readonly status: 'ok' | Severity
-  /**
-   * One sentence, such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`. If there are
-   * findings, the sentence names the worst finding and the number of the other parts with findings.
-   */
+  /** Such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or the worst finding. */
   readonly sentence: string
-  /**
-   * The results of the parts, in the order of {@link PARTS}. Only their `findings` may contain addresses and
-   * text from other servers.
-   */
+  /** In the order of {@link PARTS}. Only `findings` may contain addresses and text from other servers. */
   readonly checks: readonly PartResult[]
   readonly freshness: readonly Freshness[]
 }
@@ -111,10 +102,7 @@ export async function readHealth(
   }
 }
 
-/**
- * Returns the findings of a check for `status`. If the check could not look, its open alerts are returned
- * instead. A warning that an operator has acknowledged is left out until the problem occurs again.
- */
+/** If the check could not look, its open alerts. Acknowledged warnings wait until the problem comes again. */
 async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
   const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
@@ -161,9 +149,7 @@ function formatWrong(worst: PartResult, others: readonly PartResult[]): string {
   return `${first}. And ${names.length} more: ${names.join(', ')}.`
 }
 
-/**
- * The parts whose name is put before the text of their findings, because the text alone cannot be understood.
- */
+/** Their name is put before the findings, whose text alone cannot be understood. */
 const NAMED: readonly Part[] = ['messages']
 
 async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {

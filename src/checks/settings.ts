@@ -8,10 +8,7 @@ import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding, internal, SHOWN } from './check.ts'
 
-/**
- * The minutes after a change of the settings file in which nothing is reported, because a person may still be
- * editing the file.
- */
+/** In minutes: a person may still be editing the file. */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
@@ -58,8 +55,8 @@ export interface SettingsInForce {
 }
 
 /**
- * Returns which settings the daemon uses; null if no daemon runs.
- * @param file the path of the settings file; null if there is none
+ * Null if no daemon runs.
+ * @param file null if there is no settings file
  */
 export async function readSettingsInForce(
   db: Db,

@@ -26,10 +26,7 @@ import {
 const DEFERRED_MINUTES = 120
 /** The age in hours at which the data counts as old. Even without a schedule, one sync a day is expected. */
 const LATE_HOURS = 26
-/**
- * The number of missed syncs at which the data counts as stale. One missed sync is no problem, because the
- * next sync reads all that was missed.
- */
+/** The data is stale after so many missed syncs. After fewer, the next one reads all that was missed. */
 const MISSED_MAX = 3
 /** The number of failed syncs in a row after which the next sync will probably fail too. */
 const LASTING_FAILURES = 3
@@ -37,10 +34,7 @@ const HOUR_MS = 3_600_000
 
 const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
 const OTHER_SOURCE: readonly string[] = ['store_other_source']
-/**
- * The error codes of a run that was stopped or that found another run going on. Such a run does not show
- * whether syncs work.
- */
+/** A run that was stopped, or that found another going on, does not show whether syncs work. */
 const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
 
 export const SYNC_CHECKS = {
@@ -159,10 +153,7 @@ function freshnessCheck(resource: Resource, part: Part, words: string): Check {
   }
 }
 
-/**
- * Looks for fields with implausible times. Figures that are computed from such times are wrong but look
- * right.
- */
+/** Figures that are computed from implausible times are wrong but look right. */
 async function findImplausible({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)
   if (first === undefined) return []
@@ -173,9 +164,7 @@ async function findImplausible({ db }: Facts): Promise<Finding[]> {
   )
 }
 
-/**
- * Lists the runs that were not stopped and are not still running. Only these runs show whether syncs work.
- */
+/** Only runs that were not stopped and have ended show whether syncs work. */
 async function listEndedRuns(facts: Facts): Promise<RunSummary[]> {
   return (await facts.runs()).filter(
     ({ outcome, problems }) => outcome !== null && !problems.some(({ code }) => STOPPED_CODES.includes(code)),
@@ -188,10 +177,7 @@ function findByCode([last]: readonly RunSummary[], codes: readonly string[], hin
   return problem ? internal(problem.message, problem.hint ?? hint) : []
 }
 
-/**
- * Reports a first sync that was killed or stopped. The leads may be complete, but details, statistics or
- * agents are missing. Nothing is reported while the daemon is alive, because the daemon repeats the sync.
- */
+/** Only while no daemon is alive, which would repeat the sync. Parts of the data are missing. */
 async function findFirstUnfinished(facts: Facts): Promise<Finding[]> {
   const [last] = await facts.runs()
   const ended = (await listEndedRuns(facts)).filter(({ outcome }) => outcome !== 'killed')

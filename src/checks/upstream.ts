@@ -1,7 +1,4 @@
-/**
- * Checks for `doctor` whether an upstream still matches its profile (the settings that describe its API).
- * Sends a few GET requests through the same source as a sync, judges each answer, and stores nothing.
- */
+/** Checks for `doctor`, with a few GET requests, whether an upstream still matches its profile. */
 
 import type { Lead } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
@@ -19,10 +16,7 @@ const NAMES_SHOWN = 8
 
 const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
 
-/**
- * Runs the checks one after the other. If the first request fails, the other checks are skipped, because
- * nothing else could be judged.
- */
+/** If the first request fails, the others are skipped, because nothing else could be judged. */
 export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<CheckResult> {
   const sample: unknown[] = []
   const first = await attempt('list of leads', PROBE, async () => {

@@ -1,13 +1,7 @@
-/**
- * The schemas of leads in the API: a lead in a list, a single lead with its details, and the query string and
- * answer of the list.
- */
+/** The schemas of leads in the API, in the list and singly, and of the list's query. */
 import { z } from 'zod'
 
-/**
- * The statuses of a lead in the order of the sales funnel. `outcome` says how a lead with the status is
- * counted.
- */
+/** In the order of the sales funnel. `outcome` says how a lead with the status is counted. */
 export const STAGES = [
   { status: 'discovered', outcome: 'open' },
   { status: 'enriched', outcome: 'open' },
@@ -28,10 +22,7 @@ export const FUNNEL_STATUSES: readonly LeadStatus[] = STAGES.filter(
   ({ outcome }) => outcome === 'open' || outcome === 'won',
 ).map(({ status }) => status)
 
-/**
- * The format of an instant: RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Only a request may leave out
- * the milliseconds.
- */
+/** RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Only a request may leave out the milliseconds. */
 export const instantSchema = z.iso.datetime('expected an instant in UTC such as 2026-11-20T08:15:00.000Z')
 
 const companySchema = z.object({
@@ -110,10 +101,7 @@ export const LEAD_SORTS = [
   'id',
 ] as const
 
-/**
- * The format of a whole number in a query string. An empty text is refused, so that `limit=` is not read as
- * 0.
- */
+/** An empty text is refused, so that `limit=` is not read as 0. */
 const digits = (number: z.ZodInt) =>
   z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),

@@ -1,7 +1,4 @@
-/**
- * The schemas of pipelines and agents in the API. A pipeline has criteria for the leads that it looks for,
- * and statistics. An agent has a current task, and counts for its last 24 hours.
- */
+/** The schemas of pipelines (criteria and statistics) and of agents (task and counts) in the API. */
 import { z } from 'zod'
 import { instantSchema, LEAD_STATUSES, moneySchema } from './lead.ts'
 

@@ -27,10 +27,7 @@ export const webhookCreateSchema = z.strictObject({
   description: z.string().max(200).optional(),
 })
 
-/**
- * The reasons for disabling a webhook: `gone` if its address answered 410, `failing` if every attempt failed
- * for days.
- */
+/** `gone`: its address answered 410. `failing`: every attempt failed for days. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const
 
 const webhookShape = {
@@ -92,10 +89,7 @@ const envelope = <T extends string, D extends z.ZodType>(type: T, data: D) =>
     data,
   })
 
-/**
- * The format of an event. An event intentionally contains little: it names the resource, and a GET returns
- * the newest state of that resource.
- */
+/** An event intentionally only names the resource; a GET returns its newest state. */
 export const eventSchema = z.discriminatedUnion('type', [
   envelope('lead.created', z.object({ ...leadKeys, status: leadStatus, company_name: z.string() })),
   envelope(
@@ -123,20 +117,14 @@ export type WireEvent = z.infer<typeof eventSchema>
 export const pingSchema = envelope(PING_TYPE, z.object({ webhook_id: z.string() }))
 export type WirePing = z.infer<typeof pingSchema>
 
-/**
- * The `type` and `data` of an event, as a union of all types. In TypeScript, the type then decides which
- * fields `data` has.
- */
+/** A union of all types, in which the type decides which fields `data` has. */
 export type EventData = WireEvent extends infer E
   ? E extends WireEvent
     ? Pick<E, 'type' | 'data'>
     : never
   : never
 
-/*
- * The signatures of messages, made by the Standard Webhooks specification: HMAC-SHA256 over id, time and
- * body.
- */
+// Standard Webhooks: HMAC-SHA256 over id, time and body.
 
 /** The prefix of the header names, as in `webhook-id`. */
 export const STANDARD_PREFIX = 'webhook-'
@@ -159,10 +147,7 @@ export function signStandard(secret: string, { id, timestamp, body }: SignedMess
   return `v1,${signature.digest('base64')}`
 }
 
-/**
- * Returns the three headers of a signed message.
- * @param secrets the newest first; there are two while an old secret is being replaced
- */
+/** @param secrets the newest first; there are two while an old secret is being replaced */
 export function standardHeaders(secrets: readonly string[], message: SignedMessage): Record<string, string> {
   return {
     [`${STANDARD_PREFIX}id`]: message.id,

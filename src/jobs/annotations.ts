@@ -1,7 +1,4 @@
-/**
- * Writes and removes annotations, which are notes about days (such as "campaign"), for the command line and
- * the dashboard.
- */
+/** Writes and removes annotations, which are notes about days (such as "campaign"). */
 import { ANNOTATION_TEXT_MAX, type Annotation } from '../domain/insight.ts'
 import { dayBefore, localDates } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -10,9 +7,8 @@ import { listPipelines } from '../store/figures/report-figures.ts'
 import { deleteAnnotation, insertAnnotation } from '../store/insight/annotation.ts'
 import { DAY_MS } from '../time.ts'
 
-/** An annotation as a person gives it. */
 interface GivenAnnotation {
-  /** A day, or the first and the last day: `2026-11-13` or `2026-11-13..2026-11-15`. */
+  /** `2026-11-13` or `2026-11-13..2026-11-15`. */
   readonly days: string
   readonly text: string
   readonly pipelineId: string | null
@@ -20,15 +16,9 @@ interface GivenAnnotation {
   readonly writtenBy: string
 }
 
-/**
- * The maximum number of days by which an annotated day may lie in the future. A later day is a typing
- * mistake.
- */
+/** In days: a later day is a typing mistake. */
 const AHEAD_MAX = 366
-/**
- * The maximum number of days of one annotation. If more days were left out, too few would remain to learn
- * from.
- */
+/** In days: if more were left out, too few would remain to learn from. */
 const DAYS_MAX = 92
 
 /**

@@ -38,16 +38,10 @@ export interface Measures {
   readonly scheduledRuns: readonly ScheduledRunCounts[]
   readonly missed: readonly { readonly schedule: string; readonly runs: number }[]
   readonly messages: Readonly<Record<string, number>>
-  /**
-   * The time at which the oldest unsent message was added to the outbox; null if no message is waiting to be
-   * sent.
-   */
+  /** Null if no message is waiting to be sent. */
   readonly waitingSince: Instant | null
-  /** The number of mail servers that could not be reached at the last attempt. */
   readonly serversAway: number
-  /** The name of the check of each open alert that nobody has acknowledged. */
   readonly openAlerts: readonly string[]
-  /** The numbers of processed events by outcome, counted since the first event. */
   readonly events: readonly EventCount[]
   readonly waitingEvents: WaitingEvents
   readonly quarantined: readonly { readonly resource: string; readonly records: number }[]

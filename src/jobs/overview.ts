@@ -1,7 +1,6 @@
 /**
- * Keeps the dashboard's figures about pipelines and agents in memory. They are counted when somebody opens the
- * overview after a sync. The overview shows the time of its figures. The outlook (goals, forecasts of the month
- * and win rates) is kept in memory too.
+ * Keeps the dashboard's figures and outlook in memory. They are counted when somebody opens the
+ * overview after a sync.
  */
 import type { Annotation, Goal, JudgedWinRate, Pace } from '../domain/insight.ts'
 import type { Instant } from '../domain/model.ts'
@@ -25,9 +24,7 @@ import { readerOf, readReportRates } from './insight/judge-numbers.ts'
 import { judgeWinRate } from './insight/judge-win-rate.ts'
 import { listCountedDates, readTrackRecord, type TrackRecord } from './insight/track-record.ts'
 
-/** The number of days for which new and won leads are shown. */
 export const PERIOD_DAYS = 30
-/** The number of days of the longest trend. */
 export const TREND_DAYS_MAX = 365
 
 /** The time for which a visitor waits for the count. After that the page says that the overview is being counted. */
@@ -42,13 +39,10 @@ interface OverviewDeps {
 }
 
 export interface KeptOverview {
-  /** The last overview; null if no overview has been counted yet. */
   readonly overview: Overview | null
   /** The time up to which all leads have been read; null if no sync has read all leads yet. */
   readonly dataAsOf: Instant | null
-  /** True if a newer overview is being counted. */
   readonly isBeingCounted: boolean
-  /** The reason why the last count failed; null if it succeeded. */
   readonly failure: string | null
 }
 
@@ -94,11 +88,7 @@ export function openOverview(deps: OverviewDeps, patienceMs = PATIENCE_MS): Over
   }
 }
 
-/**
- * Builds the request for an overview.
- * @param asOf the time up to which all leads have been read; the local day of this time is left out, because
- *   it is not over
- */
+/** @param asOf its local day is left out, because it is not over */
 function requestOf({ now, timeZone, stalledDays }: OverviewDeps, asOf: Instant): OverviewRequest {
   const period = daysBefore(new Date(asOf), PERIOD_DAYS, timeZone)
   const samples = daysBefore(now(), PERIOD_DAYS, timeZone)
@@ -119,12 +109,10 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
 }
 
 interface Outlook {
-  /** The last local date that is counted. */
   readonly lastDay: string
   readonly paces: readonly Pace[]
   /**
-   * The win rates of the 30 days up to `lastDay`: first the rate of all leads (or of the requested pipeline),
-   * then the rate of each pipeline if there are several.
+   * First the rate of all leads (or of the requested pipeline), then of each pipeline if there are several.
    */
   readonly winRates: readonly JudgedWinRate[]
 }

@@ -1,7 +1,4 @@
-/**
- * Reads the state of an installation at one moment: its health, its last runs, its waiting messages and
- * events, and its next runs.
- */
+/** Reads the state of an installation: health, last and next runs, waiting messages and events. */
 
 import type { Installation, Knowledge } from '../checks/check.ts'
 import { readHealth } from '../checks/run-checks.ts'
@@ -18,7 +15,6 @@ import { findLastFailure, findLastWholeRun, listRuns } from '../store/sync/sync-
 import type { ScheduleSettings } from './schedule/schedule.ts'
 import { listWorkers, readScheduleStates } from './schedule/schedule-state.ts'
 
-/** The maximum number of rows to read of each kind, the latest first. */
 interface StatusRows {
   readonly runs: number
   readonly scheduledRuns: number
@@ -41,7 +37,6 @@ export async function readStatus<S extends ScheduleSettings>(
     health: await readHealth(installation, now, knowledge),
     leads: await countLeads(db),
     quarantinedRecords: await countQuarantinedRecords(db),
-    /** The time up to which all leads have been read; null before the first sync that read all leads. */
     dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
     lastFailure: await findLastFailure(db),
     alerts: await listAlerts(db, 'open', rows.alerts),
@@ -54,10 +49,7 @@ export async function readStatus<S extends ScheduleSettings>(
     /** The running workers; null for an SQLite file, on which only one daemon runs. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
     jobs: await countJobs(store),
-    /**
-     * The state of the events; null if the upstream has no webhooks, or if this installation does not listen
-     * for them.
-     */
+    /** Null if the upstream has no webhooks, or if this installation does not listen for them. */
     events: events && {
       last: await listEvents(db, rows.events),
       recent: await countRecentEvents(db, now),

@@ -72,10 +72,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
   return dkim === null ? bytes : sign(bytes, dkim)
 }
 
-/**
- * Makes a text printable, and ends every line with CRLF (RFC 5322, 2.1), so that the bytes that are sent equal the bytes that were signed
- * and counted.
- */
+/** Printable, with CRLF (RFC 5322, 2.1), so that the bytes sent equal those signed and counted. */
 function withLineEnds(text: string): string {
   return printable(text.replace(/\r\n?/g, '\n')).replaceAll('\n', '\r\n')
 }
@@ -104,10 +101,7 @@ interface FittedFiles {
   readonly left: readonly MessageFile[]
 }
 
-/**
- * The bytes reserved for header, text and HTML. The HTML has less than 80 kB, but its encoding triples the
- * size of texts in some alphabets.
- */
+/** The HTML has less than 80 kB, but its encoding triples the size of texts in some alphabets. */
 const BODY_BYTES = 500_000
 /** The bytes that a message needs for each file in addition to the content: the headers and the boundary. */
 const PART_BYTES = 500
@@ -176,10 +170,7 @@ export interface Receipt {
   readonly response: string
 }
 
-/**
- * Parses `ana@example.com` or `Ana <ana@example.com>`.
- * @throws LeadsheetError config_invalid
- */
+/** `ana@example.com` or `Ana <ana@example.com>`. Throws LeadsheetError config_invalid. */
 export function parseMailbox(text: string): Mailbox {
   const read = readMailbox(text)
   if (!('fault' in read)) return { name: read.name, address: read.address }
@@ -199,10 +190,7 @@ export interface DkimKey {
   readonly privateKey: string
 }
 
-/**
- * The header fields to sign: all that matter to a person or a program. Each is named once more than the message
- * has it (RFC 6376, 8.15), so that nobody can add another From or a missing Cc to a signed message.
- */
+/** Each is named once more than the message has it (RFC 6376, 8.15), so that nobody can add another. */
 export const SIGNED_FIELDS = [
   'From',
   'Sender',
@@ -277,18 +265,12 @@ function relaxedBody(body: string): string {
   return end === 0 ? '' : `${lines.slice(0, end)}\r\n`
 }
 
-/**
- * Returns the link that people see. It is the URL of the preference page or, if no pages are served, a link
- * that writes a mail.
- */
+/** The preference page or, if no pages are served, a link that writes a mail. */
 export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): string {
   return unsubscribe.url === null ? mailLink(unsubscribe.mailto, report) : new URL(unsubscribe.url).href
 }
 
-/**
- * Returns the header fields for unsubscribing (RFC 2369, 3.2). If the URL is https, a second field lets a
- * mail program unsubscribe by itself (RFC 8058).
- */
+/** RFC 2369, 3.2; for https also RFC 8058, by which a mail program unsubscribes by itself. */
 function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
   const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
   if (unsubscribe.url === null) return { 'List-Unsubscribe': byMail }

@@ -55,10 +55,7 @@ const SETTINGS_AT_FAULT = /^(?:E(?:NO)?AUTH|E(?:REQUIRE)?TLS|EACCES|EPERM|EROFS|
 export const TOO_LARGE = 'ESIZE'
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
-/**
- * Returns what is known of a failed attempt; null if the error comes neither from the server nor from the
- * message.
- */
+/** Null if the error comes neither from the server nor from the message. */
 export function failedSendOf(thrown: unknown): FailedSend | null {
   if (!(thrown instanceof LeadsheetError)) return null
   // An address that no mail can have is refused before the server is asked, as nodemailer refuses it.
@@ -162,10 +159,7 @@ export function isMechanismRefused(thrown: unknown): boolean {
   )
 }
 
-/**
- * The party that a refusal within a message blames. `message`: the content, or nobody knows. `size`: the message is
- * too large for the server.
- */
+/** `message`: the content, or nobody knows. `size`: the message is too large for the server. */
 type Blame = 'recipient' | 'message' | 'sender' | 'size'
 
 interface ReplyRule {

@@ -21,17 +21,10 @@ export interface SmtpOptions {
   readonly timeouts?: Partial<SmtpTimeouts>
 }
 
-/**
- * The number of messages after which the connection is closed. Many servers close a connection after a
- * hundred messages.
- */
+/** Many servers close a connection after a hundred messages. */
 const MESSAGES_PER_CONNECTION = 50
 
-/**
- * Opens a transport to a mail server.
- * @param url an `smtp:` or `smtps:` URL, already checked to have a host
- * @returns a `Transport`
- */
+/** @param url an `smtp:` or `smtps:` URL, already checked to have a host */
 export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) {
   const server = serverOf(url, timeouts)
   let kept: SMTPConnection | null = null
@@ -91,8 +84,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   }
 
   /**
-   * Sends a message. If it is too large for the server, sends it without the attachments that do not fit, and
-   * with a sentence that names them.
+   * If the message is too large for the server, leaves out attachments and adds a sentence that names them.
    */
   const sendFitting = async (message: Message, options: TransportSendOptions): Promise<string> => {
     let onData = options.onData
@@ -139,10 +131,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   }
 }
 
-/*
- * The session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` does
- * not show whether the connection broke before or after the message was sent.
- */
+// Not nodemailer's `sendMail`, which does not show whether the connection broke before or after sending.
 
 /** How far the session got. The session updates this, so that the code that catches a failure can read it. */
 interface Progress {
@@ -205,10 +194,7 @@ function maxSizeOf(session: SMTPConnection): number {
   return typeof size === 'number' ? size : 0
 }
 
-/**
- * Sends one message in an open session.
- * @returns the server's reply to the whole message
- */
+/** @returns the server's reply to the whole message */
 async function sendInSession(
   session: SMTPConnection,
   server: SmtpServer,
@@ -239,10 +225,7 @@ async function sendInSession(
   return info.response
 }
 
-/**
- * Makes a stream of the message. The stream is read only after the server replied 354 (ready to receive). If
- * the connection breaks after that, it is unknown whether the message was delivered.
- */
+/** Read only after the reply 354. If the connection breaks after that, delivery is unknown. */
 function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
   return new Readable({
     read() {
@@ -261,10 +244,7 @@ function setPatience(session: SMTPConnection, ms: number): void {
   if (session._socket) session._socket.setTimeout(ms)
 }
 
-/**
- * Turns one step of the session into a promise. The promise is also rejected if the connection breaks or the
- * signal is aborted.
- */
+/** Also rejected if the connection breaks or the signal is aborted. */
 function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
@@ -298,8 +278,7 @@ const TIMEOUTS = {
   /** The maximum time in a session without any data sent or received, such as for the answer to RCPT. */
   socketMs: 300_000,
   /**
-   * The maximum wait for the reply to a whole message. A short wait causes duplicates, because a message
-   * without a reply is sent again (RFC 5321, 4.5.3.2.6).
+   * A short wait causes duplicates, because a message without a reply is sent again (RFC 5321, 4.5.3.2.6).
    */
   dataReplyMs: 600_000,
   /** The time for which an idle connection is kept for another message; servers allow more. */

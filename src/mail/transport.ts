@@ -22,11 +22,7 @@ export interface Transport extends AsyncDisposable {
    *   cannot be sent)
    */
   send(message: Message, options: TransportSendOptions): Promise<Receipt>
-  /**
-   * Tests the destination without sending a message: logs in to the server, or checks that the folder is
-   * writable.
-   * @throws LeadsheetError mail_unreachable
-   */
+  /** Tests the destination without sending. Throws LeadsheetError mail_unreachable. */
   verify(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -48,10 +44,7 @@ export function openTransport(url: string, options: SmtpOptions): Transport {
   })
 }
 
-/**
- * Returns the path in a `file:` URL: `file:outbox` is relative to the working directory, `file:///var/outbox`
- * is absolute.
- */
+/** `file:outbox` is relative to the working directory, `file:///var/outbox` is absolute. */
 function pathOf(url: string): string {
   return url.startsWith('file:/') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length))
 }
@@ -89,10 +82,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   }
 }
 
-/**
- * Returns a readable file name, such as `2026-11-21-daily-dana-example.com-1f9c04a2.eml`. The same Message-ID
- * always gives the same name.
- */
+/** Such as `2026-11-21-daily-dana-example.com-1f9c04a2.eml`, the same for each Message-ID. */
 export function fileNameOf(message: Message): string {
   const slug = (text: string) =>
     text
@@ -104,10 +94,7 @@ export function fileNameOf(message: Message): string {
   return `${message.date.slice(0, 10)}-${slug(message.report)}-${slug(message.to)}-${id}.eml`
 }
 
-/**
- * Writes a file completely or, if the process crashes, not at all. If a message is written twice, the second
- * file replaces the first.
- */
+/** Completely or not at all. A message that is written twice replaces its first file. */
 async function writeWhole(file: string, bytes: Buffer): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`
   try {

@@ -62,10 +62,7 @@ interface AskerOptions {
   readonly backoff?: Backoff
 }
 
-/**
- * Creates the asker. Its requests throw LeadsheetError api_unreachable or api_deferred. Once REQUESTS_MAX
- * requests were sent, a further request throws api_rejected.
- */
+/** @throws LeadsheetError api_unreachable, api_deferred; api_rejected after REQUESTS_MAX requests */
 export function openAsker(options: AskerOptions): Asker {
   const { apiKey, signal } = options
   // Warnings are not logged, because refused trials are normal in a probe.
@@ -108,10 +105,7 @@ export function openAsker(options: AskerOptions): Asker {
   return asker
 }
 
-/**
- * Turns an error 5xx that persists after all retries into an answer, because some servers answer 5xx to a
- * parameter that they do not know.
- */
+/** Some servers answer 5xx, even after all retries, to a parameter that they do not know. */
 function asRefusal(thrown: unknown): Answer {
   const isAnswered =
     thrown instanceof LeadsheetError &&
@@ -142,10 +136,7 @@ function tooMany(): LeadsheetError {
 
 const SINGLES_MAX = 12
 
-/**
- * Returns whether one name extends the other by brackets, as `sort[]` extends `sort`. Some servers crash if a
- * request has both parameters.
- */
+/** Some servers crash if a request has both `sort` and `sort[]`. */
 export function clashes(a: string, b: string): boolean {
   return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
 }
@@ -217,9 +208,7 @@ export type Params = Readonly<Record<string, string>>
 
 export interface Page {
   readonly reply: Reply
-  /**
-   * The path of the list of records in this answer. Some servers nest the list only if a page is requested.
-   */
+  /** Some servers nest the list only if a page is requested. */
   readonly envelope: FieldPath
   readonly records: readonly unknown[]
   readonly ids: readonly string[]
@@ -233,10 +222,7 @@ export interface List {
   readonly isStrict: boolean
 }
 
-/**
- * Fetches a page of the list with these parameters. Returns null if the server refuses the request or does
- * not answer with a list.
- */
+/** Null if the server refuses the request or does not answer with a list. */
 export async function readPage(
   asker: Asker,
   list: List,
@@ -269,10 +255,7 @@ function idOf(record: unknown, path: FieldPath): string {
   return toText(readPath(record, path)) ?? ''
 }
 
-/**
- * The certainty of a finding. `proved`: an answer that could have been different shows it. `likely`: several
- * signs suggest it. `guessed`: only a name suggests it.
- */
+/** `proved`: an answer that could have been different shows it. `guessed`: only a name suggests it. */
 export type Confidence = 'proved' | 'likely' | 'guessed'
 
 export interface Finding {

@@ -23,9 +23,7 @@ const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'
 const REFUSED_TEXT =
   /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|access denied/i
 
-/**
- * Returns whether an answer asks for an API key. Some upstreams do so with a status other than 401 and 403.
- */
+/** Some upstreams do so with a status other than 401 and 403. */
 export function wantsKey({ status, headers, body }: Reply): boolean {
   if (status === 401 || status === 403 || status === 407) return true
   if (status >= 300 && status < 400) return /log-?in|sign-?in|auth/i.test(headers.location ?? '')
@@ -33,10 +31,7 @@ export function wantsKey({ status, headers, body }: Reply): boolean {
   return REFUSED_TEXT.test(shortText(body))
 }
 
-/**
- * Returns the forms in which to send the key, the most promising first. HTTP Basic comes first if the key has
- * a colon. The forms that the refusal `challenge` names come next, and then all other usual forms.
- */
+/** HTTP Basic first if the key has a colon, then the forms that `challenge` names, then the usual ones. */
 function authForms(challenge: Reply, key: string): Auth[] {
   const said = shortText(`${challenge.headers['www-authenticate'] ?? ''} ${shortText(challenge.body)}`)
   const scheme = /^\s*([A-Za-z][\w-]*)/.exec(String(challenge.headers['www-authenticate'] ?? ''))?.[1]
@@ -60,10 +55,7 @@ function authForms(challenge: Reply, key: string): Auth[] {
   return distinct([...first, ...standard])
 }
 
-/**
- * Tries each form of sending the key, at an address that refused a request without a key. Returns null if no
- * form is accepted. Otherwise the asker sends the key in the accepted form in all later requests.
- */
+/** Null if no form is accepted. Otherwise the asker sends the key in the accepted form from now on. */
 export async function findAuth(
   asker: Asker,
   challenge: Reply,
@@ -86,10 +78,7 @@ export async function findAuth(
   return null
 }
 
-/**
- * Sends a wrong key in this form. If the upstream refuses the wrong key, it really reads the key in this
- * form.
- */
+/** If the upstream refuses a wrong key, it really reads the key in this form. */
 async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promise<boolean> {
   if (form === 'none') return false
   const url = new URL(challenge.url)

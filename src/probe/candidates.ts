@@ -1,7 +1,4 @@
-/**
- * The names of paths, parameters and fields that the probe tries, the most usual first. This file is only
- * data.
- */
+/** The names of paths, parameters and fields that the probe tries, the most usual first. Only data. */
 import { fieldsWith } from '../domain/lead-fields.ts'
 
 function names(text: string): readonly string[] {
@@ -27,10 +24,7 @@ export const LIST_WORDS = names(`
 export const KEY_HEADERS = names('X-Api-Key Api-Key X-Auth-Token X-Api-Token X-Access-Token X-Token')
 export const KEY_PARAMS = names('api_key apikey api_token key access_token token apiKey')
 
-/**
- * Parameters that set the page size. Each is listed with the parameters that usually select the page in the
- * same API.
- */
+/** Each is listed with the parameters that usually select the page in the same API. */
 export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   limit: ['offset', 'page', 'skip', 'start'],
   per_page: ['page'],
@@ -71,10 +65,7 @@ export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   _count: ['_offset', '_getpagesoffset'],
 }
 
-/**
- * Page-size parameters with brackets. They are tried separately, because a request with both `page` and
- * `page[size]` confuses many servers.
- */
+/** Tried separately, because both `page` and `page[size]` in a request confuse many servers. */
 export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>> = {
   'page[size]': ['page[number]', 'page[offset]'],
   'page[limit]': ['page[offset]', 'page[number]'],
@@ -115,9 +106,7 @@ export const LAST_ID_PARAMS_IN_BRACKETS = names('page[after] id[gt] id[after] fi
 /** The page sizes that are tried to find the largest page. */
 export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
 
-/**
- * Usual default page sizes of servers. If a page has exactly this many records, another page may well follow.
- */
+/** If a page has exactly this many records, another page may well follow. */
 export const ROUND_SIZES = [
   10, 12, 15, 16, 20, 24, 25, 30, 32, 40, 48, 50, 60, 64, 75, 80, 90, 96, 100,
 ] as const
@@ -140,10 +129,7 @@ export const SORT_PARAMS_IN_BRACKETS = names('sort[] filter[order]')
 /** Parameters that set the sort direction, with `asc` for ascending order. */
 export const ASCENDING_PARAMS = names('direction order sort_order sortOrder sort_dir dir _order')
 
-/**
- * Names of parameters for "changed since", the most usual first. `{field}` stands for the name of the field
- * with the time of the last change.
- */
+/** The most usual first. `{field}` stands for the name of the field with the time of the last change. */
 export const SINCE_PARAMS = names(`
   updated_since updated_after modified_since since updatedSince updatedAfter {field}_gte {field}:gte
   {field}_after {field}_since {field}__gte {field}__gt {field}_from {field}_min {field}_gt
@@ -199,10 +185,7 @@ export const SINCE_EXPRESSIONS = [
   { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
 ] as const
 
-/**
- * Styles of parameter names. If a paging parameter of the upstream matches `paging`, its filter parameters
- * usually match `since`.
- */
+/** If a paging parameter matches `paging`, the filter parameters usually match `since`. */
 export const SINCE_FAMILIES = [
   { paging: /^\$/, since: /^\$/ },
   { paging: /^_/, since: /^_|[_:]gte$/ },
@@ -220,16 +203,12 @@ export const LEAD_SIGNS = fieldsWith('probe').map((field) => ({
 export type FieldSign = (typeof LEAD_SIGNS)[number]
 
 /**
- * Names of id fields, the most promising first. Only the last part of a path is compared with these names, in
- * lower case and without digits and punctuation. For example, `data.lead_ID2` is compared as `leadid`.
+ * Compared with the last part of a path, without case, digits and punctuation: `data.lead_ID2` as `leadid`.
  */
 export const ID_NAMES = names('id uuid guid objectid sysid leadid contactid recordid hsobjectid gid')
 /** Less promising names of id fields. They rank after all names that end in `id`. */
 export const LATE_ID_NAMES = names('key slug number ref reference code externalid email')
-/**
- * Names of fields that serve as the id only if there is no better field. In addition, at least
- * NAMED_RECORDS_MIN records must have been seen, and all values must differ.
- */
+/** They are the id only if nothing is better, and if at least NAMED_RECORDS_MIN records all differ in it. */
 export const RECORD_NAMES = names('name login username handle')
 
 export const FIRST_NAMES = names('firstname givenname first forename fname')

@@ -32,9 +32,7 @@ export interface FoundField {
   readonly field: LeadField['column']
   readonly rule: RuleInput
   readonly confidence: Confidence
-  /**
-   * A sample of the field's values. For personal data, it is only the number of records that have the field.
-   */
+  /** For personal data, it is only the number of records that have the field. */
   readonly evidence: string
 }
 
@@ -91,10 +89,7 @@ interface FoundStage {
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
 }
 
-/**
- * Returns all statuses in the records, in the order of a usual funnel. The outcome of a status (such as won)
- * is guessed from its words.
- */
+/** In the order of a usual funnel. The outcome of a status (such as won) is guessed from its words. */
 export function findStages(records: readonly unknown[], path: FieldPath): FoundStage[] {
   const statuses = [...new Set(records.flatMap((record) => toText(readPath(record, path)) ?? []))]
   return statuses
@@ -132,8 +127,7 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
 }
 
 /**
- * Returns the known name that matches the end of the path; empty if none does. If the last field belongs to
- * another thing, as in `company.name`, it is compared only together with the name before it.
+ * If the last field belongs to another thing (`company.name`), it is compared only with the name before it.
  */
 function nameOf(path: FieldPath, names: readonly string[]): string {
   const plain = path.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
@@ -176,10 +170,7 @@ function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
   }
 }
 
-/**
- * Returns a rule that joins the first name and the last name into `contact_name`; null if one of them is
- * missing.
- */
+/** Null if the first or the last name is missing. */
 function joinedName(columns: readonly Column[]): FoundField | null {
   const part = (names: readonly string[]): Column | undefined =>
     columns.find(({ path, values }) => {
@@ -197,10 +188,7 @@ function joinedName(columns: readonly Column[]): FoundField | null {
   }
 }
 
-/**
- * Decides whether a field `name` or `title` is the name of a person or of a company. It is a person's name if
- * the records also have an e-mail address.
- */
+/** `name` or `title` is a person's name if the records also have an e-mail address. */
 function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
   const has = (field: FoundField['field']): boolean => found.some((each) => each.field === field)
   const bare = columns.find(
@@ -215,10 +203,7 @@ function nameOfCompany(found: readonly FoundField[], columns: readonly Column[])
   return [...others, { field: 'company_name', rule: path, confidence: 'guessed', evidence: sampleOf(bare) }]
 }
 
-/**
- * Returns whether all values are the same. Because such values show nothing, the field is recognised only by
- * a very usual name.
- */
+/** Values that are all the same show nothing, so only a very usual name is recognised. */
 function isConstant({ values }: Column): boolean {
   return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
 }
@@ -248,10 +233,7 @@ function isDomain(value: unknown): boolean {
   return typeof value === 'string' && /^(?!www\.)[\w-]+(\.[\w-]+)+$/.test(value)
 }
 
-/**
- * Returns how many records have the field. No value is quoted, because names of people do not belong in a
- * settings file.
- */
+/** No value is quoted, because names of people do not belong in a settings file. */
 function countOf({ values, of }: Column): string {
   return `in ${values.length} of ${of} records`
 }
@@ -303,10 +285,7 @@ function plainNameOf(path: FieldPath): string {
   return (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/**
- * Returns whether a field with an unusual name may be the id. A single record shows nothing, because each of
- * its values is unique.
- */
+/** A single record shows nothing, because each of its values is unique. */
 function mayBeId(records: readonly unknown[], path: FieldPath): boolean {
   if (isName(path)) return records.length >= NAMED_RECORDS_MIN
   return records.length > 1 && !looksLikeMeasure(records, path)
@@ -316,10 +295,7 @@ function isOwnGroup(path: FieldPath): boolean {
   return path.length <= 2 && /^(attributes|fields|properties|data|node)$/i.test(path[0] ?? '')
 }
 
-/**
- * Returns whether a field looks like a time, an amount or a long text. Such values may differ in every record
- * by chance, so they do not show that the field is an id.
- */
+/** Times, amounts and long texts may differ in every record by chance, which does not show an id. */
 function looksLikeMeasure(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => readPath(record, path))
   const text = pathText(path)

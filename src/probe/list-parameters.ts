@@ -121,10 +121,7 @@ export interface PageSize {
   readonly finding: Finding | null
 }
 
-/**
- * Finds the parameter that sets the page size.
- * @param first the answer to a request for the list without parameters
- */
+/** @param first the answer to a request for the list without parameters */
 export async function findPageSize(asker: Asker, list: List, first: Page): Promise<PageSize> {
   const budget: Budget = { left: asker.left(SIZE_QUESTIONS_MAX) }
   const wanted = smallSize(first.ids.length)
@@ -147,10 +144,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
   return { param: null, along: {}, small: first, finding: null }
 }
 
-/**
- * Sends all names at once, each with a different size. The number of records in the answer then shows which
- * name had an effect. If no name matches, each half of the names is tried.
- */
+/** Each name gets another size, so that the number of records shows which name had an effect. */
 async function searchSize(
   asker: Asker,
   list: List,
@@ -187,10 +181,7 @@ interface SizeMax {
   readonly finding: Finding
 }
 
-/**
- * Finds the maximum page size: requests 1,000 records, then fewer, and counts the records of each answer.
- * @param total the number of all records; null if unknown
- */
+/** Requests 1,000 records, then fewer, and counts the records of each answer. */
 export async function findSizeMax(
   asker: Asker,
   list: List,

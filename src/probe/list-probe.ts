@@ -1,7 +1,4 @@
-/**
- * Finds the list of leads: at the address that the user gave, at the usual paths, or at the paths that an
- * index document names.
- */
+/** Finds the list of leads: at the given address, at the usual paths, or at those of an index document. */
 
 import { problemText, quote } from '../upstream/client/answer.ts'
 import { findRecords, isEmptyList, readPath } from '../upstream/values/json.ts'
@@ -31,8 +28,7 @@ interface Missed {
 }
 
 /**
- * Finds the list of leads.
- * @param path the path of the list; null if the user gave none
+ * @param path null if the user gave none
  * @param auth the form in which the user wants the key to be sent; null or absent if the user gave none
  */
 export async function findList(
@@ -71,10 +67,7 @@ async function walk(search: Search, candidates: readonly URL[], base: URL): Prom
   return index
 }
 
-/**
- * Returns whether the address is the root of an API. The root's list of endpoints may look like a list of
- * records, so such a list is used only if no other list is found.
- */
+/** The root's list of endpoints may look like a list of records, so it is used only if no other is found. */
 function isRoot(url: URL, base: URL): boolean {
   return url.href === base.href && /^\/?((api|rest|v\d+(\.\d+)?)\/?)*$/i.test(url.pathname.slice(1))
 }
@@ -108,10 +101,7 @@ class Search {
     if (given !== null) asker.auth = given
   }
 
-  /**
-   * Requests a URL. When an answer asks for a key for the first time, finds out in which form the key must be
-   * sent.
-   */
+  /** When an answer asks for a key for the first time, finds out in which form it must be sent. */
   async ask(url: URL): Promise<Reply> {
     const reply = await this.#asker.get(url)
     if (!wantsKey(reply)) return this.#noted(reply)
@@ -207,10 +197,7 @@ class Search {
   }
 }
 
-/**
- * Returns the URLs of the paths in an OpenAPI document or another index. Paths that sound like leads come
- * first.
- */
+/** Paths that sound like leads come first. */
 function listPathsIn(body: unknown, from: URL): URL[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
   const documented = readPath(body, ['paths'])
@@ -230,10 +217,7 @@ function prefixOf(document: object): string {
   return typeof prefix === 'string' ? prefix.replace(/\/$/, '') : ''
 }
 
-/**
- * Flattens nested objects: `{"_links": {"leads": {"href": "/leads"}}}` becomes `{"_links.leads.href":
- * "/leads"}`.
- */
+/** `{"_links": {"leads": {"href": "/leads"}}}` becomes `{"_links.leads.href": "/leads"}`. */
 function flat(body: object, depth = 3, prefix = ''): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
@@ -290,10 +274,7 @@ export function endpointPath(base: URL, url: URL): string {
     : url.origin + url.pathname + query
 }
 
-/**
- * Explains why an answer contains no readable list. Returns null if the answer only says that nothing is
- * there or that a key is required.
- */
+/** Null if the answer only says that nothing is there or that a key is required. */
 function whyNoList(reply: Reply): string | null {
   const { status, headers, body, url } = reply
   const isFine = status >= 200 && status <= 299

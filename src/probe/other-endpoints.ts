@@ -13,10 +13,7 @@ import { endpointPath } from './list-probe.ts'
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
 const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
 
-/**
- * Usual names of the fields of statistics. They are compared in lower case and without characters such as
- * `_`.
- */
+/** Compared in lower case and without characters such as `_`. */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['name', 'pipelinename'],
   leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
@@ -100,10 +97,7 @@ export async function findOtherEndpoints(
   }
 }
 
-/**
- * Fetches two leads by their ids, at paths below the list. The second answer proves that the answer depends
- * on the id.
- */
+/** Fetches two leads by their ids. The second answer proves that the answer depends on the id. */
 export async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
   if (id === undefined) return null
   // The upstream may refuse the list's query parameters for a single lead, so the path is also tried without
@@ -131,10 +125,7 @@ function leadUrl({ url }: List, id: string, query: string): URL {
   return lead
 }
 
-/**
- * Returns the path of a single lead as the profile writes it. It is a whole URL if the query of `api.url`
- * must not be sent. A path would not do, because that query is added to every path.
- */
+/** A whole URL if the query of `api.url` must not be sent, because that query is added to every path. */
 function leadPath(base: URL, { url }: List, query: string): string {
   const slash = url.pathname.endsWith('/') ? '/' : ''
   const bareUrl = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')

@@ -1,7 +1,4 @@
-/**
- * Reads the parts of an answer that may lead to further pages: links, cursors and counts. The caller tries
- * each of them and trusts only those that work. All functions are pure.
- */
+/** Reads links, cursors and counts that may lead to further pages. The caller trusts only those that work. */
 
 import { linkNext } from '../upstream/paging/paging.ts'
 import type { Place } from '../upstream/profile/profile.ts'

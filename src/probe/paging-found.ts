@@ -171,10 +171,7 @@ function assemble(
   } as PagingInput
 }
 
-/**
- * Makes the paging stop at the total number of records. This is necessary if the upstream answers a request
- * past the last page with an error, or with the last page again.
- */
+/** Needed if the upstream answers a request past the last page with an error, or with the last page again. */
 function withEnd(paging: PagingInput, { ended }: Walk): PagingInput {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
   const isOdd = ended === 'refused' || ended === 'repeated'

@@ -78,10 +78,7 @@ async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promi
   return null
 }
 
-/**
- * Follows a next link that does not repeat the page size. Because such a link would also drop a filter, it is
- * tried only after cursors.
- */
+/** Such a link would also drop a filter, so it is tried only after cursors. */
 async function byShortLink(trial: Trial): Promise<NextPage | null> {
   return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
 }
@@ -190,10 +187,7 @@ async function findParam(
   return param === null || second === null ? null : { param, second }
 }
 
-/**
- * Returns whether the page begins right after the small page. Returns true if `first` does not show which
- * record comes next.
- */
+/** True if `first` does not show which record comes next. */
 function comesAfter(page: Page, { first, size: { small } }: Trial): boolean {
   const expected = first.ids[0] === small.ids[0] ? first.ids[small.ids.length] : undefined
   return expected === undefined || page.ids[0] === expected
@@ -222,8 +216,8 @@ async function follow(asker: Asker, list: List, next: string, from: Page): Promi
 }
 
 /**
- * Derives names of parameters from the name of a field: `next_cursor` -> `cursor`; `nextPageToken` ->
- * `pageToken`, `page_token`; `cursor_next` -> `cursor`, `_cursor`.
+ * `next_cursor` -> `cursor`; `nextPageToken` -> `pageToken`, `page_token`; `cursor_next` -> `cursor`,
+ * `_cursor`.
  */
 function namesFrom(name: string): string[] {
   const bare = name.replace(/^_*next[_-]?|[_-]?next$|^end(?=C)/gi, '')
@@ -241,18 +235,12 @@ function shortUrl(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 
-/*
- * The part below finds out whether a parameter counts pages or records, and whether it counts from 0 or from
- * 1.
- */
+// Whether a parameter counts pages or records, and whether from 0 or from 1.
 
 interface Reading {
   readonly kind: 'page' | 'offset'
   readonly start: number
-  /**
-   * Returns the index of a page's first record in the whole list. `value` is the number or the offset of the
-   * page.
-   */
+  /** The index of a page's first record in the whole list; `value` is the page's number or offset. */
   readonly begins: (value: number, size: number) => number
 }
 
@@ -301,10 +289,7 @@ export async function positionOf(
     : null
 }
 
-/**
- * Returns whether a page begins with the record that has the index `place` in the list. If that record is
- * unknown, the page must not have any known record.
- */
+/** If the record at `place` is unknown, the page must not have any known record. */
 function fits(page: Page | null, place: number, known: readonly string[]): boolean {
   const expected = known[place]
   if (page === null) return false

@@ -54,10 +54,7 @@ export interface ProbeResult {
   readonly tried: readonly string[]
 }
 
-/**
- * Probes an upstream: finds the list, its paging, its fields and the other endpoints.
- * @throws LeadsheetError api_unreachable, api_deferred
- */
+/** @throws LeadsheetError api_unreachable, api_deferred */
 export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   // Removes the key from quoted answers, because an upstream may put the key into its links.
   const redact = redactor([options.key])
@@ -115,10 +112,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   return { findings, gaps, input, profile, tried: [] }
 }
 
-/**
- * Runs the steps of the probe. Once a step has failed because of the upstream, the later steps are skipped
- * and return their default.
- */
+/** After a failure of the upstream, the later steps are skipped and return their default. */
 class Cut {
   readonly gaps: Gap[] = []
   readonly #onStep: (step: string) => void
@@ -143,10 +137,7 @@ class Cut {
   }
 }
 
-/**
- * Requests the list with a parameter that no upstream knows. Unless the upstream ignores it, later steps try
- * only one parameter in each request.
- */
+/** Unless the upstream ignores an unknown parameter, later steps try only one in each request. */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<boolean> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
   return page?.ids.length !== first.ids.length
@@ -159,10 +150,7 @@ function withSafeId(list: List, records: readonly unknown[]): List {
 
 const IDS_TRIED = 3
 
-/**
- * Chooses the id by which one record can be asked for. Some upstreams have a number beside it that is unique
- * too, but changes with each edit.
- */
+/** Some upstreams have a number beside the id that is unique too, but changes with each edit. */
 async function withAskableId(
   asker: Asker,
   base: URL,
@@ -354,10 +342,7 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
   }
 }
 
-/**
- * Returns the path of the list, with the parameters that every request for the list needs, and without those
- * that the paging sets.
- */
+/** With the parameters that every request needs, and without those that the paging sets. */
 function leadsPath(base: URL, list: List, { along, input }: FoundPaging): string {
   const url = new URL(list.url)
   for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)

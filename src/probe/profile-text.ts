@@ -1,7 +1,4 @@
-/**
- * Writes a profile as YAML with comments: the evidence for each value, and the parts that the user must still
- * write.
- */
+/** Writes a profile as YAML, with the evidence for each value, and what the user must still write. */
 
 import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
 import { shellCommand } from '../errors.ts'
@@ -9,10 +6,7 @@ import type { ProfileInput } from '../upstream/profile/profile.ts'
 import type { Finding, Gap } from './ask.ts'
 import type { ProbeResult } from './probe.ts'
 
-/**
- * The note about webhooks. The probe cannot find them, so the user must look into the upstream's
- * documentation.
- */
+/** The probe cannot find webhooks, so the user must look into the upstream's documentation. */
 const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:
 webhook:
   verify: { scheme: standard } # or hmac, stripe, token: as its documentation has it

@@ -23,10 +23,7 @@ const FAR_PAST = '1975-01-01T00:00:00.000Z'
 const BUDGET = 45
 const QUESTIONS_MAX = 105
 const ROUND_BUDGET = 12
-/**
- * A filter is proved with a time between those of the known records. This share of the records is later than
- * that time.
- */
+/** A filter is proved with a time after which this share of the known records changed. */
 const SHARE_AFTER = 0.2
 
 interface SinceSearch {
@@ -106,10 +103,7 @@ async function emptiesList(
   return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
 }
 
-/**
- * Proves the filter. With the time `between`, it must give all later records that are known, and no earlier
- * record. Returns null if the proof fails.
- */
+/** It must give all known records later than `between`, and no earlier one. Null if the proof fails. */
 async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
   const page = await ask(search, [filter], filter.format, between)
   if (page === null || page.ids.length === 0) return null
@@ -185,10 +179,7 @@ function roundsOf(search: SinceSearch): Round[] {
   ])
 }
 
-/**
- * Combines a guess with the value that the list's address has for the same parameter. A guess that cannot be
- * combined is left out, because it would overwrite that value.
- */
+/** A guess that would overwrite the address's own value for the parameter is left out. */
 function besideAddress(guess: Guess, { searchParams }: URL): Guess[] {
   const fixed = guess.in === 'query' ? searchParams.get(guess.param) : null
   if (fixed === null) return [guess]

@@ -17,8 +17,7 @@ export interface Walk {
   readonly pages: readonly Page[]
   readonly seen: number
   /**
-   * The end of the walk. `end`: the list named no further page. `refused` or `repeated`: past the last page,
-   * the upstream answered with an error or with known records. `not reached`: the walk did not reach the end.
+   * `refused` or `repeated`: past the last page, the upstream answered with an error or with known records.
    */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
 }
@@ -52,10 +51,7 @@ export async function walkList(
   return { pages, seen: ids.size, ended: await lookBehind(asker, list, paging, params, total) }
 }
 
-/**
- * Requests a page past the end of a list that is too long to be read to its end. This is possible only if
- * positions are numbers.
- */
+/** For a list that is too long to be read to its end. Possible only if positions are numbers. */
 async function lookBehind(
   asker: Asker,
   list: List,

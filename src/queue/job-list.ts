@@ -1,7 +1,4 @@
-/**
- * Counts the background jobs that wait, run or were given up. The queries use the connections of
- * the store.
- */
+/** Counts the background jobs that wait, run or were given up, by the connections of the store. */
 import type { PgBoss } from 'pg-boss'
 import { loadPackage } from '../packages.ts'
 import type { Store } from '../store/db/store.ts'
@@ -16,10 +13,7 @@ export interface QueueCounts {
   readonly dead: number
 }
 
-/**
- * Returns the numbers of jobs of each kind. The list is empty before a worker has run, and null for an SQLite
- * store, because its single daemon keeps the jobs in memory.
- */
+/** Empty before a worker has run, null for an SQLite store, whose daemon keeps the jobs in memory. */
 export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<QueueCounts[] | null> {
   const boss = look(store)
   if (boss === null) return null
@@ -34,10 +28,7 @@ export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<Que
   }))
 }
 
-/**
- * Returns a pg-boss client; null for an SQLite store. The client is never started, so it does no maintenance
- * and opens no connection.
- */
+/** Null for an SQLite store. Never started, so it does no maintenance and opens no connection. */
 function look({ db, place }: Pick<Store, 'db' | 'place'>): PgBoss | null {
   if (place.kind !== 'postgres') return null
   const { fromKysely, PgBoss } = loadPackage('pg-boss')

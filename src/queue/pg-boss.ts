@@ -27,10 +27,7 @@ export const DEAD_LETTERS = 'dead'
 /** A job that was given up is counted for a day. Its work is found again in the tables. */
 const DEAD_OPTIONS = { retentionSeconds: 86_400 }
 
-/**
- * Returns the name of the database schema for jobs. It contains the name of the store's schema, so that
- * several installations in one database do not share jobs.
- */
+/** Contains the name of the store's schema, so that several installations do not share jobs. */
 export function jobSchemaOf({ schema }: PostgresPlace): string {
   return `${schema}_jobs`
 }
@@ -45,10 +42,7 @@ const LOOK_SECONDS = 5
 const POLL_SECONDS = 2
 
 const PROBE_MS = 2_000
-/**
- * Matches errors of the connection that wakes workers. Such errors are ignored, because the connection
- * reopens by itself and workers poll meanwhile.
- */
+/** Ignored, because the connection reopens by itself and workers poll meanwhile. */
 const LISTENING = /LISTEN\/NOTIFY/
 
 const JOB_OPTIONS = {
@@ -65,10 +59,7 @@ const JOB_OPTIONS = {
   deadLetter: DEAD_LETTERS,
 } as const
 
-/**
- * Opens the queue that several workers share.
- * @throws LeadsheetError store_unreachable, store_refused
- */
+/** @throws LeadsheetError store_unreachable, store_refused */
 export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Queue> {
   const { PgBoss } = loadPackage('pg-boss')
   const boss = new PgBoss({
@@ -116,10 +107,7 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
   }
 }
 
-/**
- * Creates the function that wakes a task. It sends only one job of a task at a time. If the task is woken
- * again meanwhile, it sends one further job afterwards.
- */
+/** One job of a task at a time; if it is woken again meanwhile, one further job follows. */
 function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
   const sending = new Map<TaskKind, { isAskedAgain: boolean }>()
   return function wake(kind) {
@@ -199,10 +187,7 @@ function takeJobs<K extends JobKind>(
   }
 }
 
-/**
- * Runs a job and logs its failure.
- * @throws unknown the error that the job threw, or the reason why the job was stopped
- */
+/** Throws again what the job threw, or the reason why it was stopped. */
 async function doLogged<K extends JobKind>(
   log: Log,
   queue: K,
@@ -220,10 +205,7 @@ async function doLogged<K extends JobKind>(
   signal.throwIfAborted()
 }
 
-/**
- * Logs outages of PostgreSQL. An `error` event without a listener would end the process, although pg-boss
- * recovers from an outage by itself.
- */
+/** An `error` event without a listener would end the process, although pg-boss recovers by itself. */
 function watchOutages(boss: PgBoss, name: string, log: Log): void {
   let isAway = false
   const probe = async (): Promise<void> => {

@@ -31,9 +31,7 @@ export interface Job<T> {
   readonly data: T
   /** The number of the attempt, 1 for the first. */
   readonly attempt: number
-  /**
-   * The signal that is aborted when the job must stop, for example because another worker now has the job.
-   */
+  /** Aborted when the job must stop, for example because another worker now has it. */
   readonly signal: AbortSignal
 }
 
@@ -44,10 +42,7 @@ export interface NewJob<K extends JobKind> {
    * time: the waiting job handles what came too late for the running job.
    */
   readonly key: string
-  /**
-   * The minimum wait in seconds before the job runs. The queue of a single process drops a job with a wait,
-   * because the daemon looks for the same work again each minute.
-   */
+  /** The queue of a single process drops a job with a wait, because the daemon looks again each minute. */
   readonly afterSeconds?: number
 }
 
@@ -77,15 +72,9 @@ interface Waiting {
   readonly run: () => Promise<void>
 }
 
-/**
- * Opens the queue of a single process, which keeps its jobs in memory.
- * @param onFailure called with the error that a job threw
- */
+/** @param onFailure called with the error that a job threw */
 export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) => void): Queue {
-  /**
-   * The function for each kind of job that gives a new job to its worker. A job of a kind without a worker is
-   * dropped.
-   */
+  /** A job of a kind without a worker is dropped. */
   const adders = new Map<JobKind, (key: string, data: object) => void>()
   const enqueue = <K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): void => {
     for (const { key, data, afterSeconds = 0 } of jobs) if (afterSeconds === 0) adders.get(kind)?.(key, data)

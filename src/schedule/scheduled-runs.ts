@@ -26,10 +26,7 @@ export function nextDueTime(timing: Timing, after: Date): DueTime | null {
     : nextOfDay(pattern, timing.timeZone, after.getTime())
 }
 
-/**
- * Returns the parsed expression of a timing.
- * @throws Error if the expression is invalid, which the settings prevent
- */
+/** @throws Error if the expression is invalid, which the settings prevent */
 function patternOf(timing: Timing): Pattern {
   const known = patterns.get(timing)
   if (known) return known
@@ -98,10 +95,7 @@ interface ClockFinding {
   readonly shown: string
 }
 
-/**
- * Lists the times of day of a schedule that a clock change skips or repeats, oldest first. A schedule that
- * runs all day has no such times.
- */
+/** Oldest first. A schedule that runs all day has no such times. */
 export function clockFindings(timing: Timing, from: Date, to: Date): ClockFinding[] {
   const { isContinuous, next } = patternOf(timing)
   if (isContinuous) return []
@@ -119,10 +113,7 @@ export function clockFindings(timing: Timing, from: Date, to: Date): ClockFindin
   })
 }
 
-/**
- * Explains how a clock change affects a scheduled run; null if no clock change affects it.
- * @param previous the time of the previous scheduled run, or the start of the list of runs
- */
+/** @param previous the time of the previous scheduled run, or the start of the list of runs */
 export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous: Date): string | null {
   const { timeZone } = timing
   const dueMs = due_at.getTime()

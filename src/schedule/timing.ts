@@ -25,18 +25,12 @@ export interface CatchUp {
 /** The delay in milliseconds after which a scheduled run counts as late. */
 export const LATE_MS = 5 * 60_000
 
-/**
- * Parses an expression: cron of five fields, or words such as `every weekday at 07:00`.
- * @param holidays dates that are not working days, besides Saturdays and Sundays
- */
+/** @param holidays dates that are not working days, besides Saturdays and Sundays */
 export function parseExpression(text: string, holidays: readonly string[]): Pattern | Fault {
   return isCron(text) ? parseCron(text) : parseWords(text, holidays)
 }
 
-/**
- * Returns whether an expression is cron. The first field of cron has only digits and characters such as `*`
- * and `/`. An expression in words begins with a word, or with a number and letters such as `1st`.
- */
+/** The first field of cron has only digits and characters such as `*` and `/`; that of words has letters. */
 export function isCron(text: string): boolean {
   return /^[\d*?][\d*?,/-]*(\s|$)/.test(text.trim())
 }
@@ -49,10 +43,7 @@ const FIELDS = [
   ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
 ]
 
-/**
- * Parses a cron expression of five fields. Croner computes the times in UTC, so its own handling of clock
- * changes has no effect.
- */
+/** Croner computes the times in UTC, so its own handling of clock changes has no effect. */
 function parseCron(expression: string): Pattern | Fault {
   const fields = expression.trim().split(/\s+/)
   if (fields.length !== 5) return { fault: 'it has not five fields' }
@@ -78,10 +69,7 @@ function read(expression: string): CronPattern | null {
   }
 }
 
-/**
- * Names the wrong field of an expression. The messages of croner are not used, because they count days and
- * months from 0.
- */
+/** Croner's own messages are not used, because they count days and months from 0. */
 function formatWrong(fields: readonly string[]): string {
   const wrong = fields.findIndex(
     (field, at) => read(FIELDS.map((_, each) => (each === at ? field : '*')).join(' ')) === null,
@@ -91,10 +79,7 @@ function formatWrong(fields: readonly string[]): string {
 
 /** The local times of a schedule, in milliseconds as if they were UTC. Clock changes are not considered. */
 export interface Pattern {
-  /**
-   * True if the schedule repeats all day, such as every 15 minutes. False if the schedule has times of day,
-   * such as 07:00, each of which occurs once on a date.
-   */
+  /** False if the schedule has times of day, such as 07:00, each of which occurs once on a date. */
   readonly isContinuous: boolean
   /** Returns the first time of the schedule after a time; null if there is none. */
   readonly next: (afterMs: number) => number | null
@@ -150,10 +135,7 @@ function parseWords(text: string, holidays: readonly string[]): Pattern | Fault 
   return { isContinuous: false, next: nextOf(isDay, minutes) }
 }
 
-/**
- * Parses `every 15 minutes`. The steps restart with each hour (for minutes) or day (for hours). A step that
- * does not divide the hour or day is therefore refused.
- */
+/** Steps restart with each hour or day, so one that does not divide it is refused. */
 function parseStep(step: number, unit: string): Pattern | Fault {
   const ofHour = unit === 'minute'
   const whole = ofHour ? 60 : 24
@@ -175,10 +157,7 @@ function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   return kind ?? ((day) => weekdays.includes(weekdayOf(day)))
 }
 
-/**
- * Parses places in a month, such as `1st and 15th`.
- * @param what the kind of days among which the places are counted, such as `weekday`
- */
+/** @param what the kind of days among which the places are counted, such as `weekday` */
 function parsePlaces(list: string, what: string, holidays: readonly string[]): IsDay | string {
   const counts = kindOf(what, holidays)
   const places = listOf(list).map(placeOf)
@@ -204,10 +183,7 @@ function placeOf(text: string): number {
   return number === undefined ? ORDINALS.indexOf(text) + 1 : Number(number)
 }
 
-/**
- * Returns whether a day has a place, such as 3rd or last, in its month. Only days that `counts` accepts are
- * counted.
- */
+/** Only days that `counts` accepts are counted. */
 function isAt(place: number, day: number, counts: IsDay): boolean {
   const [from, to] = place === LAST ? [day, lastOfMonth(day)] : [firstOfMonth(day), day]
   let count = 0

@@ -24,10 +24,7 @@ export function isLeftOut(day: number, timeZone: string): boolean {
   return startOfDay(day, timeZone) === startOfDay(day + 1, timeZone)
 }
 
-/**
- * Returns the instant of a local time. For a repeated local time, this is the first of its two instants. For
- * a skipped local time, this is the first instant after the gap.
- */
+/** The first of the two instants of a repeated local time; after the gap for a skipped one. */
 export function instantOf(shownMs: number, timeZone: string): number {
   const offsets = [shownMs - DAY_MS, shownMs + DAY_MS].map((atMs) => offsetMs(atMs, timeZone))
   const candidates = offsets.map((offset) => shownMs - offset)
@@ -121,17 +118,14 @@ export function firstOfWeek(day: number, start: WeekStart = 'monday'): number {
   return start === 'monday' ? mondayOf(day) : mondayOf(day + 1) - 1
 }
 
-/**
- * Returns the first day of the month of a day, in days since 1970-01-01.
- * @param later the number of months to add
- */
+/** @param later the number of months to add */
 export function firstOfMonth(day: number, later = 0): number {
   const date = new Date(day * DAY_MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1) / DAY_MS
 }
 
 /**
- * Returns the first day of the quarter of a day, in days since 1970-01-01. Quarters begin in January.
+ * Quarters begin in January.
  * @param later the number of quarters to add
  */
 export function firstOfQuarter(day: number, later = 0): number {
@@ -142,10 +136,7 @@ export function lastOfMonth(day: number): number {
   return firstOfMonth(day, 1) - 1
 }
 
-/**
- * Returns whether a day is a working day.
- * @param holidays dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`
- */
+/** @param holidays dates that are not working days, besides weekends, such as `2026-12-25` */
 export function isWorkingDay(day: number, holidays: readonly string[]): boolean {
   return weekdayOf(day) <= 5 && !holidays.includes(dateOf(day))
 }

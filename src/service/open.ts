@@ -1,6 +1,4 @@
-/**
- * Opens the reference service: opens its database, simulates leads up to now, and serves the API over HTTP.
- */
+/** The reference service: its database, its simulation up to now, and its API over HTTP. */
 import type { AddressInfo, LookupFunction } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/api.ts'
@@ -33,10 +31,7 @@ export interface ServiceOptions {
   readonly seed?: number
   /** The number of simulated seconds per real second, 1 by default. */
   readonly speed?: number
-  /**
-   * The instant at which simulated time begins, unless the history in the file is already later. Simulated
-   * time then runs at `speed` until it reaches the real present, and is real time from then on.
-   */
+  /** From this instant, time runs at `speed` to the present. A later history in the file goes on instead. */
   readonly playFrom?: Date | undefined
   /** Returns the real time in milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
@@ -51,10 +46,7 @@ export interface ServiceOptions {
   /** Resolves the names in webhook addresses; the system's resolver by default. */
   readonly resolve?: LookupFunction
   readonly logger?: ServiceLog
-  /**
-   * Called while the history is simulated at the start. `done` and `total` are milliseconds of simulated
-   * time.
-   */
+  /** `done` and `total` are milliseconds of simulated time. */
   readonly onProgress?: (done: number, total: number) => void
   /** Stops the opening. The history that was simulated so far is kept. */
   readonly signal?: AbortSignal
@@ -63,10 +55,7 @@ export interface ServiceOptions {
 export interface Service extends AsyncDisposable {
   /** The base URL of the API, which ends in `/api/v1`. */
   readonly url: string
-  /**
-   * Creates an API key.
-   * @returns the key, which cannot be shown again
-   */
+  /** @returns the key, which cannot be shown again */
   createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
   /** Returns the current simulated time. */
   now(): Date
@@ -76,7 +65,6 @@ export interface Service extends AsyncDisposable {
 }
 
 /**
- * Opens the service.
  * @throws LeadsheetError service_data, service_port, job_busy, data_unwritable, store_corrupt, store_newer
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
@@ -182,10 +170,7 @@ const TICK_MS = 1000
 /** The maximum simulated time of one step. Such a step blocks the event loop for only a few milliseconds. */
 const STRETCH_MS = 2 * HOUR_MS
 
-/**
- * Starts the simulation.
- * @param onPlayed called after each step, when the changes of the step are in the database
- */
+/** @param onPlayed called after each step, when its changes are in the database */
 function startTicker(simulation: Simulation, clock: () => number, log: ServiceLog, onPlayed: () => void) {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -234,10 +219,7 @@ interface ClockOptions {
   readonly speed: number
   /** The instant up to which time is already simulated. With a high `speed`, it may be in the future. */
   readonly notBefore: number
-  /**
-   * The past instant at which simulated time begins. It runs at `speed` until it reaches the real present,
-   * and is real time from then on. If undefined, simulated time begins at the real present.
-   */
+  /** If undefined, simulated time begins at the real present. */
   readonly playFrom: number | undefined
 }
 

@@ -1,7 +1,4 @@
-/**
- * Writes which list of which account the leads are read from, so that two sources can be told apart. The
- * scheme, the key, and parameters that only shape the answer do not count.
- */
+/** Writes which list of which account the leads are read from, so that two sources can be told apart. */
 import { withoutNamedSecrets } from '../redaction.ts'
 import type { Profile } from './profile/profile.ts'
 

@@ -1,7 +1,4 @@
-/**
- * The source of leads: one upstream with all its endpoints. The implementation combines an HTTP client and a
- * profile (the settings that describe the upstream's API).
- */
+/** The source of leads: one upstream with all its endpoints, made of an HTTP client and a profile. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
@@ -44,7 +41,7 @@ import type { FieldPath } from './values/json.ts'
 import { parseJson, readPath } from './values/json.ts'
 import { createWebhookSource } from './webhooks/registered-webhooks.ts'
 
-/** A page of records as the upstream sent them; `next` is null on the last page. */
+/** `next` is null on the last page. */
 export interface RawPage {
   readonly records: readonly RawRecord[]
   readonly next: string | null
@@ -68,16 +65,13 @@ type ReadPage = (
   options?: ListOptions,
 ) => Promise<RawPage>
 
-/**
- * The endpoints of an upstream. Every function that sends a request may throw LeadsheetError api_*, and takes
- * a signal that aborts the request.
- */
+/** Every function that sends a request may throw LeadsheetError api_*, and its signal aborts the request. */
 export type Source = ReturnType<typeof openSource>
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
   /**
-   * The address of the API: `https://h`, `https://h/api`, `https://h/api/v1`, or another base to which the
-   * paths in the profile are appended.
+   * `https://h`, `https://h/api`, `https://h/api/v1`, or another base to which the profile's paths are
+   * appended.
    */
   readonly baseUrl: string
   readonly profile?: Profile
@@ -229,15 +223,9 @@ export function openSource(options: SourceOptions) {
     },
     close: client.close,
     listLeads: withFittingPages(readPage, profile.paging, options.log),
-    /**
-     * Maps the record of a lead.
-     * @param sent the JSON of the record as received, which is stored; if absent, `raw` is written as JSON
-     */
+    /** @param sent the JSON as received, which is stored; if absent, `raw` is written as JSON */
     mapLead: (raw: unknown, sent?: string) => mapLead(raw, profile, sent),
-    /**
-     * Fetches a lead as the upstream sends it. `detail` is set only if the upstream is the reference service,
-     * because the format of its answers is known.
-     */
+    /** `detail` is set only for the reference service, the format of whose answers is known. */
     async fetchLead(id: string, signal?: AbortSignal) {
       const { url, raw } = await fetchRaw(id, signal)
       const detail = profile.name === REFERENCE_PROFILE.name ? checked(url, detailShape, raw) : null
@@ -251,20 +239,14 @@ export function openSource(options: SourceOptions) {
       const { url, raw } = await fetchRaw(id, signal)
       return readable(url, readSingleLead(raw, id, profile))
     },
-    /**
-     * Reads the lead and its details from a record (JSON) that came with an event.
-     * @returns the lead, or the reason if the record is not the lead with this id
-     */
+    /** @returns the lead, or the reason if the record is not the lead with this id */
     readLeadRecord: (record: string, id: string) => readSingleLead(parseJson(record), id, profile),
     async createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal) {
       const url = at('pipelines')
       const answer = await call({ method: 'POST', url, body, idempotencyKey, signal })
       return checked(url, pipelineSchema, answer.body)
     },
-    /**
-     * Fetches the statistics of a pipeline as the upstream sends them. With `period`, they are only about the
-     * leads created from `from` until before `to`.
-     */
+    /** With `period`, only about leads created from `from` until before `to`. */
     async fetchPipelineStats(
       id: string,
       period: { from?: string; to?: string } = {},
@@ -279,7 +261,6 @@ export function openSource(options: SourceOptions) {
     mapPipelineStat: (raw: unknown, pipelineId: string, observedAt: Instant) =>
       mapPipelineStat(raw, pipelineId, profile, observedAt),
     webhooks: createWebhookSource({ profile, at: () => at('webhooks'), call, checked }),
-    /** Fetches the agents as the upstream sends them, as one record for each agent. */
     async fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]> {
       const url = at('agents')
       const { body } = await call({ method: 'GET', url, signal })
@@ -291,10 +272,7 @@ export function openSource(options: SourceOptions) {
   }
 }
 
-/**
- * Returns whether a page has records that are not among others. A page that fails has none, because it may lie behind
- * the end of the list.
- */
+/** A page that fails has none, because it may lie behind the end of the list. */
 async function hasNew(page: Promise<RawPage>, others: readonly RawRecord[]): Promise<boolean> {
   try {
     const { records } = await page
@@ -324,20 +302,14 @@ function withFittingPages(readPage: ReadPage, paging: PagingProfile, log: Log): 
     }
   }
 
-  /**
-   * A refusal of an offset may mean that the list has ended, which the size of the page before shows. After
-   * smaller pages that cannot be seen, so the refusal is a fault.
-   */
+  /** After smaller pages, the last page does not show whether the list has ended, so a refusal is a fault. */
   function asFault(error: LeadsheetError): LeadsheetError {
     const mayBeEnd = paging.kind === 'offset' && /^api_(rejected|not_found)$/.test(error.code)
     return mayBeEnd ? new LeadsheetError('api_unexpected', error.message, { hint: error.hint ?? '' }) : error
   }
 }
 
-/**
- * Returns whether a page can be asked for again with fewer leads. Positions that count pages, and the links of
- * the upstream, belong to one size.
- */
+/** Positions that count pages, and links of the upstream, belong to one size. */
 function canShrink(paging: PagingProfile, position: string | null): boolean {
   if (paging.kind === 'range') return true
   if (paging.kind === 'none' || paging.kind === 'page' || paging.size_param === undefined) return false
@@ -352,10 +324,7 @@ function withSizeHint({ code, message, cause }: LeadsheetError, size: number): L
   return new LeadsheetError(code, message, { hint, cause })
 }
 
-/**
- * Makes the error for a lead that exists no more, for example because it was merged into another one. Like any
- * lead that is not found, it is marked as deleted by an event or by whole scans, and its row stays as it is.
- */
+/** Like any lead that is not found, it is marked as deleted by an event or by whole scans. */
 function gone(url: URL, what: string): LeadsheetError {
   return new LeadsheetError('api_not_found', `${url.origin}${url.pathname} ${what}`, {
     hint: 'The lead was deleted, or merged into another one.',
@@ -385,10 +354,7 @@ function stagesOf(profile: Profile): Stage[] {
 
 type Redact = (text: string) => string
 
-/**
- * Returns the error for an answer that has no list. Only an error message in the answer is quoted, because
- * the rest may be data of leads.
- */
+/** Only an error message in the answer is quoted, because the rest may be data of leads. */
 function withoutList(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): LeadsheetError {
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
   const said = saidIn(body)
@@ -399,9 +365,8 @@ function withoutList(url: URL, body: unknown, path: FieldPath, what: string, red
 const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`
 
 /**
- * Refuses an answer without the value `has_more`, which says whether more records follow. Such an answer may
- * be the first page of an API with another paging. Without this check, the page would be taken for the whole
- * list.
+ * Without `has_more`, the answer may be the first page of an API with another paging, and would pass as the
+ * whole list.
  */
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
   if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return

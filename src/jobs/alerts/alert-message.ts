@@ -1,7 +1,4 @@
-/**
- * Composes the message to operators about new, open and resolved alerts. The message is data. The mail, the
- * webhook and the log each make their own text from this data.
- */
+/** Composes the message about alerts as data, from which mail, webhook and log each make their own text. */
 
 import { alertFacts } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -18,45 +15,33 @@ const LINES_MAX = 20
 export const NOT_STORED = 0
 
 export interface AlertMessage {
-  /** The subject, such as `2 alerts: sync failing, mail waiting`. */
   readonly subject: string
   readonly made_at: Instant
-  /** The name of the machine and its data directory, which distinguish several installations. */
   readonly place: string
   readonly opened: readonly AlertLine[]
-  /** The alerts that were announced before and are still open. */
   readonly reminded: readonly AlertLine[]
   readonly resolved: readonly AlertLine[]
-  /** The number of open alerts in total. */
   readonly open: number
 }
 
 export interface AlertLine {
   readonly id: number
-  /** The id of the check, such as `sync_failing`. */
   readonly check: string
-  /** The name of the check in words, such as `sync failing`. */
   readonly title: string
   /** The report, recipient or field that the alert is about; empty if the check raises only one alert. */
   readonly subject: string
   readonly message: string
   readonly hint: string
   readonly since: Instant
-  /** The time at which the alert was resolved; null while the alert is open. */
   readonly until: Instant | null
 }
 
 export interface AlertSection {
   readonly title: string
   readonly lines: readonly AlertLine[]
-  /** The number of alerts that are left out of the section. */
   readonly more: number
 }
 
-/**
- * Composes the message that announces changes of alerts.
- * @param open the number of open alerts in total
- */
 export function composeAlertMessage(
   announcement: Announcement,
   open: number,
@@ -109,7 +94,6 @@ function titlesOf(lines: readonly AlertLine[]): string {
   return titles.slice(0, TITLES_IN_SUBJECT).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-/** Returns the sections that are not empty, each with at most `linesMax` alerts. */
 export function sectionsOf(message: AlertMessage, linesMax: number): AlertSection[] {
   const { opened, reminded, resolved } = message
   const all = [
@@ -126,7 +110,6 @@ export function sectionsOf(message: AlertMessage, linesMax: number): AlertSectio
     }))
 }
 
-/** Builds the data from which the mail about alerts is rendered. */
 export function alertMailView(message: AlertMessage): AlertMailView {
   const { open } = message
   const openText =

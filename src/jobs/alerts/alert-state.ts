@@ -11,34 +11,20 @@ import type { Instant } from '../../domain/model.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts'
 
-/**
- * If the problem of a resolved alert comes back within this time, the alert reopens without an announcement.
- * The reopened alert is announced only if the problem then lasts this long.
- */
+/** An alert that comes back within this time is announced only if it then lasts this long. */
 export const REOPEN_MS = HOUR_MS
-/** The time between two reminders of open alerts. */
 const REMIND_MS = DAY_MS
-/**
- * The minimum minutes between two messages, by the number of messages in the last six hours: 0 minutes after
- * no message, 5 after one, 15 after two, 60 after three or more.
- */
+/** By the number of messages in the last six hours. */
 const GAP_MINUTES = [0, 5, 15, 60] as const
 /** Messages that were sent within this time are counted to choose the minutes in {@link GAP_MINUTES}. */
 export const GAPS_COUNT_MS = 6 * HOUR_MS
 
 /** The alerts and the times of messages, as read from the store. */
 export interface KnownAlerts {
-  /**
-   * The alerts that are pending or open, that were resolved less than {@link REOPEN_MS} ago, or whose
-   * resolution was not announced yet.
-   */
+  /** Pending, open, resolved less than {@link REOPEN_MS} ago, or with an end that was not announced yet. */
   readonly alerts: readonly Alert[]
-  /** The id of the next new alert. */
   readonly nextId: number
-  /**
-   * The times at which messages were made, oldest first. Times before the last {@link GAPS_COUNT_MS} may be
-   * missing.
-   */
+  /** Oldest first. Times before the last {@link GAPS_COUNT_MS} may be missing. */
   readonly messagesAt: readonly Instant[]
 }
 
@@ -51,7 +37,7 @@ export interface Announcement {
 export interface Decision {
   /** The alerts to write to the store, in their state after the announcement. */
   readonly changed: readonly Alert[]
-  /** The ids of pending alerts whose problem ended before the alert was opened. They are deleted. */
+  /** Pending alerts whose problem ended before they were opened. */
   readonly dropped: readonly number[]
   /** The message to send; null if there is nothing to announce, or if it is too soon for another message. */
   readonly announcement: Announcement | null
@@ -189,10 +175,7 @@ function isTooSoon(messagesAt: readonly Instant[], now: Date): boolean {
   return last !== undefined && !hasPassed(last, gap * MINUTE_MS, now)
 }
 
-/**
- * Returns whether `ms` milliseconds have passed since an instant. Also returns true for null, and for an
- * instant in the future, which was stored under a wrong clock.
- */
+/** True for null, and for an instant in the future, which was stored under a wrong clock. */
 function hasPassed(since: Instant | null, ms: number, now: Date): boolean {
   if (since === null) return true
   const ageMs = now.getTime() - Date.parse(since)

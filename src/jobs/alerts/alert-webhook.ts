@@ -1,6 +1,5 @@
 /**
- * Sends alert messages to the webhook in the settings: reads the waiting messages from the store, composes a
- * body in the format of the receiver (plain JSON, Slack or Teams), and posts it.
+ * Posts waiting alert messages to the webhook, in the format of the receiver (plain JSON, Slack or Teams).
  */
 import type { WebhookFormat } from '../../domain/choices.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -15,15 +14,9 @@ import type { Poster, PostOutcome } from './http-post.ts'
 
 const GIVE_UP_MS = GIVE_UP.alertWebhook.hours * 60 * MINUTE_MS
 const POSTS_AT_ONCE = 10
-/**
- * The maximum number of alerts in a section. Together with `TEXT_MAX`, it keeps a body below the limit of
- * Teams (28 kB).
- */
+/** Together with `TEXT_MAX`, it keeps a body below the limit of Teams (28 kB). */
 const LINES_MAX = 10
-/**
- * The maximum length of an alert's message in characters. It keeps a text below the limit of Slack (3,000
- * characters a section).
- */
+/** It keeps a text below the limit of Slack (3,000 characters a section). */
 const TEXT_MAX = 600
 
 export interface AlertWebhook {
@@ -49,7 +42,6 @@ export async function postDueAlerts({ webhook, ...deps }: AlertWebhook, signal: 
   }
 }
 
-/** Makes one attempt to post an alert message. */
 export async function postAlert(
   poster: Poster,
   { url, format }: NonNullable<AlertWebhook['webhook']>,
@@ -67,19 +59,12 @@ function afterPost({ attempts, madeAt }: WaitingPost, { isTaken, response }: Pos
   return { state: 'pending', nextAt: nextAttempt(attempts, now), response } as const
 }
 
-/**
- * Returns the time of the next attempt.
- * @param attempts the number of attempts that failed before the present one
- */
+/** @param attempts the number of attempts that failed before the present one */
 export function nextAttempt(attempts: number, now: Date): Instant {
   const waitMs = ladderWaitMs(BACKOFF.alertWebhook, attempts + 1, 0) ?? 0
   return new Date(now.getTime() + waitMs).toISOString()
 }
 
-/**
- * Composes the body that is posted to the webhook.
- * @returns JSON
- */
 export function composeWebhook(message: AlertMessage, format: WebhookFormat): string {
   return JSON.stringify(COMPOSERS[format](message))
 }
@@ -104,10 +89,7 @@ function composeSlack(message: AlertMessage): object {
   }
 }
 
-/**
- * Escapes the three characters that Slack wants escaped:
- * https://api.slack.com/reference/surfaces/formatting
- */
+/** https://api.slack.com/reference/surfaces/formatting */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

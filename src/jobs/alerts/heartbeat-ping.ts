@@ -26,10 +26,7 @@ export interface HeartbeatMonitor extends Pick<AlertWebhook, 'store' | 'log' | '
   readonly heartbeat: { readonly url: string } | null
 }
 
-/**
- * Reports the state of the last sync to the heartbeat monitor, unless the monitor already knows that state. While
- * no mail can be sent, a good sync is reported as a failure, because the alert itself cannot be mailed.
- */
+/** While no mail can be sent, a good sync is reported as a failure, because the alert cannot be mailed. */
 export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: AbortSignal): Promise<void> {
   if (deps.heartbeat === null) return
   const [run] = await listRuns(deps.store.db, 1)
@@ -54,9 +51,6 @@ export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: Abort
   if (!isTaken) deps.log.warn({ response }, 'heartbeat ping failed: it is tried again')
 }
 
-/**
- * Returns the ping to send; null if the monitor knows the state already, or if it is too soon to try again.
- */
 function findDuePing(
   run: RunSummary | undefined,
   known: HeartbeatPing | undefined,
@@ -75,8 +69,7 @@ function findDuePing(
 }
 
 /**
- * Returns the signal for the state of a sync. A deferred or stopped sync counts as neither success nor
- * failure. If no other sync follows for long, the monitor raises the alarm.
+ * A deferred or stopped sync is neither success nor failure. If none follows, the monitor raises the alarm.
  */
 function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal {
   if (outcome === null) return 'start'
@@ -105,10 +98,7 @@ const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
   log: '/log',
 }
 
-/**
- * Builds the URL of a ping.
- * @param runId the id by which the monitor matches the start and the end of a run
- */
+/** @param runId the id by which the monitor matches the start and the end of a run */
 export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: string): URL {
   const url = new URL(base)
   url.pathname = url.pathname.replace(/\/$/, '') + PATHS[signal]
@@ -116,10 +106,7 @@ export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: strin
   return url
 }
 
-/**
- * Makes a UUID from the id of a run, because the protocol requires a UUID. The version is 8 (RFC 9562, 5.8),
- * and the same run always gets the same UUID.
- */
+/** The protocol requires a UUID: version 8 (RFC 9562, 5.8), and the same run always gets the same. */
 function uuidOf(runId: string): string {
   const hex = createHash('sha256').update(runId).digest('hex')
   const variant = '89ab'[Number.parseInt(hex[16] ?? '0', 16) % 4]

@@ -4,18 +4,12 @@ import { openDispatcher, type ProxySettings } from '../../proxy.ts'
 
 export interface PostOutcome {
   readonly isTaken: boolean
-  /**
-   * The status, such as `200`, or the reason why the post failed. The text contains neither the URL, which is
-   * secret, nor words from the other server.
-   */
+  /** A status or a reason. It contains neither the URL, which is secret, nor words from the other server. */
   readonly response: string
 }
 
 export interface Poster extends AsyncDisposable {
-  /**
-   * Posts the body.
-   * @param timeoutMs the limit for the whole request in milliseconds, at most 10 s
-   */
+  /** @param timeoutMs the limit for the whole request, at most 10 s */
   post(
     url: URL,
     contentType: string,
@@ -25,7 +19,6 @@ export interface Poster extends AsyncDisposable {
   ): Promise<PostOutcome>
 }
 
-/** @param proxy the proxies of the environment; absent if there are none */
 export function openPoster(proxy?: ProxySettings): Poster {
   const agent = openDispatcher(proxy, {
     // The check of the certificate is requested explicitly, so that no environment variable can turn it off.

@@ -34,17 +34,13 @@ import { type AlertWebhook, postAlert, postDueAlerts } from './alert-webhook.ts'
 import { type HeartbeatMonitor, heartbeatUrl, pingHeartbeatMonitor } from './heartbeat-ping.ts'
 import type { PostOutcome } from './http-post.ts'
 
-/** The age at which resolved alerts and alert messages are deleted: 90 days. */
 const RETENTION_MS = 90 * 24 * 60 * 60_000
 /** The longest time for mails without the database, because the daemon waits for them. */
 const MAIL_WITHIN_MS = 20_000
 
-/** The channels to which alerts are sent. */
 interface AlertSettings {
-  /** The settings of alert mails; null if alerts are not mailed. */
   readonly mail: AlertMailSettings | null
   readonly hasWebhook: boolean
-  /** The name of the machine and its data directory. */
   readonly place: string
 }
 
@@ -64,10 +60,7 @@ export interface AlertDeps {
   readonly alerts: AlertSettings
 }
 
-/**
- * Updates the alerts, posts them to the webhook and pings the heartbeat monitor.
- * @param onMessages called if alert messages wait in the outbox
- */
+/** @param onMessages called if alert messages wait in the outbox */
 export async function runAlerts(
   deps: AlertDeps & AlertWebhook & HeartbeatMonitor,
   onMessages: () => void,
@@ -78,10 +71,7 @@ export async function runAlerts(
   await pingHeartbeatMonitor(deps, signal)
 }
 
-/**
- * Runs the checks and stores the changed alerts.
- * @returns the message that announces the changes; null if there is nothing to announce
- */
+/** Returns the message that announces the changes; null if there is nothing to announce. */
 export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null> {
   const { store, log, alerts: settings } = deps
   const now = deps.now()
@@ -161,7 +151,6 @@ type WithoutStore = Omit<AlertDeps & AlertWebhook & HeartbeatMonitor, 'store'> &
   readonly store: Pick<Store, 'installationId'>
 }
 
-/** Makes one alert message for each operator. */
 export function alertMailsOf(
   { installationId }: Pick<Store, 'installationId'>,
   { recipients, from, replyTo, render }: AlertMailSettings,
@@ -193,7 +182,6 @@ export function alertMailsOf(
   })
 }
 
-/** The word that stands in the headers of an alert message in place of the name of a report. */
 const REPORT = 'alerts'
 
 /**

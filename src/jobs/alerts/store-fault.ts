@@ -14,7 +14,6 @@ export interface FaultWatch {
   note(thrown: unknown): Promise<void>
   /** Must be called once a minute, after the database was written. */
   noteWritten(): void
-  /** Returns the last fault; null if there was none. */
   last(): StoreFault | null
 }
 
@@ -31,7 +30,6 @@ export function createFaultWatch(
 ): FaultWatch {
   let last: StoreFault | null = null
   let isTold = false
-  /** The time of the first write since the fault last occurred; null if there was none. */
   let writtenAt: Instant | null = null
   return {
     last: () => last,

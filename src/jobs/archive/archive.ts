@@ -20,14 +20,12 @@ import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { explainReportQuery } from '../../store/queries/report-query.ts'
 import type { ListedIssue, MessageCounts } from '../../store/reports/issue-list.ts'
 
-/** An issue as it is written to the archive folder. */
 export interface ArchivedIssue {
   readonly report: string
   readonly period: Period
   /** The issue's own filter as JSON; empty if the issue covers all leads of the report. */
   readonly variant: string
   readonly html: string
-  /** The images of the message, and every attachment that was made for any recipient. */
   readonly files: readonly MessageFile[]
 }
 
@@ -57,7 +55,6 @@ export async function archiveIssue(folder: string, issue: ArchivedIssue): Promis
   return page
 }
 
-/** Returns the path of an issue's page within the archive, whether or not the page exists. */
 export function archivedPage({
   report,
   period,
@@ -67,10 +64,7 @@ export function archivedPage({
   return join(report, `${localDates(period)}${hash}`, PAGE)
 }
 
-/**
- * Replaces a folder. The temporary names contain the process id, because another process may write the same
- * folder at the same time.
- */
+/** The temporary names contain the process id, because another process may write the same folder. */
 async function replaceFolder(
   folder: string,
   contents: ReadonlyMap<string, string | Uint8Array>,
@@ -92,10 +86,7 @@ async function replaceFolder(
   }
 }
 
-/**
- * Describes whether an issue was sent, such as `sent to 12`, `sent to 10 of 12, 2 refused` or `not sent:
- * quiet`.
- */
+/** Such as `sent to 12`, `sent to 10 of 12, 2 refused` or `not sent: quiet`. */
 export function issueState({
   notSent,
   messages,
@@ -106,7 +97,6 @@ export function issueState({
   return `sent to ${countsText(messages)}${copied}`
 }
 
-/** Formats counts: `2`, or `1 of 3, 1 refused, 1 waiting` if not all messages are sent. */
 function countsText({ total, sent, failed, unconfirmed, withdrawn }: MessageCounts): string {
   if (sent === total) return String(total)
   const waiting = total - sent - failed - unconfirmed - withdrawn
@@ -119,17 +109,14 @@ function countsText({ total, sent, failed, unconfirmed, withdrawn }: MessageCoun
   return `${sent} of ${total}, ${rest.join(', ')}`
 }
 
-/** Describes the filter of an issue; null if the issue uses the report's own filter. */
+/** Null if the issue uses the report's own filter. */
 export function variantText(variant: string): string | null {
   if (variant === '') return null
   const filter: LeadFilter = JSON.parse(variant)
   return leadsText(filter)
 }
 
-/**
- * Explains how each figure of an issue was computed, for the page of its figures.
- * @param request the request with which the figures were read
- */
+/** @param request the request with which the figures were read */
 export function explainIssue(request: ReportRequest, figures: ReportFigures): ExplainedFigure[] {
   const queries = figures.queries.map(
     ({ title, note, sql }): ExplainedFigure => ({

@@ -16,16 +16,13 @@ import {
 } from '../../store/reports/issue-search.ts'
 
 export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
-  /** The text that a person typed; empty for all issues. */
   readonly text: string
 }
 
 const TEXT_MAX = 200
 const TERMS_MAX = 8
-/** Matches `2026-11-20`, `2026-11` or `2026`. */
 const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
 
-/** Returns the issues that match, the newest first. */
 export async function searchIssues(
   db: Db,
   { text, ...choice }: IssueChoice,
@@ -40,9 +37,6 @@ export async function searchIssues(
   return listIssuesOf(db, await findIssues(db, { ...choice, terms }, limit))
 }
 
-/**
- * Splits the text into words and quoted phrases. Words and phrases without a letter or digit are left out.
- */
 export function wordsIn(text: string): string[] {
   const found = oneLine(text.slice(0, TEXT_MAX), TEXT_MAX).matchAll(/"([^"]*)"?|[^\s"]+/g)
   return [...found]
@@ -53,10 +47,7 @@ export function wordsIn(text: string): string[] {
 
 type Dates = readonly [first: string, after: string]
 
-/**
- * Returns the first day that a date such as `2026-11` covers, and the day after the last covered day; null if
- * the word is not a date.
- */
+/** Returns the first day that `2026-11` covers and the day after the last; null if it is no date. */
 function datesIn(word: string): Dates | null {
   const [, year, month, day] = DATE.exec(word) ?? []
   if (year === undefined) return null

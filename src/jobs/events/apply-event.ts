@@ -26,16 +26,11 @@ export interface ApplyDeps {
   readonly source: Source
   readonly store: Store
   readonly now: () => Date
-  /**
-   * True if the details of leads are stored too. Only the answer for a single lead contains these details.
-   */
+  /** Only the answer for a single lead has details. */
   readonly wantsDetails: boolean
 }
 
-/**
- * The outcome of an event, with the reason if the answer could not be read; null if the event must be applied
- * once more.
- */
+/** The outcome, with the reason if the answer could not be read; null to apply the event once more. */
 type Applied = { readonly outcome: EventOutcome; readonly problem: string | null } | null
 
 const READ: Applied = { outcome: 'read', problem: null }
@@ -135,18 +130,12 @@ async function keepAny(
   return { outcome, problem: null }
 }
 
-/**
- * Returns whether the lead is stored and not deleted. If it is not, the record of an event is not used
- * without asking the upstream, because an event that arrives late does not prove that the lead still exists.
- */
+/** False for a deleted lead: an event that arrives late does not prove that the lead still exists. */
 function isThere(lead: FoundLead | undefined): boolean {
   return lead !== undefined && !lead.isDeleted
 }
 
-/**
- * Returns whether the record says when the lead was changed, so that the record and the stored lead can be
- * compared. Also returns true for a record that cannot be read.
- */
+/** Returns whether the record says when the lead changed, or cannot be read. */
 function isDated(read: ReadLead): boolean {
   return 'reason' in read || isQuarantined(read.lead) || read.lead.updatedAt !== null
 }
@@ -162,10 +151,7 @@ function noneIfDeleted(thrown: unknown): null {
 
 type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
 
-/**
- * Stores a lead in the same way as a scan, so that the next scan finds the lead unchanged.
- * @param hasDetails whether to store the details too, which only the answer for a single lead contains
- */
+/** Stores a lead as a scan does, so that the next scan finds it unchanged. */
 async function keepLead(
   trx: Trx,
   { lead, fingerprint, detail }: MappedLead,
@@ -190,7 +176,6 @@ async function keepLead(
   return change
 }
 
-/** Quarantines a record that could not be mapped. The stored lead is not changed. */
 async function keepQuarantinedLead(
   trx: Trx,
   quarantined: QuarantinedRecord,

@@ -46,29 +46,19 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set([
 export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
   readonly source: ApplyDeps['source']
   readonly log: Log
-  /** The maximum number of events that are applied at the same time. */
   readonly concurrency: number
-  /**
-   * The maximum number of leads that are requested within ten seconds. Further leads wait. Several waiting
-   * events about one lead cost only one request.
-   */
+  /** The maximum number of leads that are requested within ten seconds. */
   readonly perTenSeconds: number
 }
 
 export interface EventWorker extends SerialTask {
-  /**
-   * Wakes the worker for a new event. Does nothing if the worker will look again soon anyway, because leads
-   * wait for a sync or for the rate limit.
-   */
+  /** Wakes the worker for a new event, unless it will look again soon anyway. */
   wakeSoon(): void
-  /**
-   * Applies all events that can be applied, including those that wait for the rate limit. It is used if
-   * several workers share the queue.
-   */
+  /** Applies all events that can be applied, including those that wait for the rate limit. */
   applyAll(signal: AbortSignal): Promise<void>
 }
 
-/** Creates the task that applies events. It must be woken each minute and after each sync. */
+/** The task must be woken each minute and after each sync. */
 export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
   const areLeftToSync = createEventOverflow(deps)
@@ -202,14 +192,11 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
 
 /** More waiting leads than this are left to a sync, because one page of the list contains a hundred leads. */
 const BURST_LEADS = 500
-/** The wait between two syncs that are started because of events. */
 const PAUSE_MS = 60_000
 
-/** The functions that start incremental syncs. */
 export interface ChangeSyncs {
-  /** Starts a sync as soon as possible. Returns false if another sync is running. */
+  /** Returns false if another sync is running. */
   ask(): Promise<boolean>
-  /** Returns whether a sync is due or is running. */
   isOpen(): Promise<boolean>
 }
 
@@ -217,10 +204,7 @@ interface EventOverflowDeps {
   readonly source: Pick<Source, 'has'>
   readonly store: Store
   readonly now: () => Date
-  /**
-   * The functions that start incremental syncs; null if the upstream has no incremental list or no sync is
-   * scheduled.
-   */
+  /** Null if the upstream has no incremental list or no sync is scheduled. */
   readonly syncs: ChangeSyncs | null
 }
 

@@ -21,7 +21,6 @@ import {
 
 export interface OwnWebhook {
   readonly source: Pick<Source, 'webhooks'>
-  /** The path of the file with the registration, as `registrationFile` returns it. */
   readonly file: string
   readonly now: () => Date
 }
@@ -29,17 +28,11 @@ export interface OwnWebhook {
 export interface SelfRegistration {
   readonly registration: Registration
   readonly outcome: 'registered' | 'replaced' | 'already'
-  /**
-   * The id of a replaced webhook that still exists, because the upstream offers no way to remove webhooks;
-   * null if there is none.
-   */
+  /** A replaced webhook that the upstream offers no way to remove. */
   readonly leftOver: string | null
 }
 
-/**
- * The time in milliseconds for which messages that are signed with the old secret are accepted after the
- * secret was replaced.
- */
+/** How long messages signed with the old secret are accepted. */
 const BOTH_SECRETS_MS = 24 * 60 * 60_000
 
 /**
@@ -184,10 +177,7 @@ async function remove({ source }: OwnWebhook, id: string, signal: AbortSignal) {
   }
 }
 
-/**
- * Returns whether the webhook is active at the upstream. If the upstream cannot list webhooks, the
- * registration in the file counts as active.
- */
+/** If the upstream cannot list webhooks, the registration in the file counts as active. */
 async function isActive({ source }: OwnWebhook, own: Registration, signal: AbortSignal): Promise<boolean> {
   let webhooks: readonly WireWebhook[]
   try {
@@ -205,7 +195,6 @@ function isSame(own: Registration, { url, events }: Pick<WebhookOrder, 'url' | '
   return isSameUrl(own.url, url) && String([...own.events].sort()) === String([...events].sort())
 }
 
-/** Returns whether two URLs are the same, even if they are written in different ways. */
 export function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href
 }
@@ -214,10 +203,7 @@ function isUnoffered(thrown: unknown): boolean {
   return thrown instanceof LeadsheetError && thrown.code === 'api_not_found'
 }
 
-/**
- * Returns whether the upstream refused the request. After any other failure it is unknown whether the
- * upstream carried out the request.
- */
+/** After any failure but a refusal it is unknown whether the upstream carried out the request. */
 function isRefusal(thrown: unknown): boolean {
   return isUnoffered(thrown) || (thrown instanceof LeadsheetError && thrown.code === 'api_rejected')
 }

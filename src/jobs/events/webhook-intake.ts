@@ -10,27 +10,17 @@ import { saveEvents } from '../../store/events/event.ts'
 
 /* Limits for what may wait to be written to disk, so that a burst of events fits into memory. */
 
-/** The maximum number of waiting messages. */
 const MESSAGES_MAX = 1000
-/** The number of waiting events above which new messages are refused. */
 const EVENTS_MAX = 10_000
-/** The number of characters in waiting events above which new messages are refused. */
 const CHARACTERS_MAX = 32 * 1024 * 1024
-/**
- * The maximum number of events in one transaction, so that other writers get their turn. A message with more
- * events is still written in one transaction.
- */
+/** The maximum number of events in one transaction, unless one message alone has more. */
 const EVENTS_AT_ONCE = 200
-/**
- * The maximum pause after a transaction. The pause is as long as the transaction took, up to this limit.
- * Events that arrive during the pause share the next transaction.
- */
+/** The maximum pause after a transaction, which lasts as long as the transaction took. */
 const REST_MAX_MS = 20
 
 interface WebhookIntakeDeps {
   readonly store: Store
   readonly now: () => Date
-  /** Starts the worker that applies events. It is called when there are new events to apply. */
   readonly wake: () => void
 }
 

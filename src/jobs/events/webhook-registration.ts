@@ -13,25 +13,18 @@ import type { Log } from '../../log.ts'
 import { DATA_MODE } from '../../store/db/file-system.ts'
 
 const registrationSchema = z.strictObject({
-  /** The upstream's id of the webhook. */
   id: z.string(),
   url: z.string(),
   events: z.array(z.string()).readonly(),
   secret: z.string().min(1),
-  /**
-   * The former secret, which is accepted until `oldSecretUntil`, because messages that were signed with it
-   * may arrive late.
-   */
+  /** Accepted until `oldSecretUntil`, because messages signed with it may arrive late. */
   oldSecret: z.string().min(1).nullable(),
   oldSecretUntil: z.iso.datetime().nullable(),
   registeredAt: z.iso.datetime(),
 })
 export type Registration = Readonly<z.output<typeof registrationSchema>>
 
-/**
- * The key, the time and the content of an unfinished request. It is unknown whether the upstream has carried out
- * the request.
- */
+/** An unfinished request: it is unknown whether the upstream has carried it out. */
 const pendingSchema = z.strictObject({
   key: z.string(),
   at: z.iso.datetime(),
@@ -43,9 +36,7 @@ export type PendingRequest = Readonly<z.output<typeof pendingSchema>>
 const stateSchema = z.strictObject({
   registration: registrationSchema.nullable(),
   pending: pendingSchema.nullable(),
-  /**
-   * The id of the replaced webhook while it still has to be removed at the upstream; null if there is none.
-   */
+  /** The webhook that still has to be removed at the upstream; null if there is none. */
   replaced: z.string().nullable(),
 })
 export type RegistrationState = Readonly<z.output<typeof stateSchema>>
@@ -65,10 +56,7 @@ export async function readRegistration(file: string): Promise<Registration | nul
   return readState(file).registration
 }
 
-/**
- * Reads the file; a missing file means that nothing is registered.
- * @throws LeadsheetError webhook_unreadable
- */
+/** @throws LeadsheetError webhook_unreadable */
 export function readState(file: string): RegistrationState {
   try {
     return parseState(readFileSync(file, 'utf8'))
@@ -83,9 +71,7 @@ export function readState(file: string): RegistrationState {
   }
 }
 
-/**
- * Parses the text of the file. An error quotes no part of the text, because even half a secret is a secret.
- */
+/** An error quotes no part of the text, because even half a secret is a secret. */
 function parseState(text: string): RegistrationState {
   let data: unknown
   try {
@@ -126,7 +112,6 @@ export async function saveState(file: string, state: RegistrationState): Promise
   }
 }
 
-/** Lists every secret in the state, including secrets that are no longer accepted. */
 export function secretsIn({ registration }: RegistrationState): string[] {
   return [registration?.secret, registration?.oldSecret].filter((secret) => typeof secret === 'string')
 }
@@ -151,9 +136,8 @@ export function watchSecrets(
 }
 
 /**
- * Returns a function that reads the state; it reads the file again only after the file has changed.
- * @param onProblem called once for each version of the file that cannot be read. The function then keeps
- *   returning the state that it read last.
+ * Returns a function that reads the state, and reads the file again only after it has changed.
+ * @param onProblem called once for each version of the file that cannot be read; the state read last stays
  */
 export function watchState(
   file: string,
@@ -175,7 +159,6 @@ export function watchState(
   }
 }
 
-/** Returns a text that is different for each version of the file. */
 function markOf(file: string): string {
   try {
     const found = statSync(file, { throwIfNoEntry: false, bigint: true })

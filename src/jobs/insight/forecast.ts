@@ -1,7 +1,4 @@
-/**
- * Forecasts how a month, quarter or year will end, and computes how much of each goal in the settings is
- * reached.
- */
+/** Forecasts how a month, quarter or year will end, and how much of each goal is reached. */
 
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
@@ -15,14 +12,9 @@ const FORECAST_FIGURES = ['new_leads', 'won'] as const
 const PER_DAY_DAYS = 28
 const DAY_MS = 86_400_000
 
-/** Reads the counts of a report's leads for each local day. */
 export interface DailyReader {
   readonly dates: readonly string[]
-  /**
-   * Reads a figure for each member of a dimension, for example for each pipeline. Each list has one number
-   * for each date in `dates`.
-   * @param currency the currency if the figure is an amount of money
-   */
+  /** Reads a figure for each member of a dimension. Each list has one number for each date in `dates`. */
   readonly read: (
     figure: CountedFigure,
     dimension: DriverDimension,
@@ -34,9 +26,7 @@ interface Wanted {
   readonly goals: readonly Goal[]
   readonly fiscalYearStarts: number
   readonly names: ReadonlyMap<string, string>
-  /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
-  /** True if figures without a goal are also forecast, to the end of the month. */
   readonly isWithMonths: boolean
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
@@ -49,8 +39,7 @@ type ForecastTarget = Pick<Goal, 'figure' | 'period' | 'currency' | 'pipelines'>
 }
 
 /**
- * Forecasts the goals that concern a report. A goal concerns a report if the report covers all pipelines of
- * the goal. If wanted, new leads and won leads without such a goal are then forecast to the end of the month.
+ * Forecasts the goals whose pipelines the report covers, then the month of new and won leads without a goal.
  */
 export async function forecastEnds(reader: DailyReader, wanted: Wanted): Promise<Pace[]> {
   const { goals, pipelineIds, isWithMonths } = wanted
@@ -120,13 +109,9 @@ async function forecastOne(
   }
 }
 
-/** The number of months in each span. */
 export const MONTHS = { month: 1, quarter: 3, fiscal_year: 12 } as const satisfies Record<GoalPeriod, number>
 
-/**
- * Returns the first date of the month, quarter or year that contains `date`. If `later` is 1, returns the
- * first date of the next month, quarter or year, and so on.
- */
+/** With `later` 1, the first date of the next month, quarter or year. */
 function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, later = 0): string {
   const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
   const length = MONTHS[period]
@@ -134,7 +119,6 @@ function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, lat
   return new Date(Date.UTC(year, month - 1 - into + later * length, 1)).toISOString().slice(0, 10)
 }
 
-/** Returns the date that is `days` days before `date`. A negative number gives a later date. */
 export function dayBefore(date: string, days = 1): string {
   return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
 }
@@ -143,7 +127,6 @@ function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
 }
 
-/** Adds up several lists place by place. The first sum adds the first numbers of all lists, and so on. */
 export function sumOf(lists: readonly (readonly number[])[], length: number): number[] {
   return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
 }

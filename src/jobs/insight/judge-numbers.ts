@@ -43,15 +43,10 @@ interface JudgeDeps {
   readonly now: () => Date
 }
 
-/** The settings that the judgement of a report needs. */
 export interface JudgedReport {
-  /**
-   * The local dates of holidays. These days are left out when the usual numbers are computed. If a report is
-   * about days (not about a week or longer) and its period contains a holiday, its numbers are not judged.
-   */
+  /** Left out of the usual numbers; a report about days that contains a holiday is not judged. */
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
-  /** The month in which the fiscal year begins; 1 is January. */
   readonly fiscalYearStarts: number
 }
 
@@ -143,7 +138,6 @@ function directionOf({ won, decided, expected }: JudgedWinRate): 'high' | 'low' 
 interface LeftOut {
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]
-  /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
   readonly trackRecord: TrackRecord
 }
@@ -155,10 +149,7 @@ function pipelinesOf(
   return pipeline === null ? pipelineIds : [pipeline.id]
 }
 
-/**
- * Returns for each date whether the date is left out when the usual numbers are computed.
- * @param pipeline null for all leads of the report
- */
+/** @param pipeline null for all leads of the report */
 export function daysLeftOut(
   dates: readonly string[],
   pipeline: CountedPipeline,
@@ -168,18 +159,12 @@ export function daysLeftOut(
   return annotated.map((is, day) => is || leftOut.holidays.includes(dates[day] ?? ''))
 }
 
-/**
- * Returns whether an annotation says what was different in the period. An unusual number is then already
- * explained.
- */
+/** An unusual number that an annotation explains needs no other word. */
 function isExplained({ pipeline }: DailyNumbers, period: readonly string[], leftOut: LeftOut): boolean {
   return leftOutOf(period, leftOut.annotations, pipelinesOf(pipeline, leftOut)).includes(true)
 }
 
-/**
- * Reads the numbers that a report judges: first the numbers of all its leads, then, if it has several
- * pipelines, the numbers of each pipeline.
- */
+/** Reads the numbers of all leads, then, if there are several, of each pipeline. */
 export async function readNumbers(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
@@ -205,10 +190,7 @@ export async function readNumbers(
   return numbers
 }
 
-/**
- * Reads the daily numbers from which a report computes its win rates. The last 30 days are never left out,
- * because the report's own win rate covers all of them.
- */
+/** The last 30 days are never left out, because the report's own win rate covers them. */
 export async function readReportRates(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
@@ -224,10 +206,7 @@ export async function readReportRates(
   )
 }
 
-/**
- * Returns a function that says whether the published win rate ranges of a pipeline contained the real rate
- * too rarely. The pipeline null stands for all leads.
- */
+/** Returns whether the published ranges of a pipeline (null for all) contained the real rate too rarely. */
 export function rateDistrust(leftOut: LeftOut): (pipeline: CountedPipeline) => boolean {
   return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }

@@ -1,7 +1,4 @@
-/**
- * Judges win rates (won leads as a share of won and lost leads): the rate of all leads of a report, and the
- * rate of each pipeline.
- */
+/** Judges win rates (won leads as a share of won and lost leads) of all leads and of each pipeline. */
 import type { CountedPipeline, JudgedWinRate } from '../../domain/insight.ts'
 import { judgeRate, RATE_NEEDED, type RateNumbers } from '../../insight/win-rate.ts'
 import { type DailyReader, sumOf } from './forecast.ts'

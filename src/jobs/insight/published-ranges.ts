@@ -1,7 +1,4 @@
-/**
- * Lists the ranges (for example 20 to 31 new leads) that an issue publishes. They are stored when the issue
- * is sent, and compared with the real numbers later.
- */
+/** Lists the ranges that an issue publishes, to be compared with the real numbers later. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Goal, GoalPeriod, Pace, PublishedRange } from '../../domain/insight.ts'
 import { localDates } from '../../domain/period.ts'
@@ -9,10 +6,7 @@ import { RATE_DAYS } from '../../insight/win-rate.ts'
 import { dayBefore, MONTHS } from './forecast.ts'
 import { scaleOf } from './track-record.ts'
 
-/**
- * Lists the ranges that an issue publishes. The list is empty if the data does not cover the issue's period,
- * or if the data contains implausible times.
- */
+/** Empty if the data does not cover the issue's period, or contains implausible times. */
 export function rangesOf(
   { kind, period, filter, insight, freshness }: ReportFigures,
   goals: readonly Goal[],
@@ -42,10 +36,7 @@ export function rangesOf(
   return [...numbers, ...rates, ...ends]
 }
 
-/**
- * Returns the ids of the pipelines that a forecast counts; null for all. The forecast itself contains only
- * the names of pipelines, so the ids are taken from its goal.
- */
+/** Null for all. A forecast contains only names of pipelines, so the ids come from its goal. */
 function pipelinesOfEnd(
   { goal, pipelines }: Pace,
   goals: readonly Goal[],
@@ -54,7 +45,6 @@ function pipelinesOfEnd(
   return pipelines === null ? pipelineIds : (goals.find(({ name }) => name === goal?.name)?.pipelines ?? null)
 }
 
-/** Returns the first date of the month, quarter or year that ends on `lastDay`. */
 function firstDayOf(lastDay: string, span: GoalPeriod): string {
   const [year, month] = [Number(lastDay.slice(0, 4)), Number(lastDay.slice(5, 7))]
   return new Date(Date.UTC(year, month - MONTHS[span], 1)).toISOString().slice(0, 10)

@@ -28,10 +28,7 @@ interface InsightDeps {
   readonly now: () => Date
 }
 
-/**
- * The number of days after the end of its period for which a report lists urgent leads. A later report lists
- * none, because only the present state of urgent leads is known.
- */
+/** A later report lists no urgent leads, because only their present state is known. */
 const PAST_DAYS = 7
 const DAY_MS = 86_400_000
 /** A report lists leads that will stall within this many days: up to the next report, or a little more. */
@@ -52,9 +49,6 @@ export async function tryInsight(
   }
 }
 
-/**
- * @param last the insight of the last issue that was sent; null before the first issue
- */
 async function readInsight(
   { store, now }: InsightDeps,
   request: ReportRequest,
@@ -88,7 +82,6 @@ async function readInsight(
   }
 }
 
-/** Reads the notes about the days of the report and of its charts. */
 async function readNotes(
   db: Db,
   { filter, period, sparkPeriods, trendDays }: ReportRequest,
@@ -107,10 +100,7 @@ async function readNotes(
     }))
 }
 
-/**
- * Adds up the old leads of the report's pipelines. Returns null if old leads were not counted, or if the age
- * from which a lead counts as old is unknown.
- */
+/** Null if old leads were not counted, or if the age of an old lead is unknown. */
 function oldLeadsOf(
   counted: Awaited<ReturnType<typeof readOldLeads>>,
   { filter }: ReportRequest,

@@ -1,7 +1,4 @@
-/**
- * Decides which statements reports withhold. A statement is withheld if its published ranges contained the
- * real number too rarely.
- */
+/** Withholds statements whose published ranges contained the real number too rarely. */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { PublishedRange, PublishedRecord, RangeKind, RangeRecord } from '../../domain/insight.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -21,15 +18,11 @@ interface Shown {
   readonly range: object | null
 }
 
-/** The record of how often published ranges contained the real number. */
 export interface TrackRecord {
   readonly records: readonly PublishedRecord[]
   /** Lists the kinds of ranges of a figure that contained the real number too rarely. */
   distrusted(figure: Figure, pipelineIds: PipelineIds): RangeKind[]
-  /**
-   * Adds up the records of the shown numbers. Numbers of single pipelines and numbers without a range are
-   * left out.
-   */
+  /** Numbers of single pipelines and numbers without a range are left out. */
   sumOf(kind: PeriodKind, pipelineIds: PipelineIds, shown: readonly Shown[]): RangeRecord
 }
 
@@ -81,7 +74,6 @@ export function isRecordTrusted({ kind, windows }: PublishedRecord): boolean {
   return isTrusted(windows, isOfPeriod ? JUDGED_MIN : WINDOWS_MIN, meantOf(kind))
 }
 
-/** Returns the share of real numbers that ranges of this kind should contain. */
 export function meantOf(kind: RangeKind): number {
   return kind.endsWith('_end') ? 0.8 : MEANT
 }

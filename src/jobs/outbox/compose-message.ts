@@ -6,29 +6,23 @@ import { messageId } from '../../mail/message.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 
-/** The address from which all messages are sent, and the addresses for replies and for unsubscribing. */
 export interface Sender {
   readonly from: string
   readonly replyTo: string | null
   readonly unsubscribe: {
-    /** A mail address, or `Name <address>`. */
     readonly mailto: string
-    /** Returns the URL of a recipient's preference page; null if no pages are served. */
+    /** Null if no pages are served. */
     readonly pageOf: ((subject: LinkSubject) => string) | null
   }
 }
 
-/** The content of a message. */
 export interface MessageContent extends Rendered {
-  /** The language of the content (BCP 47). */
   readonly lang: string
   readonly files: readonly MessageFile[]
 }
 
 /**
- * Builds the message.
- * @param revision 0 for the first message. Each other number makes a further message for the same issue and
- *   recipient.
+ * @param revision 0 for the first message; each other number makes a further message for the same recipient
  */
 export function messageFor(
   store: Pick<Store, 'installationId'>,
@@ -60,7 +54,6 @@ export function messageFor(
   }
 }
 
-/** Returns the addresses by which a recipient can unsubscribe. */
 export function unsubscribeFor(
   { unsubscribe: { mailto, pageOf } }: Pick<Sender, 'unsubscribe'>,
   report: string,

@@ -1,6 +1,4 @@
-/**
- * Decides what happens to a message that could not be sent, and to a mail server that could not be reached.
- */
+/** Decides what happens to a message that could not be sent, and to a server that could not be reached. */
 import type { Instant } from '../../domain/model.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
@@ -8,23 +6,20 @@ import { type Delivery, type DeliveryMove, UNCONFIRMED_MAX } from '../../store/o
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
 import { HOUR_MS } from '../../time.ts'
 
-/** The current time, and a random number from 0 up to 1 by which the backoff varies. */
+/** The random number, from 0 up to 1, varies the backoff. */
 interface Drawn {
   readonly now: Date
   readonly random: number
 }
 
-/**
- * Returns the time of the next attempt.
- * @param failures the number of failures in a row
- */
+/** @param failures the number of failures in a row */
 export function retryAt(failures: number, { now, random }: Drawn): Date {
   return new Date(now.getTime() + (ladderWaitMs(BACKOFF.message, failures, random) ?? 0))
 }
 
 /**
- * The limits that decide whether a stored time of an attempt is due. A time up to `upTo` is due. A time after
- * `beyond` is due too: it is further away than any backoff, so the clock was wrong when the time was stored.
+ * Due is up to `upTo`, and after `beyond`: further than any backoff, so the clock was wrong when it was
+ * stored.
  */
 interface DueTimes {
   readonly upTo: Instant
@@ -69,10 +64,7 @@ function reasonToGiveUp({ attempts, deferredAt }: Delivery, now: Date): string |
   return since >= GIVE_UP.message.hours * HOUR_MS ? `given up after ${GIVE_UP.message.hours} hours` : null
 }
 
-/**
- * Counts another failure of a mail server. A wrong setting and a refused sender get the longest backoff,
- * because neither a person nor a daily limit is done within a minute.
- */
+/** A wrong setting and a refused sender get the longest backoff, because neither passes within a minute. */
 export function outageAfter(
   before: MailOutage | undefined,
   server: string,

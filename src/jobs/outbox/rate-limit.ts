@@ -2,21 +2,13 @@
 import { MINUTE_MS } from '../../time.ts'
 
 export interface RateLimit {
-  /**
-   * Takes a permit for one message or request, and returns 0. If no permit is free, takes none and returns
-   * the milliseconds to wait.
-   */
+  /** Takes a permit and returns 0, or takes none and returns the milliseconds to wait. */
   tryTake(now: Date): number
-  /** Returns the milliseconds until the next permit is free; 0 if a permit is free now. */
   msToWait(now: Date): number
-  /** Takes a permit, even if none is free. */
   take(now: Date): void
 }
 
-/**
- * Creates a limit of `most` permits within any span of `withinMs` milliseconds (by default a minute). The
- * first `most` permits can be taken without waiting.
- */
+/** At most `most` permits within any span of `withinMs` milliseconds, the first without waiting. */
 export function createRateLimit(most: number, withinMs = MINUTE_MS): RateLimit {
   let taken: number[] = []
   const msToWait = (now: Date): number => {

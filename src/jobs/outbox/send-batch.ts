@@ -31,10 +31,7 @@ import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
   readonly rateLimit: Pick<RateLimit, 'tryTake'>
-  /**
-   * Tells whether the settings still name an address as a recipient of a report, or of alerts if the report is
-   * null.
-   */
+  /** A null report stands for alerts. */
   readonly isRecipient: (address: string, report: string | null) => boolean
 }
 
@@ -48,18 +45,15 @@ export interface DeliverDeps {
 
 export interface Sender extends AsyncDisposable {
   readonly lease: Lease
-  /** The number of messages in a row during which the connection broke. */
   lostInRow: number
   /** The last message, if the server refused it and named nobody. */
   refused: Delivery | null
 }
 
-/** The number of broken connections in a row after which the server is to blame. */
 const LOST_IN_ROW = 2
 
 /**
- * Claims the sender's lease and recovers messages that killed senders left half-way.
- * @returns the sender; null if another process is sending
+ * Claims the lease and recovers messages that killed senders left half-way; null if another process sends.
  */
 export async function openSender({ store, now }: DeliverDeps): Promise<Sender | null> {
   const lease = await claimLease(store, SENDER_LEASE, now).catch((thrown: unknown) => {
@@ -79,17 +73,11 @@ export async function openSender({ store, now }: DeliverDeps): Promise<Sender | 
 
 interface SendOptions {
   readonly signal: AbortSignal
-  /**
-   * The time at which sending must end. Null if there is no such time: every message is then sent, however
-   * long the rate limit makes it wait.
-   */
+  /** If null, every message is sent, however long the rate limit makes it wait. */
   readonly until: Date | null
 }
 
-/**
- * Sends the messages in order. Stops if the server cannot be reached, because the other messages would fail
- * too.
- */
+/** Stops if the server cannot be reached, because the other messages would fail too. */
 export async function sendAll(
   deps: DeliverDeps,
   sender: Sender,
@@ -141,7 +129,6 @@ async function noteRefusal(
   if (messages > 0) log.warn({ messages, nextAttemptAt }, `the issue waits: ${end.said}`)
 }
 
-/** The facts that earlier messages have shown about the server. */
 interface Suspicion {
   /** Tells whether the batch began during an outage. */
   readonly isProbe: boolean
@@ -161,10 +148,7 @@ function judge(failed: FailedSend, { deferredAt }: Delivery, { isProbe, isAgain 
   return isAgain ? { ...failed, concerns: 'server' } : failed
 }
 
-/**
- * Waits until the rate limit permits a message.
- * @returns true if the message may be sent; false if sending must end earlier
- */
+/** @returns false if sending must end earlier */
 async function waitForRateLimit(
   { policy: { rateLimit }, now }: DeliverDeps,
   { signal, until }: SendOptions,
@@ -195,15 +179,9 @@ async function noteOutage(
   log.warn({ server: transport.name, failures, nextAttemptAt }, `no message can be sent: ${failed.said}`)
 }
 
-/*
- * Sends one message. Each step is stored before it is taken, so that after a crash the store shows how far
- * the message got.
- */
+// Each step is stored before it is taken, so that a crash leaves known how far the message got.
 
-/**
- * The time for which a stopping program waits for the server's answer to a message whose body was sent.
- * Without the answer the message is unconfirmed.
- */
+/** How long a stopping program waits for the answer to a sent body. Without it the message is unconfirmed. */
 const ANSWER_MS = 5_000
 
 /**
@@ -279,7 +257,7 @@ async function sendOne(
   return 'sent'
 }
 
-/** Returns the SMTP reply code; null if the message was written to a folder. */
+/** Null if the message was written to a folder. */
 function replyCodeIn(response: string): number | null {
   const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
   return code === undefined ? null : Number(code)
@@ -287,9 +265,7 @@ function replyCodeIn(response: string): number | null {
 
 interface StopSignal {
   readonly signal: AbortSignal
-  /** Notes that the body of the message is now being sent. */
   leaves(): void
-  /** Removes the listener and the timer after the attempt has ended. */
   end(): void
 }
 

@@ -14,7 +14,6 @@ import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch
 
 interface OutboxTaskDeps extends DeliverDeps {
   readonly queue: Queue
-  /** Acts on the outcome of messages, such as refused ones. It is called after sending. */
   readonly onSent: () => Promise<void>
 }
 
@@ -25,7 +24,6 @@ export function createOutboxTask(deps: OutboxTaskDeps): SerialTask {
   })
 }
 
-/** The outcome of sending one message. */
 export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
@@ -34,9 +32,7 @@ export interface DeliverySummary {
   readonly isNew: boolean
 }
 
-/** The maximum duration of one batch, so that other tasks get their turn. */
 const BATCH_MS = 60_000
-/** The maximum number of messages in one batch. */
 const BATCH_MESSAGES = 1_000
 
 /**
@@ -72,11 +68,7 @@ export async function deliverIssues(
   }))
 }
 
-/**
- * Sends the due messages of all issues, for at most a minute. Sends nothing during an outage of the server or
- * while another process sends.
- * @returns false if there was nothing to do, or if another process is sending
- */
+/** For at most a minute, and not during an outage or while another process sends. Returns false if idle. */
 export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
   const { db } = deps.store
   const from = deps.now()
@@ -103,10 +95,7 @@ export async function sendTest(
   return response
 }
 
-/**
- * Claims the sender's lease and runs `work`.
- * @returns false if another process holds the lease
- */
+/** @returns false if another process holds the lease */
 async function whileSender(deps: DeliverDeps, work: (sender: Sender) => Promise<void>): Promise<boolean> {
   await using sender = await openSender(deps)
   if (sender === null) return false

@@ -18,27 +18,19 @@ const BYTE_ORDER_MARK = '\ufeff'
 
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
-/**
- * The minimum and the maximum width of a sheet's columns, in characters. `gap` is the extra width that is
- * added to the longest text of a column.
- */
+/** In characters; `gap` is added to the longest text of a column. */
 const WIDTH = { least: 8, most: 48, gap: 2 } as const
 
-/**
- * An attached file. `of` names the content of the file: a list, one of the report's own queries, or `charts`.
- */
+/** `of` names the content: a list, one of the report's own queries, or `charts`. */
 export interface Attachment {
   readonly of: string
   readonly file: MessageFile
 }
 
 interface AttachmentRequest extends ListOptions {
-  /** The name of the report; the file names begin with it. */
   readonly report: string
   readonly figures: ListedFigures
-  /** The images of the issue's charts, with their file names. */
   readonly charts: readonly Pick<MessageFile, 'name' | 'content'>[]
-  /** The language of the headings and the time zone of the times. */
   readonly locale: LocaleContext
 }
 
@@ -59,7 +51,6 @@ export async function makeAttachments(
   return attachments
 }
 
-/** Returns the trend chart as an attachment; an empty list if there are too few days for a trend. */
 function attachCharts({ report, figures, charts }: AttachmentRequest): Attachment[] {
   const trend = charts.find((chart) => chart.name === 'trend-light.png')
   if (trend === undefined) return []
@@ -82,10 +73,7 @@ async function attachList(
   return { of: list, file: { name, ...file, cid: null } }
 }
 
-/**
- * Splits `by-industry.csv` into `by-industry` and `csv`. The format is valid, because the settings were
- * checked before.
- */
+/** The format is valid, because the settings were checked before. */
 function splitName(wanted: string): [list: string, format: string] {
   const dot = wanted.lastIndexOf('.')
   return [wanted.slice(0, dot), wanted.slice(dot + 1)]

@@ -34,7 +34,6 @@ export interface ReportDeps extends IssueDeps {
   readonly sender: Sender
 }
 
-/** A report that is due. */
 interface DueReport {
   readonly at: Date
   /** The lease of the report's schedule. Only the process that holds it may write the report's messages. */
@@ -43,16 +42,12 @@ interface DueReport {
   readonly notes?: readonly ReportWarning[]
 }
 
-/** An issue, and whether it is sent. */
 export interface EnqueuedIssue {
   readonly issue: Pick<Issue, 'id' | 'period' | 'variant' | 'subject'>
-  /** The path of the issue's page in the archive; null if the page could not be written. */
+  /** Null if the page could not be written. */
   readonly page: string | null
-  /** The reason why the issue is not sent; null if its messages are in the outbox. */
   readonly notSent: string | null
-  /** The number of messages that this run added to the outbox. */
   readonly messages: number
-  /** The sections that could not be made. The issue itself also lists them. */
   readonly failed: readonly FailedSection[]
 }
 
@@ -60,10 +55,7 @@ export interface EnqueuedIssue {
 interface Enqueued {
   readonly enqueuedIssues: readonly EnqueuedIssue[]
   readonly leftOut: readonly LeftOut[]
-  /**
-   * The first error that occurred while pages of the archive were written; null if there was none. The
-   * messages are in the outbox in spite of such an error.
-   */
+  /** The first error of writing archive pages. The messages are in the outbox in spite of it. */
   readonly archiveFault: unknown
 }
 
@@ -113,9 +105,8 @@ export async function enqueueReport(
 }
 
 /**
- * Enqueues a report by hand. The function itself claims the lease of the report's schedule.
- * @throws LeadsheetError the errors of {@link enqueueReport}, and job_busy while another process makes the
- *   report
+ * Claims the lease of the report's schedule.
+ * @throws LeadsheetError the errors of {@link enqueueReport}, and job_busy
  */
 export async function enqueueReportNow(
   deps: ReportDeps,
@@ -133,11 +124,7 @@ export async function enqueueReportNow(
   }
 }
 
-/**
- * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`. If there are several issues, only
- * their number is given. The summary does not say whether messages were sent, because only the outbox knows
- * that.
- */
+/** Such as `Daily leads: 59 new …: 12 messages to send`. Whether they were sent, only the outbox knows. */
 export function enqueuedText({
   enqueuedIssues,
   leftOut,
@@ -217,7 +204,6 @@ async function judge({ store }: ReportDeps, report: Report, issue: UnsavedIssue)
   return reasonNotToSend(report.sendWhen, issue.figures, last?.figures ?? null)
 }
 
-/** Adds a message to the pack for each recipient who has no message of this issue yet. */
 async function packMessages(
   pack: MessagePack,
   { store, sender }: ReportDeps,
@@ -235,15 +221,10 @@ async function packMessages(
   }
 }
 
-/*
- * The schedule of a report. When the report is due, it passes the freshness gate, and its messages are
- * enqueued.
- */
+// When a report is due, it passes the freshness gate, and its messages are enqueued.
 
 export interface ScheduledReportDeps extends ReportDeps, GateDeps {
-  /** Wakes the outbox worker. It is called when messages are in the outbox. */
   readonly wake: () => void
-  /** Publishes the snapshot of the data, if the settings require that after a report. */
   readonly publish: (signal: AbortSignal) => Promise<void>
 }
 

@@ -23,28 +23,17 @@ export interface GateDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
 }
 
-/** The state of the data that a report would show for its period. */
 interface DataState {
   readonly period: Period
   readonly freshness: Freshness
-  /**
-   * The resources (leads, statistics, agents) whose data is too old. At least one recipient's report shows
-   * such a resource, and it was last read before the end of the period.
-   */
+  /** Shown to at least one recipient, and last read before the end of the period. */
   readonly old: readonly Resource[]
 }
 
-/**
- * The parts of a sync that read data for reports. Details are not such a part, so a report never waits for
- * details.
- */
+/** A report never waits for details. */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
-/** The minutes that the gate waits after a failed sync before it starts another sync. */
 const RETRY_MINUTES = 5
-/**
- * The minutes between two syncs after the API key was refused or the deadline has passed. This is also the
- * default interval of syncs.
- */
+/** After a refused API key or the deadline; also the default interval of syncs. */
 const RARE_RETRY_MINUTES = 15
 const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
 
@@ -88,7 +77,7 @@ function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): D
 }
 
 /**
- * Checks the data of a report that is sent by hand. Never waits for a sync.
+ * Never waits for a sync.
  * @throws LeadsheetError report_held if the settings would hold or skip the report
  */
 export async function requireGoodData(
@@ -121,10 +110,7 @@ async function readState(
   return { period, freshness, old: [...old] }
 }
 
-/**
- * Applies the setting for old data after the wait.
- * @returns null if the report may be made, otherwise the new state of its scheduled run
- */
+/** @returns null if the report may be made, otherwise the new state of its scheduled run */
 function judge(
   { gate: { onStaleData } }: Report,
   state: DataState,
@@ -133,10 +119,7 @@ function judge(
   return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: formatOld(state) }
 }
 
-/**
- * Returns the time at which the gate may start the next sync. After a failed sync this time is later, so that
- * the upstream gets fewer requests.
- */
+/** Later after a failed sync, so that the upstream gets fewer requests. */
 async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>, deadline: Date): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
   const last = await findLastRun(store.db)
@@ -167,8 +150,7 @@ async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Describes which data is old, such as `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21
- * 00:00 UTC; the last sync: …`.
+ * Such as `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the last sync: …`.
  */
 function formatOld({ freshness, old, period }: DataState): string {
   const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness

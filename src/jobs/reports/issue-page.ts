@@ -1,7 +1,4 @@
-/**
- * Reads what the page of an issue shows: its messages, the preferences of the recipients, the neighbouring
- * issues, how the issue was made, and its figures as CSV files.
- */
+/** Reads what the page of an issue shows: messages, preferences, neighbours, explanations and CSV files. */
 
 import { ATTACHED_LISTS, BLOCKS } from '../../domain/choices.ts'
 import type { MessageFile } from '../../domain/message.ts'
@@ -33,25 +30,18 @@ import { drawPictures } from './report-content.ts'
 export interface KeptIssue {
   readonly issue: Issue
   readonly line: ListedIssue
-  /**
-   * The messages, each with the time of its next attempt. During an outage of the mail server, that time is
-   * not earlier than the next attempt to reach the server.
-   */
+  /** During an outage, the next attempt is not earlier than the next attempt to reach the server. */
   readonly messages: readonly IssueMessage[]
-  /** The preferences of all recipients of the report, by address in lower case. */
+  /** By address in lower case. */
   readonly choices: ReadonlyMap<string, Preference>
   readonly older: IssueName | null
   readonly newer: IssueName | null
-  /** True if the command `resend` would send this issue. */
   readonly isLast: boolean
 }
 
 const DEFAULT_LOCALE = 'en-GB'
 
-/**
- * Reads an issue with its messages, the preferences of its recipients and the neighbouring issues.
- * @returns null if there is no issue with that id
- */
+/** Null if there is no issue with that id. */
 export async function readKeptIssue(db: Db, id: string, now: Date): Promise<KeptIssue | null> {
   const issue = await readIssue(db, id)
   const [line] = issue === undefined ? [] : await listIssuesOf(db, [id])
@@ -70,10 +60,7 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
   }
 }
 
-/**
- * Explains how each figure of the issue was made. Returns null for an issue of an older program version, because its figures
- * were stored in another format.
- */
+/** Null for an issue of an older program version, whose figures have another format. */
 export async function readExplanations(db: Db, issue: Issue): Promise<ExplainedBlock[] | null> {
   const { figures, programVersion } = issue
   if (programVersion === null) return null
@@ -96,7 +83,6 @@ export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> 
   return drawPictures(issue.figures, localeContextOf(issue))
 }
 
-/** Returns the language in which the issue was rendered, and the time zone of its period. */
 function localeContextOf({ html, period, renderedAt }: Issue): LocaleContext {
   const [, lang = DEFAULT_LOCALE] = /<html lang="([\w-]+)"/.exec(html) ?? []
   return createLocaleContext(hasWordsIn(lang) ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)
@@ -106,15 +92,11 @@ const FIGURES = 'figures'
 const TREND = 'trend'
 
 interface FigureFile {
-  /** The file name, as the URL of the file contains it. */
   readonly name: string
   readonly title: string
 }
 
-/**
- * Lists the CSV files of an issue. A section that failed has no file. An issue of an older program version
- * has no files at all.
- */
+/** A section that failed has no file, and an issue of an older program version has none at all. */
 export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {
   if (programVersion === null) return []
   const failed = new Set<string>(figures.failed.map(({ block, query }) => query ?? block))
@@ -127,10 +109,7 @@ export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[
   return files.filter(({ name }) => !failed.has(name))
 }
 
-/**
- * Makes one CSV file of an issue.
- * @returns the file; null if the issue has no file of that name
- */
+/** Null if the issue has no file of that name. */
 export async function makeFigureFile(issue: Issue, name: string): Promise<MessageFile | null> {
   if (!listFigureFiles(issue).some((file) => file.name === name)) return null
   const { report, figures } = issue

@@ -36,18 +36,14 @@ type Audiences = readonly [Audience, ...Audience[]]
 
 export interface IssueDeps extends ContentDeps {
   readonly store: Store
-  /** The folder of the archive. */
   readonly archive: string
-  /** The snapshot on which the queries of reports run. */
   readonly publishing: PublishDeps
-  /** The version of this program. */
   readonly program: string
   readonly now: () => Date
 }
 
 export interface MadeIssue {
   readonly issue: Issue
-  /** The path of the issue's page in the archive. */
   readonly page: string
 }
 
@@ -56,15 +52,11 @@ export interface ComposedIssue {
   readonly issue: UnsavedIssue
   /** The stored issue if its messages were already made, otherwise null. */
   readonly mailed: Issue | null
-  /** The sections that could not be made, as the archive shows them. */
   readonly failed: readonly FailedSection[]
   readonly findContent: FindContent
 }
 
-/**
- * The number of days that are read for the trend. The trend shows 90 days, and the moving average of the
- * first of them needs six earlier days.
- */
+/** 90 days are shown, and the moving average of the first needs six earlier days. */
 const TREND_DAYS = 96
 /** The maximum number of rows of each list if no recipient wants files. It is more than any mail shows. */
 const ROWS_SHOWN = 50
@@ -90,8 +82,7 @@ export async function findPeriod(
 }
 
 /**
- * Makes the issue of a period for viewing. Stores the issue and writes it to the archive, but makes no
- * messages.
+ * Makes the issue for viewing: in the store and the archive, but without messages.
  * @throws LeadsheetError report_no_data, report_failed, report_template, data_unwritable
  */
 export async function makeIssue(
@@ -138,8 +129,7 @@ export async function composeIssue(
 }
 
 /**
- * Returns the content of a preview or a test message. The content is made from the current data, even if the
- * issue was already mailed.
+ * The content of a preview or a test, from the current data even if the issue was already mailed.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function contentsOfNow(
@@ -154,13 +144,11 @@ export async function contentsOfNow(
   return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
 }
 
-/** Stores the issue, unless it was already stored and mailed. */
 export async function keepIssue(trx: Trx, { issue, mailed }: ComposedIssue): Promise<Issue> {
   return mailed ?? (await saveIssue(trx, issue))
 }
 
 /**
- * Writes the issue's folder in the archive.
  * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
@@ -189,11 +177,7 @@ async function attachmentsFor(
   return [...files.filter(({ cid }) => cid === null), ...leftOut]
 }
 
-/**
- * Reads the figures of an issue from the current data, with its insight and its warnings about the number of
- * leads.
- * @throws LeadsheetError report_no_data, report_failed
- */
+/** @throws LeadsheetError report_no_data, report_failed */
 export async function readIssueFigures(
   deps: Pick<IssueDeps, 'store' | 'now' | 'publishing'>,
   report: Report,
@@ -282,10 +266,7 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
   }
 }
 
-/**
- * Returns the maximum number of rows in the lists of a stored issue. If a list was cut, its length is the
- * maximum. Otherwise the general maximum is returned.
- */
+/** If a list was cut, its length is the maximum. */
 function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
   const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
   return cut?.rows.length ?? LIST_ROWS_MAX

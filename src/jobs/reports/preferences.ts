@@ -26,24 +26,17 @@ import { findPeriod } from './make-issue.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
 interface ResolvedRecipients {
-  /**
-   * The usual report and the weekly report, each with its recipients. A report without recipients is left
-   * out.
-   */
+  /** A report without recipients is left out. */
   readonly groups: readonly { readonly report: Report; readonly recipients: readonly Recipient[] }[]
   readonly leftOut: readonly LeftOut[]
 }
 
 export interface LeftOut {
   readonly address: string
-  /** The reason why the recipient is left out, such as `paused by the operator on 2026-11-20: on leave`. */
   readonly why: string
 }
 
-/**
- * Decides which recipients get a report, and in which cadence. The recipients' preferences decide this.
- * @param at the time at which the report is due
- */
+/** @param at the time at which the report is due */
 export async function resolveRecipients(
   { db }: Pick<Store, 'db'>,
   report: Report,
@@ -69,11 +62,7 @@ export async function resolveRecipients(
   return { groups: groups.filter((group) => group.recipients.length > 0), leftOut }
 }
 
-/**
- * Returns the report as a recipient gets it.
- * @param address the address of the recipient, who gets the weekly report if they prefer it; null for the
- *   usual report
- */
+/** @param address null for the usual report; a recipient who prefers the weekly one gets that */
 export async function reportAs(
   { db }: Pick<Store, 'db'>,
   report: Report,
@@ -87,17 +76,13 @@ function weeklyReport(report: Report): Report {
   return { ...report, kind: 'week' }
 }
 
-/** Describes a preference, such as `paused by the operator on 2026-11-20: on leave`. */
 export function preferenceText({ state, cadence, changedAt, changedBy, reason }: Preference): string {
   if (state === 'active') return cadence === 'weekly' ? 'weekly' : 'active'
   const by = { recipient: 'themselves', operator: 'the operator', leadsheet: 'leadsheet' }[changedBy]
   return `${state} by ${by} on ${changedAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`
 }
 
-/**
- * Returns whether no issue was sent on an earlier day of this week. If no issue was sent on the first day
- * of the week, the next day therefore counts as the first.
- */
+/** If no issue was sent on the first day of the week, the next day counts as the first. */
 async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone } = report
   const { to: begin } = periodOf('week', at, timeZone, { ...report, lastEnd: null })
@@ -112,7 +97,6 @@ interface ChosenBy {
 
 export interface ChangedPreference {
   readonly preference: Preference
-  /** True if the choice was possible. It is not possible to pause or resume after unsubscribing. */
   readonly isFit: boolean
   /** The number of waiting messages that will now never be sent. */
   readonly withdrawn: number
@@ -130,10 +114,7 @@ const OUTCOMES: Readonly<Record<PreferenceChoice, Partial<Standing>>> = {
   stop: { state: 'unsubscribed' },
 }
 
-/**
- * Stores a recipient's choice and withdraws waiting messages if the choice requires it. If the choice changes
- * nothing, the stored preference keeps its author and its time.
- */
+/** If the choice changes nothing, the stored preference keeps its author and its time. */
 export async function changePreference(
   store: Store,
   key: PreferenceKey,
@@ -161,17 +142,13 @@ export async function changePreference(
   return changed
 }
 
-/**
- * Returns whether the choice is possible. A recipient who has unsubscribed cannot be paused or resumed, for
- * example from a page that was opened before.
- */
+/** A recipient who has unsubscribed cannot be paused or resumed, for example from an old page. */
 function fits({ state }: Standing, choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
 }
 
 interface PageDeps {
   readonly store: Store
-  /** The reports that the settings define. */
   readonly reports: readonly SubscribedReport[]
   /** The language and the time zone for recipients whom the settings no longer name. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
@@ -185,10 +162,7 @@ interface SubscribedReport {
   readonly timing: Timing
 }
 
-/**
- * Creates the functions of the preference page, which show and change what a recipient gets. Both functions
- * return null if this installation did not sign the token.
- */
+/** Both functions return null if this installation did not sign the token. */
 export function openPreferencePage(deps: PageDeps) {
   const { store, log, now } = deps
   const subjectOf = async (token: string) => readLink(await readOrCreateLinkKey(store, now()), token)
@@ -211,8 +185,7 @@ export function openPreferencePage(deps: PageDeps) {
 }
 
 /**
- * Returns whether the recipient may make the choice. A person whom the settings do not name as a recipient
- * may only unsubscribe. A report that is sent at most weekly cannot be set to weekly.
+ * A person who is no recipient may only unsubscribe. A report that is at most weekly cannot be set to weekly.
  */
 function mayChoose(deps: PageDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
   const { of, recipient } = findListed(deps, subject)
@@ -268,17 +241,11 @@ interface PauseDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /**
-   * The number of refused issues in a row after which a recipient is paused; 0 if recipients are never
-   * paused.
-   */
+  /** 0 if recipients are never paused. */
   readonly suppressAfterBounces: number
 }
 
-/**
- * Pauses recipients for whom the mail server refused too many issues in a row. They stay paused until a
- * person resumes them.
- */
+/** They stay paused until a person resumes them. */
 export async function pauseRefused({ store, log, now, suppressAfterBounces }: PauseDeps): Promise<void> {
   if (suppressAfterBounces === 0) return
   for (const { recipient, report, issues, response } of await listRefusing(store.db, suppressAfterBounces)) {

@@ -23,19 +23,14 @@ import type { Audience, Report } from './report-definition.ts'
 
 export interface ContentDeps {
   readonly templates: Templates
-  /** The maximum size of a whole message, in bytes. */
   readonly maxBytes: number
   readonly sender: Pick<Sender, 'unsubscribe'>
-  /** The public URL of the dashboard; null or absent if the dashboard has no public URL. */
   readonly dashboardUrl?: string | null
 }
 
 interface IssueContent extends MessageContent {
-  /**
-   * The attachments that were left out because the message would become too large. The message names them.
-   */
+  /** Left out because the message would become too large, which names them. */
   readonly leftOut: readonly MessageFile[]
-  /** The sections that could not be made. The content also lists them. */
   readonly failed: readonly FailedSection[]
 }
 
@@ -54,8 +49,7 @@ export type FindContent = (
 const MEGABYTE = 1_000_000
 
 /**
- * Returns the function that gives the content of a stored issue. If an older program version made the issue,
- * its figures have another format. Every recipient then gets the content that was rendered at that time.
+ * An issue of an older program version has figures of another format, so everyone gets the stored content.
  */
 export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): FindContent {
   if (issue.programVersion !== null) return createContents(deps, report, issue)
@@ -132,7 +126,6 @@ export function createContents(
   }
 }
 
-/** Draws the charts of a message with these figures, in one language. */
 export async function drawPictures(figures: ReportFigures, locale: LocaleContext): Promise<MessageFile[]> {
   const { files } = await drawCharts(figures, chartLabels(locale))
   return files.map(pictureOf)
@@ -142,26 +135,17 @@ function moreUrlOf({ dashboardUrl = null }: ContentDeps, { name }: Report): stri
   return dashboardUrl === null ? null : `${dashboardUrl}/archive?report=${encodeURIComponent(name)}`
 }
 
-/**
- * Adds the attention block, if it is missing, because this block names the files that were too large to
- * attach.
- */
+/** The attention block names the files that were too large to attach. */
 function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
   return blocks.includes('attention') ? blocks : ['attention', ...blocks]
 }
 
-/**
- * Returns whether an attachment (such as `charts` or `stalled.xlsx`) shows a section that could not be made.
- */
 function isOfFailed(attachment: string, failed: readonly FailedSection[]): boolean {
   const list = attachment === 'charts' ? 'trend' : attachment.replace(/\.\w+$/, '')
   return failed.some(({ block, query }) => (query ?? block) === list)
 }
 
-/**
- * Maps each list to the name of its attached file. If a list is attached in two formats, the first format is
- * used.
- */
+/** If a list is attached in two formats, the first is used. */
 function attachedLists(attachments: readonly Attachment[]): ReadonlyMap<string, string> {
   return new Map(attachments.toReversed().map(({ of, file }) => [of, file.name]))
 }

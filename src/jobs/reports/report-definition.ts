@@ -19,18 +19,13 @@ export const LIST_ROWS_MAX = 1000
 export interface Report extends Audience {
   readonly name: string
   readonly template: string
-  /**
-   * The title of the report. Null if the report has no title of its own; its name in the recipient's language
-   * is shown then.
-   */
+  /** Null if the report's name in the recipient's language is shown. */
   readonly title: string | null
   readonly kind: PeriodKind
   /** Dates on which nobody works, besides weekends, such as `2026-12-25`. */
   readonly holidays: readonly string[]
-  /** The first day of the weeks of the report; Monday if absent. */
   readonly weekStarts?: WeekStart
   readonly goals: readonly Goal[]
-  /** The month in which the fiscal year begins; 1 is January. */
   readonly fiscalYearStarts: number
   readonly sendWhen: SendPolicy
   readonly gate: GateSettings
@@ -41,44 +36,28 @@ export interface Report extends Audience {
   readonly leadUrl: string | null
 }
 
-/** The settings for data that is old or unusual. */
 export interface GateSettings {
-  /**
-   * The number of minutes to wait for a sync that covers the period. The wait begins when the report is first
-   * found to be due.
-   */
+  /** Counted from when the report is first found to be due. */
   readonly waitMinutes: number
   readonly onStaleData: StaleDataPolicy
 }
 
-/**
- * The values that can differ between the recipients of a report: language, time zone, filter, blocks and
- * files. The report's own values apply to its page in the archive.
- */
+/** What can differ between recipients. The report's own values apply to its page in the archive. */
 export interface Audience {
-  /** The language tag (BCP 47). */
   readonly locale: string
-  /**
-   * The time zone of the times that the person sees. The report's own time zone also decides when its days
-   * begin.
-   */
+  /** The report's own time zone also decides when its days begin. */
   readonly timeZone: string
   readonly filter: LeadFilter
   readonly blocks: readonly BlockName[]
-  /** The names of attachments, such as `charts` or `stalled.xlsx`. */
   readonly attachments: readonly string[]
 }
 
 export interface Recipient extends Audience {
   readonly address: string
-  /** The name of the recipient; null if unknown. */
   readonly name: string | null
 }
 
-/**
- * Returns the key of a recipient's filter: empty if the filter is the report's own, otherwise the filter as
- * JSON.
- */
+/** Empty if the filter is the report's own, otherwise the filter as JSON. */
 export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Audience, 'filter'>): string {
   const [all, asked] = [report.filter, filter].map((each) => JSON.stringify(each))
   return asked === undefined || asked === all ? '' : asked

@@ -20,19 +20,15 @@ export type ResendChoice =
   | { readonly which: 'failed' | 'unconfirmed' | 'all' }
   | { readonly which: 'one'; readonly address: string }
 
-/** The last message about an issue to one of its recipients. */
 interface PlannedMessage {
   readonly issue: Issue
   readonly message: Delivery
   readonly recipient: Recipient
-  /** The Message-ID of the first message of this issue to this recipient. */
   readonly firstId: string
 }
 
 export interface ResendPlan {
-  /** The messages that failed or are unconfirmed. Each is sent again under its old Message-ID. */
   readonly again: readonly PlannedMessage[]
-  /** The messages that were delivered. Their recipients get another message under a new Message-ID. */
   readonly anew: readonly PlannedMessage[]
   readonly leftOut: readonly LeftOut[]
 }
@@ -135,10 +131,7 @@ function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean
   return choice.which === 'all' || state === choice.which
 }
 
-/**
- * Returns the newest message of each recipient.
- * @param messages sorted by recipient, then by revision
- */
+/** @param messages sorted by recipient, then by revision */
 function lastRevisions(messages: readonly Delivery[]): Delivery[] {
   return messages.filter(({ recipient }, index) => messages[index + 1]?.recipient !== recipient)
 }

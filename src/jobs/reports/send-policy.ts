@@ -8,10 +8,7 @@ import { isTrueOf } from '../../store/queries/select.ts'
 
 type Numbers = Readonly<Record<string, number | null>>
 
-/**
- * The headline numbers, under the names that a threshold in the settings uses. Amounts are in the currency
- * with the most leads; rates are from 0 to 1.
- */
+/** Under the names of thresholds. Amounts are in the currency with the most leads; rates are from 0 to 1. */
 const HEADLINE = {
   leads: (figures) => figures.leads,
   new_leads: (figures) => figures.newLeads.current,
@@ -58,10 +55,7 @@ export function checkSendPolicy(report: string, policy: SendPolicy): void {
   }
 }
 
-/**
- * Returns the reason why the issue is not sent; null if it is sent.
- * @param last the figures that were last sent to the same recipients; null if none were sent yet
- */
+/** @param last the figures last sent to the same recipients; null if none were sent yet */
 export function reasonNotToSend(
   policy: SendPolicy,
   figures: ReportFigures,
@@ -94,10 +88,7 @@ function numbersOf(figures: ReportFigures): Numbers {
   return Object.fromEntries(Object.entries(HEADLINE).map(([name, numberIn]) => [name, numberIn(figures)]))
 }
 
-/**
- * Returns whether a number is about the earlier period with which the report compares. Such a number changes
- * even if nothing happens in the present period.
- */
+/** A number about the earlier period changes even if nothing happens in the present one. */
 function isPast(name: string): boolean {
   return name.endsWith('_before')
 }

@@ -6,22 +6,15 @@ import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/watermark.ts'
 
-/** The minimum number of leads before a fall. With fewer leads, no fall is reported. */
 const LEADS_LEAST = 50
-/** A fall is unusual if at most this share of the leads is left. */
 const SHARE_LEFT = 0.5
 
 type Counted = Pick<ReportFigures, 'leads' | 'filter'>
 
 interface LeadCounts {
-  /** The number of leads that the report covers now, and its filter. */
   readonly now: Counted
-  /**
-   * The number of leads and the filter when the report was last sent to the same recipients; null if it was
-   * never sent to them.
-   */
+  /** Null if the report was never sent to the same recipients. */
   readonly last: Counted | null
-  /** The last complete scans, the newest first. */
   readonly scans: readonly WholeScan[]
 }
 

@@ -21,14 +21,13 @@ const UNCONFIRMED_MINUTES = 30
 
 /** Compares our clock with that of the upstream. Milliseconds by which ours is ahead; null if unknown. */
 interface UpstreamClock {
-  /** The difference at the last answer. */
   last(): number | null
   /** The difference now: sends a request. */
   ask(signal: AbortSignal): Promise<number | null>
 }
 
 export interface ClockTrust {
-  /** Compares the clock with that of the last call. It must be called first in each tick. */
+  /** Must be called first in each tick. */
   look(): Promise<void>
   /** Says why nothing may begin; null if the clock is believed. */
   doubt(): string | null
@@ -78,7 +77,6 @@ export function createClockTrust({
   }
 }
 
-/** Returns whether the clocks agree, or differ as they did before the clock was set. */
 function isNear(aheadMs: number, beforeMs: number): boolean {
   return [0, beforeMs].some((ms) => Math.abs(aheadMs - ms) <= CLOCK_AHEAD_MAX_MS)
 }

@@ -29,53 +29,35 @@ import { openUptime } from './uptime.ts'
 /** The time without a tick after which the timer of node-cron is restarted. */
 const TICK_MAX_MS = 75_000
 const WATCH_MS = 15_000
-/**
- * The wait before a job is tried again because another process holds the lease of the job. That process may
- * be a command run by hand, or a worker that was killed a moment ago.
- */
+/** The wait while another process holds the lease: a command by hand, or a worker that was just killed. */
 const BUSY_AGAIN_SECONDS = 5
 
 export interface Daemon extends UptimeDeps {
   readonly schedules: readonly Schedule[]
   readonly queue: Queue
-  /**
-   * The task that sends messages and alerts. It is woken each minute, and whenever there is something to
-   * send.
-   */
+  /** Sends messages and alerts. Woken each minute, and whenever there is something to send. */
   readonly post: SerialTask
-  /**
-   * The task that handles events of the upstream. It is woken each minute, after each sync or report, and
-   * when an event arrives.
-   */
+  /** Handles events. Woken each minute, after each sync or report, and when an event arrives. */
   readonly events: SerialTask
   /** The tasks that each worker does for its own machine. They are woken each minute. */
   readonly own?: SerialTask
-  /** Tells operators of faults of the database, without the database. */
   readonly faults?: FaultWatch
   /** While it has a doubt, nothing is begun. */
   readonly clockTrust?: ClockTrust
 }
 
 export interface StartedDaemon {
-  /** The signal that is aborted when the daemon has to stop, for example because another daemon took over. */
+  /** Aborted when the daemon has to stop, for example because another one took over. */
   readonly signal: AbortSignal
-  /** Stores which runs are due and wakes all tasks. It must be called each minute. */
+  /** Must be called each minute. */
   tick(): Promise<void>
-  /** Starts the due runs without waiting for the next tick. */
   wake(): void
-  /**
-   * Returns the milliseconds since the last tick began, or since the daemon started. The time is measured by
-   * a clock that nobody can set.
-   */
+  /** Measured by a clock that nobody can set. */
   sinceTickMs(): number
-  /** Lists the work in progress, such as `sync`, `report:daily`, `messages and alerts` or `events`. */
   inFlight(): readonly string[]
-  /** Resolves as soon as this process has no work in progress. */
   idle(): Promise<void>
   /**
-   * Stops the daemon, and resolves after the work in progress has ended.
-   * @throws LeadsheetError job_busy if another daemon took over, store_lost if the database's file was deleted
-   *   or replaced
+   * @throws LeadsheetError job_busy if another daemon took over, store_lost if the database's file is gone
    */
   stop(): Promise<void>
 }
@@ -194,12 +176,8 @@ export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon):
   await inFlight
 }
 
-/** The lease that shows other processes that a daemon runs. */
 interface Presence {
-  /**
-   * The signal that is aborted when another daemon took over. On PostgreSQL it is never aborted, because
-   * several workers may run.
-   */
+  /** Never aborted on PostgreSQL, where several workers may run. */
   readonly lost: AbortSignal
   /** Claims the lease again if it was lost because the machine slept or PostgreSQL could not be reached. */
   keep(): Promise<void>
@@ -226,10 +204,7 @@ async function claimPresence(store: Store, now: () => Date): Promise<Presence> {
   }
 }
 
-/**
- * Stores which runs of a schedule are due, and logs the missed runs. A run that another worker has already
- * stored is not logged.
- */
+/** Stores due runs and logs missed ones. A run that another worker has already stored is not logged. */
 async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
   const missed = await noteScheduledRuns(store, schedule, now())
   const [first] = missed
@@ -332,7 +307,6 @@ function isLost(thrown: unknown): thrown is LeadsheetError {
   return thrown instanceof LeadsheetError && thrown.code === 'store_lost'
 }
 
-/** Lists the leases of the schedules that have a due run, each lease once. */
 async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date): Promise<readonly string[]> {
   const due = new Set<string>()
   for (const { name, leaseName } of schedules)

@@ -1,7 +1,4 @@
-/**
- * Finds the scheduled runs that became due after the last stored run, and decides which missed runs are
- * caught up on.
- */
+/** Finds the scheduled runs that became due, and decides which missed runs are caught up on. */
 import type { Instant } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
@@ -12,7 +9,6 @@ import { findGap, type Gap } from '../../store/schedule/uptime.ts'
 import { formatUtc, HOUR_MS } from '../../time.ts'
 import { formatHours, type Schedule } from './schedule.ts'
 
-/** The maximum number of scheduled runs that are stored at once. */
 const SCHEDULED_RUNS_MAX = 400
 /** The message in the first row of a schedule. Only runs that become due after this row are stored. */
 export const SET_UP = 'the schedule was set up'
@@ -20,7 +16,6 @@ export const SET_UP = 'the schedule was set up'
 interface NotedScheduledRun {
   readonly due_at: Instant
   readonly state: 'pending' | 'skipped'
-  /** The reason why the run is skipped; null if the run is due. */
   readonly message: string | null
 }
 
@@ -119,9 +114,9 @@ function formatPolicy(
 }
 
 /**
- * Lists the runs after `from` up to and including `to`. If there are too many, lists only the last of these
- * runs. The search goes back from `to` in growing steps. Even if the clock was years behind, it therefore
- * does not go through all those years.
+ * Lists the runs after `from` up to and including `to`, at most the last ones. The search goes back from
+ * `to`,
+ * because the clock may have been years behind.
  */
 function scheduledRunsBetween(timing: Timing, from: Date, to: Date): Date[] {
   for (let span = HOUR_MS; ; span *= 4) {

@@ -14,15 +14,11 @@ const PASSING = new Set<string>([
   'report_failed',
   'store_busy',
 ] satisfies ErrorCode[])
-/**
- * The codes of errors for which the job is not to blame: another process holds the lease, or the store could
- * not be reached.
- */
+/** The job is not to blame: another process holds the lease, or the store could not be reached. */
 const COMES_AGAIN = new Set<string>(['job_busy', 'store_unreachable'] satisfies ErrorCode[])
 
 /**
- * Logs a failure. An error that an operator can act on is logged with its code. Any other error is a bug and
- * is logged with its stack.
+ * An error that an operator can act on is logged with its code; any other is a bug, logged with its stack.
  */
 export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string, string>> = {}): void {
   const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
@@ -45,12 +41,10 @@ export function afterFailure(thrown: unknown, attempt: number, now: Date): RunEn
     : { state: 'failed', message }
 }
 
-/** Returns whether a failure with this error code may pass by itself. */
 export function isTransient(code: string): boolean {
   return PASSING.has(code)
 }
 
-/** Plans another attempt of a run, or fails the run after its last attempt. */
 export function retryLater(message: string, attempt: number, now: Date, notBefore?: Instant): RunEnd {
   const waitMs = ladderWaitMs(BACKOFF.scheduledRun, attempt, 0)
   if (waitMs === null) return { state: 'failed', message: `${message}; tried ${attempt} times` }

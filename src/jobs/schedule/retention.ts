@@ -7,32 +7,24 @@ import { claimLease } from '../../store/schedule/lease.ts'
 import { DAY_MS } from '../../time.ts'
 
 export interface Retention {
-  /** The age in days from which only the first sample of each day is kept. */
   readonly dailyAfterDays: number
-  /** The number of years for which old versions of leads are kept; null to keep them for ever. */
+  /** Null to keep versions for ever. */
   readonly versionsYears: number | null
 }
 
-/** The result of pruning one table. */
 export interface Pruned {
   readonly table: Series | 'lead_version' | 'event'
-  /** The time limit: only rows from before this instant were considered. */
   readonly before: Instant
-  /** The number of rows that were deleted, or would be deleted in a dry run. */
   readonly deleted: number
 }
 
 interface PruneJob {
   readonly now: () => Date
-  /** True if the rows are only counted and not deleted. */
   readonly isDry: boolean
   readonly signal: AbortSignal
 }
 
-/**
- * The number of days for which events are kept. A sender may repeat an event for some days, and an event that
- * is still stored is recognised. A later repeat does no harm: it only causes one more request.
- */
+/** A sender may repeat an event for some days. A later repeat only causes one more request. */
 const EVENT_DAYS = 7
 
 /**

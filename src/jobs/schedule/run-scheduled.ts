@@ -25,10 +25,6 @@ interface DueDeps {
   readonly now: () => Date
 }
 
-/**
- * The outcome: a run ended (`over`), a run was begun and now waits (`waits`), or no run could begin
- * (`nothing`).
- */
 export type Ran = 'over' | 'waits' | 'nothing'
 
 /**
@@ -48,9 +44,6 @@ export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSig
   }
 }
 
-/**
- * Runs the next due run. After a finished run the next run may start; a waiting run blocks the later runs.
- */
 async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
   const { store, now } = deps
   const scheduledRun = await store.write(async (trx) => {
@@ -147,10 +140,7 @@ async function runScheduledRun(
   }
 }
 
-/**
- * Returns the end of a run. If the next attempt would come after the time limit for catching up on a missed
- * run, the end is changed to `failed`.
- */
+/** Fails the run instead, if the next attempt would come after the time limit for catching up. */
 function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEnd): RunEnd {
   if (end.state !== 'again' || end.notBefore === null) return end
   if (!isPast(schedule, scheduledRun, Date.parse(end.notBefore))) return end

@@ -19,9 +19,7 @@ import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
 export type ScheduleState<S extends ScheduleSettings = ScheduleSettings> = S & {
-  /** The last run; null if the schedule never had a run. */
   readonly last: ScheduledRun | null
-  /** The time of the next run; null if the schedule has no further run. */
   readonly next: Date | null
 }
 
@@ -44,10 +42,7 @@ export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'me
   return state === 'pending' && message !== null ? 'waits' : state
 }
 
-/**
- * Returns whether an approval lets the run go ahead: it is held, or waits for data. A run that waits because
- * it has failed needs its cause fixed.
- */
+/** A run that waits because it has failed needs its cause fixed, not an approval. */
 export function mayBeApproved(run: Pick<ScheduledRun, 'state' | 'message' | 'attempts'>): boolean {
   return run.state === 'held' || (outcomeText(run) === 'waits' && run.attempts === 0)
 }
@@ -74,13 +69,9 @@ export interface MissedScheduledRuns {
 }
 
 const SCHEDULED_RUNS_BACK = 400
-/**
- * The longest normal time without a tick. If a tick takes longer to come, the daemon counts as not running in
- * between. The daemon ticks each minute and may miss one tick.
- */
+/** If a tick takes longer to come, the daemon counts as not running. It may miss one tick. */
 export const GAP_MS = 150_000
 
-/** Reads the recent runs of a schedule that were late, skipped or failed, the newest first. */
 export async function readMissedScheduledRuns(
   db: Db,
   schedule: string,
@@ -111,11 +102,9 @@ export interface RunningWorker {
   readonly pid: number
   readonly since: Instant
   readonly lastHeartbeat: Instant
-  /** The work in progress, such as `sync` or `report:daily`. */
   readonly inFlight: readonly string[]
 }
 
-/** Lists the running workers, and the work in progress of each. */
 export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   const workers = await listRunningWorkers(db, new Date(now.getTime() - HEARTBEAT_MAX_MS).toISOString())
   const leases = await listHeldLeases(db, now)
@@ -126,7 +115,7 @@ export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   })
 }
 
-/** Returns the name of the work. A snapshot's lease also names its machine, which is left out here. */
+/** A snapshot's lease also names its machine, which is left out here. */
 function formatWork({ name }: { readonly name: string }): string {
   return name.startsWith('snapshot:') ? 'snapshot' : name
 }

@@ -3,17 +3,14 @@ import type { Instant } from '../../domain/model.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 
-/** The name of the lease that a process must hold to sync. */
 export const SYNC_LEASE = 'sync'
 
 export interface Schedule {
-  /** The name of the schedule in the store, such as `sync`, `sync-full` or `report:daily`. */
   readonly name: string
-  /** The lease held during a run; schedules with the same lease never run at the same time. */
+  /** Schedules with the same lease never run at the same time. */
   readonly leaseName: string
   readonly timing: Timing
   readonly catchUp: CatchUp
-  /** True if the schedule runs at once when the daemon sees it for the first time. */
   readonly runsAtFirstSight: boolean
   /**
    * Does the work of a scheduled run.
@@ -24,12 +21,10 @@ export interface Schedule {
   readonly run: (due: DueRun, lease: Lease, signal: AbortSignal) => Promise<RunEnd>
 }
 
-/** The part of a schedule that comes from the settings. */
 export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp'>
 
 export interface DueRun {
   readonly due_at: Date
-  /** The time at which the run was first found to be due. */
   readonly notedAt: Date
   /** The number of the attempt, 1 for the first. Another check of a held run does not count as an attempt. */
   readonly attempt: number
@@ -39,24 +34,19 @@ export interface DueRun {
   readonly isApproved: boolean
 }
 
-/** The time for which the run had to wait, and the reason. */
 export interface Late {
   readonly from: Instant
   readonly to: Instant
   /**
-   * The reason. `down`: no daemon was running. `blocked`: the process could not work.
-   * `unwritable`: the database could not be written. `clock`: the clock was
-   * set or the machine slept. `waited`: other work came first.
+   * `down`: no daemon was running. `clock`: the clock was set or the machine slept. `waited`: other work came
+   * first.
    */
   readonly why: 'down' | 'blocked' | 'unwritable' | 'clock' | 'waited'
 }
 
 export type RunEnd =
   | { readonly state: 'done' | 'failed' | 'skipped'; readonly message: string | null }
-  /**
-   * The run is tried again, but not before `notBefore`. If `notBefore` is null, the run is tried again at the
-   * next tick.
-   */
+  /** A null `notBefore` means the next tick. */
   | {
       readonly state: 'again'
       readonly message: string
@@ -64,10 +54,7 @@ export type RunEnd =
       /** True if nothing was tried yet. The attempt then does not count. */
       readonly isWait?: boolean
     }
-  /**
-   * The run is held: it is tried again at each tick, until its outcome changes or the schedule's next run is
-   * due.
-   */
+  /** The run is tried again at each tick, until its outcome changes or the schedule's next run is due. */
   | { readonly state: 'held'; readonly message: string }
 
 export function formatHours(hours: number): string {

@@ -10,18 +10,10 @@ import { openInProcessQueue } from '../../queue/queue.ts'
 import { logFailure } from './job-failure.ts'
 
 export interface SerialTask {
-  /**
-   * Starts the task. If the task is already running, it runs once more afterwards. Does nothing before `open`
-   * was called or after the signal was aborted.
-   */
+  /** Starts the task, or lets it run once more afterwards. Does nothing before `open` or after the signal. */
   wake(): void
-  /**
-   * Makes the task ready to be woken.
-   * @param signal ends the task when aborted
-   */
   open(signal: AbortSignal): void
   isBusy(): boolean
-  /** Resolves as soon as this process is not working on the task. */
   idle(): Promise<void>
 }
 
@@ -44,7 +36,6 @@ export function createSerialTask(
   }
 }
 
-/** Opens a queue for tasks that belong to this process alone. Errors are logged. */
 export function openOwnQueue(log: Log): Queue {
   return openInProcessQueue((thrown) => logFailure(log, thrown))
 }

@@ -8,22 +8,18 @@ import type { Store } from '../../store/db/store.ts'
 import { beginUptime, endUptime, recordHeartbeat, resumeUptime } from '../../store/schedule/uptime.ts'
 import { GAP_MS } from './schedule-state.ts'
 
-/** The smallest clock change that is reported. Smaller corrections of the clock are normal. */
 export const CLOCK_STEP_MS = 60_000
 
 export interface UptimeDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /**
-   * Returns the milliseconds of a clock that nobody can set and that stops while the machine sleeps:
-   * `performance.now`.
-   */
+  /** `performance.now`: nobody can set it, and it stops while the machine sleeps. */
   readonly monotonicMs: () => number
 }
 
 export interface Uptime {
-  /** Stores a heartbeat. It must be called first in each tick. */
+  /** Must be called first in each tick. */
   recordHeartbeat(): Promise<void>
   end(): Promise<void>
 }
@@ -32,7 +28,6 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
   let last = { at: now(), monotonicMs: monotonicMs() }
   const begun = { at: last.at.toISOString(), after: 'down' } as const
   const id = await store.write((trx) => beginUptime(trx, begun))
-  /** Says why the last heartbeats could not be stored; null if the last one was. */
   let fault: string | null = null
   const record = async (): Promise<void> => {
     const heartbeat = { at: now(), monotonicMs: monotonicMs() }

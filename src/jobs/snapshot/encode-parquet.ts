@@ -1,7 +1,4 @@
-/**
- * Encodes rows as Apache Parquet, one row group at a time. Each column has one type; texts are UTF-8 and
- * instants are UTC timestamps.
- */
+/** Encodes rows as Apache Parquet, one row group at a time. Instants are UTC timestamps. */
 import type { SchemaElement } from 'hyparquet-writer'
 import type { Cell, CellType, Row, SnapshotTable } from '../../store/queries/snapshot-table.ts'
 

@@ -6,7 +6,6 @@
 import { printable } from '../../printable.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 
-/** The regions that have a decimal point, and a semicolon as the list separator of their spreadsheets. */
 const SEMICOLON_REGIONS: readonly string[] = ['CH', 'LI']
 
 /** @param locale the locale (BCP 47) of the reader */
@@ -50,22 +49,16 @@ function jsonCell(cell: Cell): string {
   return typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell)
 }
 
-/**
- * Matches a text that a spreadsheet might run as a formula. Some spreadsheets treat full-width characters
- * like the plain characters.
- */
+/** Matches a text that a spreadsheet might run as a formula; some treat full-width characters the same. */
 const FORMULA_START = /^[=+\-@\t\r\n\0＝＋－＠]/
 
-/**
- * Match the separator before a formula inside a text, for spreadsheets that split a file at another separator
- * than its own. Quotes do not help there, because such a spreadsheet finds them in the middle of a field.
- */
+/** Match the separator before a formula inside a text, where spreadsheets split at other separators. */
 const OTHER_THAN_COMMA = /[;\t\r\n][ "]*(?=[=+\-@＝＋－＠])/g
 const OTHER_THAN_SEMICOLON = /[,\t\r\n][ "]*(?=[=+\-@＝＋－＠])/g
 
 /**
- * Puts an apostrophe before a text that might run as a formula. It must be used only for texts, because a
- * number may begin with a minus.
+ * Puts an apostrophe before a text that might run as a formula. Not for numbers, which may begin with a
+ * minus.
  */
 export function harmlessText(text: string): string {
   return FORMULA_START.test(text) ? `'${text}` : text

@@ -9,31 +9,23 @@ import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 import { DAY_MS } from '../../time.ts'
 import { harmlessText } from './encode-text.ts'
 
-/** The maximum number of rows that Excel allows in a sheet, including the heading. */
+/** Excel's limit, including the heading. */
 const ROWS_MAX = 1_048_576
-/** The maximum number of characters that Excel allows in a cell. */
 const TEXT_MAX = 32_767
-/** The maximum number of characters that Excel allows in the name of a sheet. */
 const NAME_MAX = 31
 /** The number of digits that Excel keeps of a number. A number with more digits is written as text. */
 const DIGITS_MAX = 15
 
 /** Matches `2026-11-20T08:15:00.000Z`, and `2026-11-20 09:15:00` in local time. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?)Z| (\d\d:\d\d:\d\d))$/
-/**
- * The first day whose number is right in Excel. Excel numbers earlier days wrongly, because it counts a
- * February 29, 1900, which never existed.
- */
+/** Excel numbers earlier days wrongly, because it counts a February 29, 1900, which never existed. */
 const FIRST_DAY_MS = Date.UTC(1900, 2, 1)
 const EPOCH_DAY = 25_569
 
 const NARROW = 16
 const WIDTH_OF_TIME = 20
 
-/**
- * The earliest time that a ZIP archive can contain. The time is not in UTC, because ZIP uses the local clock
- * of the machine.
- */
+/** The earliest time of a ZIP archive, which uses the local clock. */
 const ZIP_ENTRY = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true }
 
 /** The index of each cell format in the list `cellXfs` of STYLES. */
@@ -50,7 +42,6 @@ const ROOT_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relationships"><R
 const BOOK_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${RELATIONS}/styles" Target="styles.xml"/></Relationships>`
 const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>`
 
-/** Describes a sheet without its rows. */
 interface Sheet {
   readonly name: string
   /** The number of rows; null if the rows are not counted yet. */
@@ -143,17 +134,13 @@ function* sheetXml(
   }
 }
 
-/**
- * Returns the number of a day in Excel (days since 1899-12-30). Returns null if the text is not a time, or if
- * Excel cannot represent the time.
- */
+/** Returns the days since 1899-12-30; null if the text is no time, or one that Excel cannot represent. */
 function dayNumber(text: string): number | null {
   const [, day, utc, local] = TIME.exec(text) ?? []
   const ms = Date.parse(`${day}T${utc ?? local}Z`)
   return ms >= FIRST_DAY_MS ? EPOCH_DAY + ms / DAY_MS : null
 }
 
-/** Writes the type and content of a text cell. */
 function textOf(text: string, onCut: () => void): string {
   let shown = harmlessText(text)
   if (shown.length > TEXT_MAX) {
@@ -181,7 +168,6 @@ function xmlText(text: string): string {
     )
 }
 
-/** Returns the letters of a column in Excel: 0 is A, 25 is Z, 26 is AA. */
 function columnLetters(index: number): string {
   const rest = Math.floor(index / 26)
   return (rest === 0 ? '' : columnLetters(rest - 1)) + String.fromCharCode(65 + (index % 26))

@@ -1,7 +1,4 @@
-/**
- * Exports a table or view of the snapshot to a file of another format, as a stream. The file gets its name
- * only after it is complete, so that nobody reads half of it.
- */
+/** Exports a table or view of the snapshot. The file gets its name only once it is complete. */
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -21,14 +18,12 @@ const CHUNK_ROWS = 500
 export interface ExportOptions {
   readonly signal: AbortSignal
   readonly onProgress: (rows: number) => void
-  /** The locale (BCP 47) of the reader, for CSV. */
   readonly locale: string
 }
 
 interface ExportResult {
   readonly rows: number
   readonly bytes: number
-  /** The number of texts that were cut because they were too long for a cell. */
   readonly cut: number
 }
 
@@ -59,7 +54,6 @@ export async function exportToFile(
   }
 }
 
-/** Exports a table to a stream. The stream is ended afterwards, unless it is standard output. */
 export async function exportToStream(
   table: SnapshotTable,
   format: ExportFormat,

@@ -28,18 +28,16 @@ import type { Profile } from '../../upstream/profile/profile.ts'
 import { pathText } from '../../upstream/values/json.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 
-/** The place of the snapshot, and its own words about its origin. */
 export interface SnapshotPlace {
   readonly profile: Profile
   readonly files: {
     readonly snapshot: string
     readonly metadata: string
-    /** The path of the folder with the ready-made SQL queries. */
+    /** The folder with the ready-made SQL queries. */
     readonly queries: string
   }
-  /** The version of this program. */
   readonly version: string
-  /** The name or number of the Unix group that may read the snapshot; null for every user. */
+  /** The Unix group that may read the snapshot; null for every user. */
   readonly group: string | null
 }
 
@@ -61,8 +59,7 @@ export interface Published {
 }
 
 /**
- * The age at which a sync replaces the snapshot even if no lead has changed, so that the statistics and
- * agents in the snapshot are renewed.
+ * The age at which a sync replaces the snapshot even if no lead has changed, to renew statistics and agents.
  */
 const IDLE_MS = 60 * 60_000
 /** How many times as long as making the last snapshot took the next one waits. */
@@ -95,10 +92,7 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
   }
 }
 
-/**
- * Returns the name of the lease to hold. On PostgreSQL each machine makes its own snapshot, so the name
- * contains the name of the machine.
- */
+/** On PostgreSQL each machine makes its own snapshot, so the lease names the machine. */
 function leaseNameOf({ store, files }: PublishDeps): string {
   return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${files.snapshot}`
 }
@@ -191,10 +185,7 @@ async function writeMetadata({ files, group }: SnapshotPlace, info: SnapshotInfo
   }
 }
 
-/**
- * Publishes the snapshot. A failure is only logged, because the synced data and the sent messages are valid
- * without a snapshot.
- */
+/** Publishes the snapshot. A failure is only logged, because the synced data is valid without it. */
 export async function publishQuietly(
   { publish, log }: { readonly publish: (signal: AbortSignal) => Promise<void>; readonly log: Log },
   signal: AbortSignal,
@@ -207,7 +198,6 @@ export async function publishQuietly(
   }
 }
 
-/** Builds the schedule for snapshots that are made at set times, independently of syncs. */
 export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
   return {
     ...settings,
@@ -225,7 +215,6 @@ export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSett
 /** The name of the database in Datasette, which Datasette takes from the file name `snapshot.db`. */
 const DATABASE = 'snapshot'
 
-/** Composes `metadata.json` for Datasette: descriptions of tables and columns, and the ready-made queries. */
 function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
   return {
     title: 'leadsheet',
@@ -273,14 +262,12 @@ function withUnit(meaning: string, unit: string | null): string {
  */
 
 interface ReadyQuery {
-  /** The name of the file without the ending `.sql`. */
   readonly name: string
   readonly title: string
   readonly description: string
   readonly sql: string
 }
 
-/** Reads all ready-made queries, sorted by name. */
 export async function readQueries(folder: string): Promise<ReadyQuery[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
@@ -297,12 +284,8 @@ function parseQuery(name: string, text: string): ReadyQuery {
   return { name, title, description: description.join(' '), sql: lines.slice(first).join('\n').trim() }
 }
 
-/*
- * Lists for each column of the store the field of the upstream's records from which the column is filled. The
- * profile contains this mapping.
- */
+// Lists for each column of the store the field of the upstream's records from which the column is filled.
 
-/** The columns that contain a whole record of the upstream. */
 const WHOLE = Object.fromEntries(
   ['lead_raw.raw', 'lead_detail.raw', 'pipeline_stat.raw', 'agent.raw', 'quarantined_record.raw'].map(
     (column) => [column, 'the whole record'],
@@ -310,8 +293,7 @@ const WHOLE = Object.fromEntries(
 )
 
 /**
- * Maps each column to the path of its field in the upstream's records: `lead.company_name` to `company.name`,
- * to `a or b` if the profile names several candidates, or to `a + b` if fields are joined.
+ * Maps each column to its path: `company.name`, `a or b` for several candidates, `a + b` for joined fields.
  */
 export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   const { status: pipelineStatus, name: pipelineName, ...stat } = mapping.stat

@@ -19,18 +19,12 @@ import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
-  /**
-   * The store's numbers of the leads on the page that are not written. A lead is not written if its record is
-   * unchanged or must be ignored.
-   */
+  /** Leads that are not written: their records are unchanged or must be ignored. */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly quarantined: readonly QuarantinedRecord[]
-  /** The leads that the upstream says are deleted. */
   readonly deleted: Tombstones
-  /** All records of the page. */
   readonly records: readonly RawRecord[]
-  /** The record from which each lead in `leads` was mapped. */
   readonly recordOf: ReadonlyMap<Lead, RawRecord>
 }
 
@@ -63,10 +57,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   return { known: [...known], ...rest }
 }
 
-/**
- * Lists the ids of the records; a record without an id is left out. This is slow, because each record must be
- * mapped.
- */
+/** Slow, because each record must be mapped. A record without an id is left out. */
 export function idsOf(source: Source, records: readonly RawRecord[]): string[] {
   return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }

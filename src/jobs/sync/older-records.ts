@@ -17,12 +17,10 @@ import { parseJson } from '../../upstream/values/json.ts'
 import type { ScanState } from './scan-state.ts'
 import { type SyncRun, writePageUnderLease } from './sync-context.ts'
 
-/** The maximum number of leads that one transaction sets back. */
 const LEADS_A_WRITE = 500
 
 /** The leads that a page has older or newer records of, each given by its number in the store. */
 export interface OlderRecords {
-  /** The leads of which the scan has found only older records. */
   readonly older: readonly number[]
   /** The leads of which an older record was noted, although the list has a newer one too. */
   readonly confirmed: readonly number[]

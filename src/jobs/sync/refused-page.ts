@@ -19,12 +19,9 @@ export interface LastPage extends Pick<RawPage, 'records'> {
   readonly position: string | null
 }
 
-/** The place at which a page was refused. */
 interface RefusedAt {
   readonly position: string | null
-  /** The number of rows by which the page was requested before its position. */
   readonly overlap: number
-  /** The page before; null if the pass of this run has read none. */
   readonly last: LastPage | null
 }
 
@@ -63,10 +60,7 @@ function isPastEnd(run: SyncRun, scan: Scan): boolean {
   return isAllRead(scan) || (scan.total_low === null && scan.last_rows < full)
 }
 
-/**
- * Returns null, for an empty list, if the upstream answers 404 to a filter that nothing passes: the same list
- * without the filter has leads.
- */
+/** Null, for an empty list, if 404 answers a filter that nothing passes: the list without it has leads. */
 async function askWithoutFilter(ask: Ask, filters: LeadFilters, refused: LeadsheetError): Promise<null> {
   if (filters.updatedSince === undefined || refused.code !== 'api_not_found') throw refused
   const all = await ask(null, undefined, {})

@@ -48,8 +48,8 @@ export interface SyncDeps {
 }
 
 /**
- * Runs a sync. Failures of the upstream are not thrown, but reported in the result.
- * @throws LeadsheetError job_busy if another process is syncing, store_unreachable
+ * Failures of the upstream are not thrown, but reported in the result.
+ * @throws LeadsheetError job_busy, store_unreachable
  */
 export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const lease = await claimLease(deps.store, SYNC_LEASE, deps.now)
@@ -61,7 +61,7 @@ export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncRe
 }
 
 /**
- * Runs a sync for a caller that already holds the lease of syncs; see {@link sync}.
+ * Runs a sync for a caller that already holds the lease of syncs.
  * @throws LeadsheetError job_busy if another process took over the lease
  */
 export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
@@ -120,10 +120,7 @@ interface Done {
   notBefore: Instant | null
 }
 
-/**
- * Notes the address of the source, unless data of another address is stored. An operator may confirm that
- * this address is the source from now on.
- */
+/** An operator may confirm that another address is the source from now on. */
 async function noteAddress(
   lease: Lease,
   { store, source, log, now }: SyncDeps,
@@ -199,10 +196,7 @@ function stopped(signal: AbortSignal): LeadsheetError {
   )
 }
 
-/**
- * Returns the outcome of a run. A run with problems is `deferred` if the upstream asked for a later request,
- * otherwise `partial` if it read anything, otherwise `failed`.
- */
+/** `deferred` if the upstream asked for a later request, otherwise `partial` if anything was read. */
 function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
   const changes = counts.inserted + counts.updated + counts.deleted + counts.details.read
   if (done.problems.length === 0) return changes === 0 ? 'ok_no_change' : 'ok'

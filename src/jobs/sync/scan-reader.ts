@@ -23,20 +23,14 @@ import { pageSizeOf, type SyncRun } from './sync-context.ts'
 const IDLE_PAGES_MAX = 2
 /** The number of empty pages in a row, each of which names a next page, after which the scan ends unproven. */
 const EMPTY_PAGES_MAX = 100
-/**
- * If rows moved between two pages, the page is requested again from an earlier position. Each time the number
- * of rows before the original position grows by this factor.
- */
+/** When rows moved, the page is requested again earlier: each time further back by this factor. */
 const REWIND_FACTOR = 4
-/** The last time, it has grown to this multiple of the overlap. */
 const REWIND_MAX = REWIND_FACTOR ** 4
 
 export interface PassEnd {
   readonly scan: Scan
   readonly stop: ScanStop
-  /** True if the last page said that it is the last. */
   readonly saysEnd?: boolean
-  /** The error that ended the pass early; absent if the pass reached the end of the list. */
   readonly error?: LeadsheetError
 }
 
@@ -49,12 +43,9 @@ interface ScanReader extends Disposable {
   next(): Promise<ReadPage | PassEnd>
 }
 
-/** What the next call needs to know of the page before, to decide whether the pass has ended. */
 interface PageBefore {
   readonly page: RawPage
-  /** The position of the next page; null if there is none. */
   readonly next: string | null
-  /** Tells whether the next position was read before. */
   readonly isLoop: boolean
   /** Tells whether the page was the same as the one before it. */
   readonly isRepeat: boolean
@@ -66,7 +57,6 @@ interface PageBefore {
   readonly looks: number
 }
 
-/** The place of a page in the list; see `placeOf`. */
 type Place = 'there' | 'moved' | 'elsewhere'
 
 /** @param findKnown finds records that have not changed, which are not parsed */
@@ -88,12 +78,10 @@ export function createScanReader(
   let position = begun.cursor
   /** The ids at the end of the page before, with which this page must begin. Empty if pages do not overlap. */
   let tail: readonly string[] = JSON.parse(begun.tail)
-  /** The number of rows by which the page is requested before its position. */
   let overlap = tail.length
   /** The furthest position from which the pass went back. Up to there, pages contain no new leads. */
   let frontier = Number(begun.cursor)
   let emptyPages = 0
-  /** The number of pages in a row that seemed to be the last, and did not say so. */
   let looks = 0
   /** The position of the last of them. */
   let endedAt: string | null = null
@@ -150,7 +138,6 @@ export function createScanReader(
     return { scan: written, stop: 'page_cap', error: endless(written) }
   }
 
-  /** Goes on at the first page behind one that seemed to be the last. */
   function lookBehind(at: string | null): void {
     looks = 1
     position = fetchPage.behind(at, 1)
@@ -163,8 +150,9 @@ export function createScanReader(
   }
 
   /**
-   * Returns whether a page begins with the rows at the end of the page before (`there`), or has at least two of
-   * them somewhere (`moved`). Otherwise (`elsewhere`), rows between the two pages may have been missed.
+   * `there`: it begins with the rows at the end of the page before; `moved`: at least two are somewhere on
+   * it;
+   * `elsewhere`: rows in between may have been missed.
    */
   function placeOf({ records }: RawPage): Place {
     const head = tail.length === 0 ? [] : idsOf(source, records.slice(0, tail.length))
@@ -173,7 +161,6 @@ export function createScanReader(
     return tail.filter((id) => ids.has(id)).length >= Math.min(2, tail.length) ? 'moved' : 'elsewhere'
   }
 
-  /** Requests the page again from an earlier position, unless that cannot help any more. */
   function goBack(): boolean {
     // In a list without an order there is no earlier place at which the rows went on.
     const canRewind = writer.scan.is_unordered === 0 && overlap < tail.length * REWIND_MAX
@@ -235,8 +222,8 @@ export function createScanReader(
   }
 
   /**
-   * Returns the position that the page names as the next one; null if it is the last page. An overlapping page
-   * is the last one if it has no row after the current position, and an empty page if the total is reached.
+   * Null on the last page: an overlapping one without a row after the current position, an empty one at the
+   * total.
    */
   function nextPosition(scan: Scan, { next, records }: RawPage): string | null {
     if (next === null || (records.length === 0 && isTotalReached(scan))) return null
@@ -284,10 +271,7 @@ function isSamePage(before: readonly RawRecord[], records: readonly RawRecord[])
   return records.length > 0 && records.length === before.length && isSame
 }
 
-/**
- * Returns whether the place of a resumed scan no longer means what it did: the page is the empty end of the
- * list, as some upstreams answer a cursor that they no longer know, or numbered pages have become larger.
- */
+/** The page is the empty end, as some answer to an unknown cursor, or numbered pages have become larger. */
 function isForgotten(begun: Scan, { records, next }: RawPage, paging: PagingProfile): boolean {
   if (begun.cursor === null) return false
   if (paging.kind === 'page') return begun.largest_page > 0 && records.length > begun.largest_page

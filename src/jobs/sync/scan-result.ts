@@ -10,7 +10,6 @@ import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ah
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { BEHIND_END, CLOCK_SKEW_MS } from './scan-writer.ts'
 
-/** The maximum number of passes over the list in one scan, including the first pass. */
 const PASSES_MAX = 6
 /** The number of records after which Elasticsearch and services that search by it end each list. */
 const SEARCH_WINDOW = 10_000
@@ -23,17 +22,12 @@ interface PassFacts {
   readonly stop: ScanStop
   readonly paging: PagingProfile
   readonly hasUpdatedSince: boolean
-  /** Tells whether the last page said that it is the last. */
   readonly saysEnd: boolean
-  /** True if leads that changed since the scan began were noted, or were perhaps on pages of an earlier run. */
   readonly hasChanges: boolean
-  /** The number of leads in the store that are not marked as deleted. */
   readonly stored: number
-  /** The last complete scan of the whole list before a scan of changes. */
   readonly whole: WholeScan | undefined
-  /** True if the run went on with the pages of an earlier one. Rows may have moved in between. */
+  /** Rows may have moved in between. */
   readonly isResumed: boolean
-  /** True if an operator has confirmed that missing leads are deleted. */
   readonly acceptsDeletions: boolean
 }
 
@@ -43,7 +37,6 @@ interface Doubt {
   /** Returns whether another pass over the list may dispel the doubt; if absent, none can. */
   readonly mayPass?: (facts: PassFacts) => boolean
   readonly applies: (facts: PassFacts) => boolean
-  /** Says what was found, after "the list of leads". */
   readonly found: (facts: PassFacts) => string
   readonly hint: string
 }
@@ -146,10 +139,7 @@ export function judgePass(facts: PassFacts): Judgement {
   return { next: 'end', scan_result: doubt.scan_result, problem }
 }
 
-/**
- * Returns which leads the next pass reads. If pages overlap, only rows that moved to the front of the list can
- * be missed. A row moves there when its lead changes, so a pass over the changes finds it.
- */
+/** If pages overlap, only rows that moved to the front can be missed, and these have changed. */
 function nextPass({ scan, paging, hasUpdatedSince }: PassFacts): 'changes' | 'again' {
   const isWhole = scan.is_unordered === 0 && !isShort(scan) && !hasHole(scan)
   if (scan.pass > 1) return isOfChanges(scan) && isWhole ? 'changes' : 'again'
@@ -177,10 +167,7 @@ function missedNothing(facts: PassFacts): boolean {
   return !isOfChanges(scan) && isContinuous
 }
 
-/**
- * Returns whether rows moved in this pass and in one before, although this pass, which began anew, found no lead that
- * had come or changed meanwhile.
- */
+/** The pass began anew and found no lead that had come or changed, but rows moved in it and in one before. */
 function repeatsItself(scan: Scan): boolean {
   const hasMovedBefore = scan.moved > scan.pass_moved
   return hasMovedBefore && scan.pass_moved > 0 && scan.pass_new === 0 && !hasChanged(scan)
@@ -200,7 +187,6 @@ function endsFull({ scan, paging, stored, saysEnd }: PassFacts): boolean {
   return isFull && last_rows > 0 && stored > scan.seen
 }
 
-/** Returns whether leads stood behind a page that seemed to be the last. */
 function hasHole({ partial_sign }: Scan): boolean {
   return partial_sign?.endsWith(BEHIND_END) === true
 }
@@ -231,7 +217,6 @@ function hasMoved({ scan, paging, hasChanges }: PassFacts): boolean {
   return paging.kind === 'page' && hasChanges && hasChanged(scan)
 }
 
-/** Returns whether the scan found a lead that changed after the scan began. */
 function hasChanged(scan: Scan): boolean {
   const from = new Date(Date.parse(scan.started_at) - CLOCK_SKEW_MS).toISOString()
   return scan.max_updated_at !== null && scan.max_updated_at >= from
@@ -241,18 +226,12 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
   return overlapRows(paging, scan.largest_page) > 0
 }
 
-/**
- * Returns whether a full scan found fewer leads than the lowest total that the upstream reported during the
- * pass.
- */
+/** Compares with the lowest total that the upstream reported during the pass. */
 function isShort(scan: Scan): boolean {
   return scan.mode === 'full' && scan.total_low !== null && scan.total_low > scan.seen + scan.pass_without_id
 }
 
-/**
- * Returns whether a sync of changes found fewer leads than the upstream counts. A total of at least half the copy may
- * be that of the list without the filter.
- */
+/** A total of at least half the copy may be that of the list without the filter. */
 function isShortOfChanges({ scan, stored }: PassFacts): boolean {
   const total = scan.total_low
   const isOfFilter = scan.mode === 'incremental' && total !== null && total * 2 < stored
@@ -269,7 +248,6 @@ export function warnOfTotal(scan: Scan): string | null {
   return total < scan.seen ? `the upstream counts ${total} leads, but gave ${scan.seen}` : null
 }
 
-/** Returns whether the number of leads read has reached the total, or the last page was not full. */
 export function isAllRead(scan: Scan): boolean {
   return isTotalReached(scan) || scan.last_rows < scan.largest_page
 }

@@ -1,7 +1,4 @@
-/**
- * Keeps the state of a scan (which reads the list of leads) in memory, so that an unchanged lead causes
- * almost no work.
- */
+/** Keeps the state of a scan in memory, so that an unchanged lead causes almost no work. */
 import { createHash } from 'node:crypto'
 import type { Instant, Lead, UnsureValue } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
@@ -29,57 +26,36 @@ import { parseJson } from '../../upstream/values/json.ts'
 import type { SyncRun } from './sync-context.ts'
 
 export interface ScanState {
-  /**
-   * The crash marker (a value that changes when the database server crashes) that was read before this state
-   * was loaded. After a crash the state is not valid any more; see {@link checkNoCrash}.
-   */
+  /** Read before this state was loaded, which a crash makes invalid; see {@link checkNoCrash}. */
   readonly crashMarker: string
-  /** The number of each stored lead, by the fingerprint of its record. */
   readonly known: NumberIndex
   seenLeads: SeenLeads
-  /**
-   * The numbers of the leads that the last complete scan did not find and that this scan has not found so
-   * far.
-   */
+  /** The leads that neither the last complete scan nor this scan so far has found. */
   readonly missing: Set<number>
-  /** The numbers of the leads of which the scan has found only records older than the stored ones. */
   readonly older: Set<number>
   /** The tombstones that count only if the scan finds no live record of the lead. */
   readonly unsureTombstones: Map<string, Instant | null>
-  /**
-   * True if any lead may be quarantined. The quarantine of a lead ends when a page contains a record of the
-   * lead that can be mapped.
-   */
+  /** A lead's quarantine ends when a page contains a record of it that can be mapped. */
   hasQuarantined: boolean
-  /**
-   * The place of the last note that was loaded. The store writes a note for each lead that was read because
-   * of an event during the scan (`store/sync/scan.ts`).
-   */
+  /** The last loaded note of a lead that was read because of an event (`store/sync/scan.ts`). */
   eventSeq: number
-  /** The numbers of the leads that were read because of an event during the scan. */
   readonly readByEvents: Set<number>
-  /** The ids that stand for more than one record of a page. */
   readonly sharedIds: Set<string>
   /** True if the scan found leads that changed since it began, or if pages of an earlier run may have had some. */
   hasChanges: boolean
-  /** The numbers of the leads that changed to a time in the future. */
   readonly changedAhead: Set<number>
   readonly watch: DriftWatch
   readonly unsure: UnsureTally
-  /** The bulk load of the first leads; null if the store already contains leads. */
+  /** Null if the store already contains leads. */
   readonly firstLoad: FirstLoad | null
 }
 
-/**
- * Loads the leads that were read because of events since the last call. These leads are mapped again even if
- * their records are unchanged, because the page may contain an older state than the store.
- */
+/** Leads read because of events are mapped again, because the page may be older than the store. */
 export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
   for (const { seq, no } of await listReadByEvents(trx, memory.eventSeq)) {
     memory.known.forget(no)
     memory.readByEvents.add(no)
     memory.eventSeq = seq
-    // The store may have a quarantined record of this lead.
     memory.hasQuarantined = true
   }
 }
@@ -115,26 +91,18 @@ export async function loadScanState(
   }
 }
 
-/*
- * Handles a changed profile. The stored data was mapped by the earlier profile, so it must be mapped again.
- */
+// After a change of the profile, the stored data must be mapped again.
 
 const BATCH_ROWS = 500
 
-/**
- * Hashes the parts of the profile that decide which data is read and how it is mapped. The place of the API
- * key and the rate limit are not among these parts.
- */
+/** The place of the API key and the rate limit decide nothing about the data, so they are left out. */
 export function hashProfile(profile: Profile): string {
   const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
   const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
-/**
- * Maps the quarantined leads again and stores those that can now be mapped.
- * @returns the number of leads that could be mapped
- */
+/** @returns the number of leads that could be mapped */
 export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
   let done = 0
   let after = ''
@@ -168,10 +136,8 @@ export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
   }
 }
 
-/** Counts the values of a scan that may have been read wrongly, by column. */
 interface UnsureTally {
   note(leads: readonly Lead[]): void
-  /** Describes the values of each column in one sentence. */
   describe(): string[]
 }
 
@@ -206,16 +172,10 @@ function createUnsureTally(): UnsureTally {
   }
 }
 
-/*
- * Watches which fields the records of a scan have. Only some records of each page are examined, which is
- * enough to find changed fields.
- */
+// Watches which fields the records of a scan have. A sample of each page is enough to find changes.
 
 const RECORDS_A_PAGE = 25
-/**
- * The maximum number of unchanged records of a page whose fields are examined. The number is small because
- * unchanged records are parsed only for this purpose.
- */
+/** Small, because unchanged records are parsed only for this purpose. */
 const KNOWN_A_PAGE = 10
 const DEPTH_MAX = 5
 /** An object with more names than this counts as a map whose names are data, not as a record with fields. */
@@ -230,10 +190,7 @@ interface Field {
 
 interface DriftWatch {
   observe(records: readonly RawRecord[]): void
-  /**
-   * Stores the fields that were seen. It is called once, after the scan has ended.
-   * @returns the fields that differ from earlier scans
-   */
+  /** Called once, after the scan has ended. Returns the fields that differ from earlier scans. */
   save(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 
@@ -242,10 +199,7 @@ function createDriftWatch(): DriftWatch {
   let observed = 0
   let chance = 1
 
-  /**
-   * Returns at most `size` items, one from each part of the list. The distance between the items varies,
-   * because similar rows may repeat at a fixed distance.
-   */
+  /** The distance between the items varies, because similar rows may repeat at a fixed distance. */
   function sampleOf<T>(items: readonly T[], size: number): T[] {
     const step = Math.max(1, Math.ceil(items.length / size))
     const sample: T[] = []

@@ -35,32 +35,27 @@ import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 import { writePageUnderLease } from './sync-context.ts'
 
-/** The assumed maximum difference between the clock of this machine and the clock of the upstream. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
 /** The partial sign of a page with leads behind a page that seemed to be the last of a numbered list. */
 export const BEHIND_END = 'leads behind what seemed to be the last page'
 
-/** Waiting pages are written when there are this many. */
 const WAITING_PAGES = 8
-/** They are also written when they contain this many leads that have changed. */
 const WAITING_LEADS = 200
 /** They are also written when the first of them has waited this long. */
 const WAITING_MS = 500
 
-/** A page as it was read, and what it means for the progress of the scan. */
 export interface ReadPage
   extends Pick<
     ScanStep,
     'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain' | 'partialSign'
   > {
   readonly records: readonly RawRecord[]
-  /** Tells whether the page before seemed to be the last of the list, and did not say so. */
   readonly isBehindEnd: boolean
 }
 
 export interface ScanWriter {
-  /** The scan after all pages. Of pages that wait, it has only the cursor and the number of pages. */
+  /** Of pages that wait, it has only the cursor and the number of pages. */
   readonly scan: Scan
   readonly isWaiting: boolean
   /**
@@ -68,7 +63,6 @@ export interface ScanWriter {
    * @throws LeadsheetError api_unexpected if none of its records has an id; it is then left out
    */
   add(page: ReadPage): Promise<void>
-  /** Writes the waiting pages, and returns the scan after them. */
   flush(): Promise<Scan>
 }
 
@@ -153,11 +147,8 @@ function isQuiet(
 }
 
 interface WrittenPages {
-  /** The state of the scan after the last of the pages. */
   readonly scan: Scan
-  /** The number of pages that the run has read so far. */
   readonly pages: number
-  /** The number of leads that the run has read so far. */
   readonly seen: number
 }
 
@@ -177,7 +168,6 @@ async function writePages(
     let scan = before
     const counts: LeadCounts[] = []
     for (const [index, { read, mapped }] of pages.entries()) {
-      // Another page of this transaction may have changed what is stored.
       const page = index === 0 ? mapped : mapPage(run.source, read.records, memory.known.find)
       const stored = isAllNew ? page : await remapChanged(trx, run, page, memory)
       const written = await writeRecords(trx, scan, stored, isAllNew, memory, seen)
@@ -302,10 +292,7 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
   return stable.slice(0, stable.findLastIndex(isSeen) + 1).some((no) => !isSeen(no))
 }
 
-/**
- * Returns whether all leads of a page have been on earlier pages of the pass, in a list whose pages name the next
- * one. Such a list does not repeat a page, unless another server answers, which sorts in another order.
- */
+/** Such a list does not repeat a page, unless another server answers, which sorts in another order. */
 function isRepeated(
   { source }: SyncRun,
   page: MappedPage,
@@ -333,22 +320,14 @@ async function haveOthersServed(): Promise<void> {
 
 interface Written extends OlderRecords {
   readonly saved: readonly SavedLead[]
-  /** The unchanged leads, which were not written. Each is given by its number in the store. */
   readonly known: readonly number[]
-  /**
-   * One entry for each quarantined record of the page. The entry is the number of its lead if that lead is
-   * stored, otherwise the id of the record, or null if the record has no id.
-   */
+  /** The number of the lead if it is stored, otherwise the id of the record, or null without an id. */
   readonly quarantined: readonly (SeenKey | null)[]
-  /** The numbers of the leads that were marked as deleted, because the upstream says so. */
   readonly deleted: readonly number[]
   /** The tombstones that count only if the scan finds no live record of the lead. */
   readonly unsure: readonly (readonly [id: string, at: Instant | null])[]
   readonly fingerprints: readonly Fingerprint[]
-  /**
-   * The leads whose fingerprints were deleted, so that the next scan maps these leads again. Each is given by
-   * its number in the store.
-   */
+  /** The leads whose fingerprints were deleted, so that the next scan maps them again. */
   readonly unknown: readonly number[]
 }
 
@@ -408,7 +387,6 @@ export async function deleteTombstoned(trx: Trx, memory: ScanState, seen: Observ
   await addCounts(trx, seen.runId, { ...none, deleted: gone.length })
 }
 
-/** Lists the leads and the quarantined records of the page, each of them once. */
 function seenKeysOn({ saved, known, quarantined }: Written): SeenKey[] {
   const quarantinedKeys = quarantined.filter((each) => each !== null)
   return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...quarantinedKeys])]
@@ -430,10 +408,7 @@ function createdAt(lead: Lead): Instant {
   return lead.createdAt ?? lead.updatedAt ?? ''
 }
 
-/**
- * Returns the fingerprints to store. An incremental scan does not load the stored fingerprints, so it maps
- * unchanged leads too. These are left out, because their fingerprints are stored already.
- */
+/** An incremental scan maps unchanged leads too; their fingerprints are stored already. */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
   return saved.flatMap(({ no, lead, isLate, change }) => {
     const record = page.recordOf.get(lead)

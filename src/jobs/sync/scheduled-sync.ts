@@ -20,7 +20,6 @@ import type { SyncDeps } from './run-sync.ts'
 import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 
-/** The parts that a scheduled sync works with, in the daemon's own process or in another one. */
 interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
@@ -29,7 +28,6 @@ interface SyncWork extends SyncDeps {
 }
 
 export interface ScheduledSyncDeps extends SyncWork {
-  /** Publishes the snapshot of the data, if the settings require that after a sync. */
   readonly publish: (signal: AbortSignal) => Promise<void>
   /** Runs {@link syncAndPrune} in another process. If this field is absent, the sync runs in this process. */
   readonly syncElsewhere?: RunSync
@@ -42,7 +40,6 @@ export interface ScheduledSyncDeps extends SyncWork {
  */
 export type RunSync = (full: boolean, lease: Lease, signal: AbortSignal) => Promise<SyncResult>
 
-/** Runs a scheduled sync, and counts what the reports will need. A full sync prunes old data afterwards. */
 export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Parameters<RunSync>) {
   const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
   const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
@@ -52,11 +49,7 @@ export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Par
   return result
 }
 
-/**
- * Computes in advance what reports need. These are the thresholds of the stages (the days that a lead may
- * stay in a stage) and, if leads have changed, the counts of leads by day. A failure is only logged, because
- * a report computes missing numbers itself.
- */
+/** Computes in advance what reports need. A failure is only logged, because a report computes it itself. */
 async function countQuietly(
   { store, log, now, timeZones }: Pick<SyncWork, 'store' | 'log' | 'now' | 'timeZones'>,
   hasChanges: boolean,
@@ -114,10 +107,7 @@ function summaryOf({ leads }: SyncResult): string {
   return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.deleted} deleted`
 }
 
-/*
- * Starts a sync on request by adding a scheduled run that is due now. Therefore the request survives a
- * restart, is listed with the other runs, and never runs at the same time as another sync.
- */
+// Starts a sync on request by adding a scheduled run that is due now, so that the request survives a restart.
 
 /**
  * Adds a scheduled run, unless a sync is already due.

@@ -1,6 +1,4 @@
-/**
- * The context that a sync passes to its parts, and the functions with which these parts write to the store.
- */
+/** The context that a sync passes to its parts, and the functions by which they write to the store. */
 
 import type { SyncPart, SyncProblem, SyncProgress } from '../../domain/sync.ts'
 import type { Log } from '../../log.ts'
@@ -11,25 +9,16 @@ import { type RunUsage, saveUsage } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
 
 export interface SyncOptions {
-  /** Tells whether to read all leads, and not only the leads that changed since the last sync. */
   readonly full: boolean
-  /**
-   * True if an operator has confirmed that the leads missed by the last scan are deleted. They are then
-   * marked as deleted even if there are many. Otherwise, many missing leads count as a fault of the upstream.
-   */
+  /** An operator has confirmed deletions; otherwise many missing leads count as a fault of the upstream. */
   readonly acceptsDeletions?: boolean
-  /** True if an operator has confirmed that the stored leads are now read from another address. */
   readonly acceptsAddress?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
-  /**
-   * The milliseconds by which an incremental scan begins before the watermark (the time up to which changes
-   * are known), so that the scan also finds changes that the upstream stored late.
-   */
+  /** How far an incremental scan begins before the watermark, to find changes that were stored late. */
   readonly overlapMs: number
-  /** The ids of pipelines whose statistics are read even if no lead belongs to these pipelines. */
+  /** Their statistics are read even if no lead belongs to them. */
   readonly pipelineIds: readonly string[]
-  /** The settings for reading the details of leads; if absent, no details are read. */
   readonly details?: DetailOptions
   /** Returns whether another scheduled run is due. If so, the remaining details are left to the next sync. */
   readonly isOtherDue?: () => Promise<boolean>
@@ -51,11 +40,9 @@ export interface SyncRun {
   readonly runId: string
   readonly mode: Scan['mode']
   readonly options: SyncOptions
-  /** Returns the number of requests that the run has sent so far. */
   readonly spent: () => RunUsage
 }
 
-/** Returns the number of records that each page is asked for with. */
 export function pageSizeOf({ source, options }: Pick<SyncRun, 'source' | 'options'>): number {
   return Math.min(options.pageSize, source.profile.paging.size_max)
 }
@@ -69,10 +56,7 @@ export function writeUnderLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>)
   return run.store.write(underLease(run, work))
 }
 
-/**
- * Writes a page or details without waiting until the data is on the disk. If a power cut loses the write, the
- * next run reads the same data again.
- */
+/** Does not wait for the disk: if a power cut loses the write, the next run reads the same data again. */
 export function writePageUnderLease<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
   return run.store.writeSoon(underLease(run, work))
 }

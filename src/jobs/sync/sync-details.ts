@@ -18,15 +18,12 @@ const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_unexpected',
   'api_unreachable',
 ])
-/**
- * After this many failures in a row, the reading ends. The upstream or the profile is then at fault, not a
- * single lead.
- */
+/** After so many failures in a row, the upstream or the profile is at fault, not a single lead. */
 const FAILURES_MAX = 10
 
 /**
- * Reads the details of leads. An entry of a lead's activity that cannot be read becomes a problem of the run.
- * A lead that the upstream no longer has, or whose details cannot be read, is only deferred.
+ * An unreadable entry of an activity is a problem of the run. A lead that is gone or unreadable is only
+ * deferred.
  */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
   const { details } = run.options
@@ -44,9 +41,7 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
 }
 
 interface DetailsDone {
-  /** The number of activity entries that were quarantined because they could not be read. */
   readonly quarantined: number
-  /** The error that ended the reading early; null if there was none. */
   readonly end: unknown
 }
 
@@ -85,7 +80,6 @@ async function readDetails(
   return { quarantined, end: isAsPlanned ? null : stop.signal.reason }
 }
 
-/** A lead with its details, or with the error that prevented reading them. */
 interface Answered {
   readonly lead: WaitingLead
   readonly outcome: LeadDetail | LeadsheetError
@@ -103,10 +97,7 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
   }
 }
 
-/**
- * Returns the function that stores answers. Answers that arrive during a write are stored together in the
- * next write, because a commit costs more than the writing of rows.
- */
+/** Answers that arrive during a write share the next one, because a commit costs more than rows. */
 function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
   let last: Promise<unknown> = Promise.resolve()
   const next: Answered[] = []
@@ -154,10 +145,7 @@ function unreadableEntries(count: number): SyncProblem {
   }
 }
 
-/**
- * Returns whether the reading ended because the time for details was used up. If so, the remaining leads wait
- * for the next run, and the run has not failed.
- */
+/** If its time is used up, the run has not failed, and the remaining leads wait for the next one. */
 function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError'
 }

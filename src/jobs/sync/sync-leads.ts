@@ -40,10 +40,7 @@ import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } fro
 import { CLOCK_SKEW_MS, createScanWriter, deleteTombstoned } from './scan-writer.ts'
 import { pageSizeOf, type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
 
-/**
- * The maximum time since an interrupted scan last stored a page. An older scan is started again, because its
- * cursor may be invalid.
- */
+/** An older interrupted scan is started again, because its cursor may be invalid. */
 const SCAN_AGE_MAX_MS = 48 * 60 * 60_000
 
 /** The errors that may come from a stale cursor, besides a refusal. */
@@ -54,14 +51,10 @@ const MAYBE_STALE: readonly ErrorCode[] = [
   'api_unreachable',
 ]
 
-/**
- * The maximum number of times that a sync continues after it lost the connection to the store. Without a
- * limit, a failure that always returns would keep the sync running for ever.
- */
+/** Without a limit, a failure that always returns would keep the sync running for ever. */
 const LOSSES_MAX = 20
 
 type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'> & {
-  /** Says why a scan that reached the end of the list is not complete; null if it is. */
   readonly problem: SyncProblem | null
 }
 
@@ -84,8 +77,7 @@ export async function planScan(
 }
 
 /**
- * Reads the leads.
- * @returns the problems of a scan that reached the end of the list
+ * Returns the problems of a scan that reached the end of the list.
  * @throws LeadsheetError if the list was not read to its end
  */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
@@ -207,10 +199,7 @@ function isResumable(
   return isSamePlace && scan.profile_sha256 === profile && ageMs < SCAN_AGE_MAX_MS
 }
 
-/**
- * Reads the list in one pass after another, until the result can be trusted or the maximum number of passes
- * is reached.
- */
+/** Reads pass after pass, until the result can be trusted or the maximum number of passes is reached. */
 async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd & ScanResult> {
   const { source } = run
   let end = await readPass(run, begun, memory)
@@ -242,10 +231,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
   }
 }
 
-/**
- * Reads the list once: stores one page while the next one is fetched. If the pass fails, the pages read before
- * are kept.
- */
+/** Stores one page while the next one is fetched. If the pass fails, the pages before are kept. */
 async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd> {
   const writer = createScanWriter(run, begun, memory)
   using reader = createScanReader(run, begun, writer, memory.known.find)
@@ -261,10 +247,7 @@ async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<P
   }
 }
 
-/**
- * Returns whether the first request of a resumed scan failed because of its cursor. Other errors than a refusal
- * are the cursor's fault only if the first page of the list can be read at the same time.
- */
+/** Other errors than a refusal are the cursor's fault only if the first page can be read at the same time. */
 async function isStaleCursor(
   { source, store, options }: SyncRun,
   begun: Scan,
@@ -283,10 +266,7 @@ async function isStaleCursor(
   )
 }
 
-/**
- * Ends a scan that reached the end of the list. If the result can be trusted (`complete`), marks missing
- * leads as deleted, and moves the watermark and the time up to which the data was read.
- */
+/** A complete scan marks missing leads as deleted, and moves the watermark. */
 async function finishScan(
   run: SyncRun,
   end: PassEnd & ScanResult,
@@ -348,10 +328,7 @@ async function finishScan(
   })
 }
 
-/**
- * Ends a scan that did not reach the end of the list. A later run resumes the scan if it failed or was
- * interrupted. If the list was faulty, a later run starts a new scan.
- */
+/** A later run resumes a scan that failed or was interrupted. After a faulty list it starts a new one. */
 async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanState, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()
   const scan = (await findScan(run.store.db)) ?? begun

@@ -1,7 +1,4 @@
-/**
- * The statistics and agents parts of a sync: takes one sample of each agent and of each pipeline. The
- * pipelines are those that leads belong to and those that the settings name.
- */
+/** Takes one sample of each agent, and of each pipeline that leads belong to or the settings name. */
 
 import type { Agent, PipelineStat, QuarantinedRecord } from '../../domain/model.ts'
 import type { SyncProblem } from '../../domain/sync.ts'
@@ -15,8 +12,7 @@ import type { SyncRun } from './sync-context.ts'
 import { unreadable, writeUnderLease } from './sync-context.ts'
 
 /**
- * Reads the statistics of all pipelines. A pipeline that the upstream does not know, or whose statistics
- * cannot be read, is reported as a problem, and the other pipelines are still read.
+ * A pipeline that cannot be read is reported as a problem, and the others are still read.
  * @returns the number of pipelines that were read
  */
 export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
@@ -32,10 +28,6 @@ export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) 
   return read
 }
 
-/**
- * Reads the statistics of one pipeline.
- * @returns the problem; null if there was none
- */
 async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'part'> | null> {
   let answer: unknown
   try {
@@ -51,7 +43,6 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   return isQuarantined(stat) ? unreadable(stat.reason) : null
 }
 
-/** Saves a sample, or quarantines the record if it could not be mapped. */
 export async function saveOrQuarantineStat(
   trx: Trx,
   stat: PipelineStat | QuarantinedRecord,
@@ -62,10 +53,7 @@ export async function saveOrQuarantineStat(
   await savePipelineStat(trx, stat, seen)
 }
 
-/**
- * Reads the agents. An agent that cannot be read is reported as a problem.
- * @returns the number of agents that were read
- */
+/** An agent that cannot be read is reported as a problem. Returns the number of agents that were read. */
 export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('agents')) return 0
   const read = await fetchAgents(run.source, run.options.signal)
@@ -103,7 +91,6 @@ export async function fetchAgents(source: Source, signal: AbortSignal): Promise<
   }
 }
 
-/** Saves the agents, and quarantines the records that could not be mapped. */
 export async function saveOrQuarantineAgents(
   trx: Trx,
   { agents, quarantined }: ReadAgents,

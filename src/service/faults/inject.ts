@@ -10,10 +10,7 @@ import { planFaults } from './rules.ts'
 const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please sign in</form></body></html>'
 const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
 
-/**
- * Adds the hooks that inject faults. This function must be called before the routes are added, so that the
- * hooks also see requests to unknown paths.
- */
+/** Must be called before the routes are added, so that the hooks also see requests to unknown paths. */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const faultsFor = planFaults(faults)
   const faultsOf = new WeakMap<FastifyRequest, readonly FaultRule[]>()
@@ -128,8 +125,8 @@ interface PageMemory {
 }
 
 /**
- * Returns the page after the faults have changed it. Text that is not a page of a list stays unchanged.
- * @param cursor the cursor of the request; null for the first page
+ * Text that is not a page of a list stays unchanged.
+ * @param cursor null for the first page
  */
 function spoilPage(
   text: string,
@@ -192,10 +189,7 @@ function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSig
   )
 }
 
-/**
- * Makes a gzip body that unpacks to `mib` MiB of spaces. The body repeats one gzip member of about a
- * kilobyte, which unpacks to 1 MiB (RFC 1952, 2.2).
- */
+/** Repeats one gzip member of about a kilobyte, which unpacks to 1 MiB (RFC 1952, 2.2). */
 function bomb(mib: number): Readable {
   const member = gzipSync(Buffer.alloc(MIB, ' '), { level: 9 })
   return Readable.from(

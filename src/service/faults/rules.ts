@@ -1,6 +1,5 @@
 /**
- * Reads and checks the faults that a user wants the reference service to have. The faults are a list of rules
- * in YAML or JSON. Each rule has a condition and one fault.
+ * The faults of the reference service: a list of rules (YAML or JSON), each with a condition and one fault.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -16,15 +15,9 @@ const count = (max: number) => {
 const HITS_MAX = 1_000_000
 const DELAY_MAX_MS = 3_600_000
 
-/**
- * The condition of a rule. A request must meet all parts that are given. The requests that match the method
- * and path of a rule are numbered from 1, so that a rule can choose, for example, only the third.
- */
+/** All given parts must be met. The requests that match method and path are numbered from 1. */
 const when = {
-  /**
-   * The pattern of the path. `*` stands for any text within a segment, `**` for any text at all. A leading
-   * `/api/v1` may be left out.
-   */
+  /** `*` stands for any text within a segment, `**` for any text. A leading `/api/v1` may be left out. */
   path: z.string().startsWith('/', { error: 'a path that begins with /' }).default('/**'),
   method: z.enum(['GET', 'POST', 'HEAD']).optional(),
   /** The numbers of the requests that get the fault, such as 1 and 3 for the first and the third. */
@@ -38,8 +31,7 @@ const when = {
 }
 
 /**
- * The answer breaks off after `at_byte` bytes, by default after half of the body. If `chunked` is false, the
- * Content-Length is still that of the whole body.
+ * By default after half of the body. If not `chunked`, the Content-Length is still that of the whole body.
  */
 const broken = { at_byte: z.int().min(0).optional(), chunked: z.boolean().default(false) }
 
@@ -77,10 +69,7 @@ const ruleSchema = z.discriminatedUnion(
     z.strictObject({ ...when, fault: z.literal('duplicate'), rows: count(1000).default(1) }),
     /** Names this page again as the next page, so that the client reads it for ever. */
     z.strictObject({ ...when, fault: z.literal('loop') }),
-    /**
-     * Leaves out the first `drop` rows of the page, as if rows of earlier pages were deleted. Repeats the
-     * last `repeat` rows of the previous page, as if rows were added to earlier pages.
-     */
+    /** As if rows of earlier pages were deleted (`drop`) or added (`repeat`). */
     z.strictObject({
       ...when,
       fault: z.literal('shift'),
@@ -117,10 +106,7 @@ const faultsSchema = z.strictObject({
 export type Faults = z.output<typeof faultsSchema>
 export type FaultsInput = z.input<typeof faultsSchema>
 
-/**
- * Checks the rules.
- * @throws LeadsheetError config_invalid with a line for each mistake: its place and what is accepted there
- */
+/** @throws LeadsheetError config_invalid with a line for each mistake */
 export function parseFaults(data: unknown, origin: string): Faults {
   const parsed = faultsSchema.safeParse(data)
   if (parsed.success) return parsed.data
@@ -135,10 +121,7 @@ export function parseFaults(data: unknown, origin: string): Faults {
   })
 }
 
-/**
- * Reads the rules from a file.
- * @throws LeadsheetError config_invalid for mistakes, and for a file that cannot be read or is not YAML
- */
+/** @throws LeadsheetError config_invalid, also for a file that cannot be read or is not YAML */
 export function readFaults(file: string): Faults {
   let data: unknown
   try {
@@ -158,10 +141,7 @@ function nameOf(input: unknown): string {
   return name === undefined ? 'fault' : `fault ${JSON.stringify(name)}`
 }
 
-/**
- * Returns a function that lists the faults of a request, in the order of the rules. Each rule counts the
- * requests that match its method and path.
- */
+/** In the order of the rules. Each rule counts the requests that match its method and path. */
 export function planFaults({ seed, faults }: Faults): (method: string, path: string) => readonly FaultRule[] {
   const rules = faults.map((rule, index) => ({
     rule,
@@ -185,10 +165,7 @@ export function planFaults({ seed, faults }: Faults): (method: string, path: str
   }
 }
 
-/**
- * Returns whether the number of a request meets the conditions `hits`, `after` and `every`.
- * @param hit the number of this request among those that match the rule, from 1
- */
+/** @param hit the number of this request among those that match the rule, from 1 */
 function isTurn({ hits, after, every }: FaultRule, hit: number): boolean {
   if (hits !== undefined && !hits.includes(hit)) return false
   if (after !== undefined && hit <= after) return false

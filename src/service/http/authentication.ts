@@ -1,7 +1,4 @@
-/**
- * Stores API keys. Before the body of a request is read, checks the key, its scope and its rate limit. The
- * database has only a digest and the first characters of a key, so nobody can read the key there.
- */
+/** Checks the key, scope and rate limit of a request. The database has only a digest of a key. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -43,8 +40,8 @@ export async function authenticate(
 }
 
 /**
- * Makes the error for a request without a valid API key. Its text is the same for each reason.
- * @param shown the key in the header; undefined if the header does not have the form `Bearer <key>`
+ * The text is the same for each reason.
+ * @param shown the key; undefined if the header does not have the form `Bearer <key>`
  */
 function unauthorized(header: string | undefined, shown: string | undefined): ProblemError {
   const [detail, challenge] =
@@ -89,10 +86,7 @@ export function createRateLimiter(perMinute: number, now: () => number) {
 const KEY_PATTERN = /^lsk_[A-Za-z0-9_-]{32}$/
 const PREFIX_LENGTH = 'lsk_'.length + 8
 
-/**
- * Creates an API key. Only its digest and its first characters are stored.
- * @returns the key itself, which cannot be read again
- */
+/** Only its digest and its first characters are stored; the returned key cannot be read again. */
 export async function createApiKey(
   db: ServiceDatabase,
   given: { readonly name: string; readonly scope: KeyScope },

@@ -1,7 +1,4 @@
-/**
- * Describes endpoints, their error answers, and the cursor of the lead list. An error is sent as
- * `application/problem+json` (RFC 9457).
- */
+/** Describes endpoints, their error answers (RFC 9457), and the cursor of the lead list. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { EndpointPath, Problem, ProblemCode } from '../../contract/api.ts'
@@ -28,10 +25,7 @@ export interface Context {
 interface WebhookContext {
   /** Sends a test message immediately. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
-  /**
-   * Checks whether messages can be sent to the address.
-   * @returns the reason why not, as a clause without a full stop; null if messages can be sent
-   */
+  /** @returns the reason why not, as a clause without a full stop; null if messages can be sent */
   checkAddress(url: string): Promise<string | null>
 }
 
@@ -53,23 +47,14 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly status: 200 | 201 | 204
   /** The schema of the answer; a 204 has none. */
   readonly answer?: z.ZodType<Answer>
-  /**
-   * Makes the endpoint act only once for each Idempotency-Key. `answerTo` then runs in one transaction and
-   * must wait for nothing but the database.
-   */
+  /** `answerTo` then runs in one transaction and must wait for nothing but the database. */
   readonly actsOnce?: true
-  /**
-   * Checks a call before the transaction begins. This check may wait for the network.
-   * @throws ProblemError if the call is refused
-   */
+  /** Runs before the transaction and may wait for the network. Throws ProblemError if the call is refused. */
   check?(context: Context, call: Call<Query, Body>): Promise<void>
   answerTo(context: Context, call: Call<Query, Body>): Promise<Answer>
 }
 
-/**
- * Returns the endpoint unchanged. Calling this function lets TypeScript infer the types of query, body and
- * answer.
- */
+/** Lets TypeScript infer the types of query, body and answer. */
 export function endpoint<Query, Body, Answer>(
   described: Endpoint<Query, Body, Answer>,
 ): Endpoint<Query, Body, Answer> {
@@ -84,8 +69,8 @@ export function encodeCursor(query: LeadQuery, { value, id }: LeadPosition): str
 }
 
 /**
- * Returns the position in the cursor of the query; null if the query has no cursor.
- * @throws ProblemError invalid_cursor, also if the filters or the sort have changed since the cursor was made
+ * Null without a cursor.
+ * @throws ProblemError invalid_cursor, also if the filters or the sort have changed
  */
 export function decodeCursor(query: LeadQuery): LeadPosition | null {
   if (query.cursor === undefined) return null
@@ -113,10 +98,7 @@ function parseCursor(text: string): unknown {
   }
 }
 
-/**
- * Returns a digest of the filters and the sort. The limit is left out, because a client may change it from
- * page to page.
- */
+/** The limit is left out, because a client may change it from page to page. */
 function listOf({ cursor: _cursor, limit: _limit, ...list }: LeadQuery): string {
   const parts = Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12)
@@ -175,10 +157,7 @@ function fieldErrors(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue)
   }))
 }
 
-/**
- * Returns the path as text. A query parameter that was given only once has no index: `status`, not
- * `status.0`.
- */
+/** A query parameter that was given only once has no index: `status`, not `status.0`. */
 function pathOf(value: unknown, path: readonly PropertyKey[]): string {
   const isLoneItem = path.at(-1) === 0 && typeof valueAt(value, path.slice(0, -1)) === 'string'
   return (isLoneItem ? path.slice(0, -1) : path).join('.')

@@ -72,10 +72,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, options: ServerOp
   })
 }
 
-/**
- * Returns whether a request has a body. Some clients name a content type without sending a body, and Fastify
- * would refuse such a request.
- */
+/** Some clients name a content type without sending a body, which Fastify would refuse. */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
@@ -127,10 +124,7 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
     .send(JSON.stringify(problem))
 }
 
-/**
- * The answers to errors that Fastify itself finds. The key is Fastify's error code (see its
- * Reference/Errors.md). All other errors of Fastify with status 400 are about the body.
- */
+/** By Fastify's error code. All its other errors with status 400 are about the body. */
 const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', `A body may have ${BODY_LIMIT_BYTES} bytes at most.`],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
@@ -149,19 +143,13 @@ function fromFastify(failure: unknown): ProblemError | undefined {
   return new ProblemError('invalid_json', `The body cannot be read as JSON: ${failure.message}.`)
 }
 
-/*
- * Makes a POST act only once, however often it is sent. The created resource and the stored answer are
- * committed together.
- */
+// The created resource and the stored answer are committed together.
 
 const IDEMPOTENCY_HEADER = 'idempotency-key'
 const REPLAYED_HEADER = 'idempotency-replayed'
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
 
-/**
- * Returns the Idempotency-Key; undefined if the request has none.
- * @throws ProblemError invalid_request if the key is not valid
- */
+/** @throws ProblemError invalid_request if the key is not valid */
 function parseIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined || (typeof header === 'string' && KEY_PATTERN.test(header))) return header
   throw new ProblemError(

@@ -1,6 +1,5 @@
 /**
- * Lists all endpoints in the order of the OpenAPI document: the six endpoints of the API's own document, then
- * the extensions, which only this reference service has.
+ * All endpoints in the order of the OpenAPI document: the six of the API's own document, then the extensions.
  */
 
 import { randomBytes } from 'node:crypto'

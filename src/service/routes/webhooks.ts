@@ -75,10 +75,7 @@ export const deleteWebhookEndpoint = endpoint({
   },
 })
 
-/**
- * Returns the webhook if it is defined.
- * @throws ProblemError not_found if it is undefined
- */
+/** @throws ProblemError not_found if it is undefined */
 function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
   if (webhook !== undefined) return webhook
   throw new ProblemError('not_found', `There is no webhook ${JSON.stringify(id)}.`)

@@ -1,7 +1,4 @@
-/**
- * Composes the state of the agents at an instant. The state depends on their work on leads, their searches
- * for companies, and their incidents (times in which they are paused or fail).
- */
+/** The state of the agents at an instant, from their work on leads, their searches and their incidents. */
 
 import { sql } from 'kysely'
 import type { WireAgent } from '../../contract/pipeline.ts'
@@ -83,10 +80,7 @@ function listSearches(world: World, pipelines: readonly PipelineRow[], asOf: num
     .sort((a, b) => a.endsAt - b.endsAt)
 }
 
-/**
- * Lists the search rounds under way. The rounds of the agents begin at different times, so that at any time
- * some agent is searching.
- */
+/** Rounds begin at different times, so that at any time some agent is searching. */
 function listRounds(
   world: World,
   facts: AgentFacts,
@@ -140,10 +134,7 @@ function wireTask(task: Task, asOf: number): NonNullable<WireAgent['current_task
   }
 }
 
-/**
- * Returns the time when an agent was last seen. For a paused agent this is the start of the pause, for a
- * failing agent its last error, and for any other agent a moment ago.
- */
+/** The start of a pause, the last error of a failing agent, otherwise a moment ago. */
 function lastSeenAt(
   agent: AgentProfile,
   status: WireAgent['status'],
@@ -168,10 +159,7 @@ interface AgentFacts {
   readonly incidents: ReadonlyMap<string, AgentIncidentRow>
   /** The tasks under way. The task that ends first comes first. */
   readonly tasks: readonly AgentTask[]
-  /**
-   * The finished tasks of each agent: their number in the last 24 hours, and the time of the last one. The
-   * time is null if the agent has finished no task.
-   */
+  /** The time is null if the agent has finished no task. */
   readonly finished: ReadonlyMap<string, { readonly last24h: number; readonly lastAt: number | null }>
   readonly errors: ReadonlyMap<
     string,

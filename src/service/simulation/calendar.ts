@@ -34,10 +34,7 @@ export function isWeekend(at: number): boolean {
   return weekday(at) % 6 === 0
 }
 
-/**
- * Adds working time to an instant. Weekends do not count. The time is shortened to 5/7, so that adding seven
- * days still ends a week later.
- */
+/** Weekends do not count. The time is shortened to 5/7, so that adding seven days still ends a week later. */
 export function addWorkingTime(from: number, ms: number): number {
   let left = (ms * 5) / 7
   for (let at = from; ; at = startOfDay(at) + DAY_MS) {

@@ -1,32 +1,20 @@
-/**
- * Defines the pipelines that exist from the start, the character of each pipeline (its size, speed and
- * success), and invented contacts at companies.
- */
+/** The pipelines that exist from the start, their size, speed and success, and invented contacts. */
 import type { Criteria } from '../../contract/pipeline.ts'
 import { criteriaSchema } from '../../contract/pipeline.ts'
 import type { Company } from './companies.ts'
 import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
 
-/**
- * The size, speed and success of a pipeline. The rates are for an average lead. A lead with a high score has
- * higher rates.
- */
+/** The rates are for an average lead; a lead with a high score has higher rates. */
 export interface Character {
   /** The number of new leads on an average working day, 45 days after the start of the history. */
   readonly leadsPerDay: number
-  /**
-   * The growth over the first 90 days, as a share of `leadsPerDay`. With 0.3, the new leads per day rise from
-   * 85 % to 115 % of `leadsPerDay`.
-   */
+  /** Over the first 90 days: with 0.3, new leads per day rise from 85 % to 115 % of `leadsPerDay`. */
   readonly growth: number
   /** The lowest score with which a lead is qualified. */
   readonly qualifyingScore: number
   readonly replyRate: number
-  /**
-   * The change of the reply rate over the first 90 days, as a share of `replyRate`. With -0.2, the rate falls
-   * from 110 % to 90 % of `replyRate`.
-   */
+  /** Over the first 90 days: with -0.2, the rate falls from 110 % to 90 % of `replyRate`. */
   readonly replyDrift: number
   readonly meetingRate: number
   readonly winRate: number
@@ -113,10 +101,7 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
   },
 ]
 
-/**
- * Returns the character of a pipeline. A pipeline that a client created gets an average character, derived
- * from its id.
- */
+/** A pipeline that a client created gets an average character, derived from its id. */
 export function characterOf(pipelineId: string): Character {
   const ready = READY_PIPELINES.find((pipeline) => pipeline.id === pipelineId)
   if (ready !== undefined) return ready.character
@@ -212,10 +197,7 @@ export function inventContact(seed: number, company: Company): Contact {
   }
 }
 
-/**
- * Picks the region of a contact's name. The result is mostly the company's region, but not always, because
- * people move.
- */
+/** Mostly the company's region, but not always, because people move. */
 function nameRegion(company: Company, random: Random): NameRegion {
   const own = company.region === null ? undefined : NAME_REGION[company.region]
   const anywhere = random.pick(['Europe', 'Asia', 'Africa', 'America'] as const)

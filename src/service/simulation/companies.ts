@@ -1,7 +1,4 @@
-/**
- * Reads the companies that agents can discover from `data/companies.ndjson` (see data/README.md), and
- * corrects known errors in that file.
- */
+/** Reads `data/companies.ndjson` (see data/README.md), and corrects known errors in that file. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -38,10 +35,7 @@ export interface Company {
   readonly isHiring: boolean
 }
 
-/**
- * Reads the companies from a file.
- * @throws LeadsheetError service_data, which names the line of the mistake
- */
+/** @throws LeadsheetError service_data, which names the line of the mistake */
 export function readCompanies(file: string): readonly Company[] {
   const lines = readLines(file)
   const companies = lines.map((line, index) => parseCompany(line, file, index + 1))
@@ -116,10 +110,7 @@ function domainOf(website: string | null): string | null {
   return /^[a-z0-9.-]+\.[a-z0-9-]{2,}$/.test(host) && !FOREIGN_HOSTS.test(host) ? host : null
 }
 
-/**
- * Returns the city and country of the first office in a text such as `Pune, MH, India; Remote`. If the text
- * names only a state (`NY, USA`), the city is null.
- */
+/** The first office in `Pune, MH, India; Remote`. The city is null if only a state (`NY, USA`) is named. */
 function placeOf(location: string | null): { city: string | null; country: string | null } {
   const parts = (location ?? '').split(';', 1).flatMap((office) => office.split(','))
   const [first, ...rest] = parts.map((part) => part.trim()).filter((part) => part !== '' && part !== 'Remote')

@@ -1,7 +1,4 @@
-/**
- * Draws when the agents of a pipeline discover a company, and how its lead turns out. The draws depend only
- * on the seed, the pipeline, the day and the lead, so they always give the same result.
- */
+/** Draws when a company is discovered and how its lead turns out, only from seed, pipeline, day and lead. */
 
 import type { PipelineRow } from '../store/database.ts'
 import { pickAgent } from './agents.ts'
@@ -86,20 +83,14 @@ function drawDeal(company: Company, character: Character, random: Random): numbe
   return Math.min(400_000, Math.max(step, Math.round(usd / step) * step))
 }
 
-/**
- * Draws the status in which the lead is forgotten: `qualified`, or the last status that it reaches before it
- * would be closed. Returns null if the lead is not forgotten.
- */
+/** `qualified`, or the last status before it would be closed. Null if the lead is not forgotten. */
 function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stallsAt'] {
   if (random.chance(STALL_RATE.qualified)) return 'qualified'
   const last = meets ? 'meeting' : replies ? 'replied' : 'contacted'
   return random.chance(STALL_RATE[last]) ? last : null
 }
 
-/**
- * Draws a number of days. A value outside the bounds is replaced by a random value between them. Replacing it
- * by a bound would give many equal values.
- */
+/** A value outside the bounds becomes a random one between them; the bound would give many equal values. */
 function drawDays(random: Random, median: number, sigma: number, bounds: readonly [number, number]): number {
   const days = random.spread(median, sigma)
   const elsewhere = random.between(...bounds)
@@ -169,10 +160,7 @@ function countOfDay(world: World, pipelineId: string, day: number, random: Rando
   return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0)
 }
 
-/**
- * Returns how much of the trend of the first 90 days has passed: 0 at the start of the history, 1 after 90
- * days and later.
- */
+/** 0 at the start of the history, 1 after 90 days and later. */
 function trendAt(world: World, at: number): number {
   return Math.min(1, Math.max(0, (at - world.epochAt) / (90 * DAY_MS)))
 }

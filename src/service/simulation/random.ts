@@ -1,6 +1,6 @@
 /**
- * Draws random numbers that depend only on given names, not on the order of the draws. A history that is
- * simulated in one go therefore equals a history that is simulated bit by bit.
+ * Random numbers that depend only on given names, so that a history comes out the same in one go or bit by
+ * bit.
  */
 
 export interface Random {
@@ -11,17 +11,11 @@ export interface Random {
   whole(min: number, max: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /**
-   * Returns a log-normal number: half of all results are below the median. With a sigma of 0.5 the results
-   * vary little, with 1 a lot.
-   */
+  /** Log-normal: half of all results are below the median. A sigma of 0.5 varies little, 1 a lot. */
   spread(median: number, sigma: number): number
 }
 
-/**
- * Creates a source of random numbers. Equal parts always give the same numbers.
- * @param parts what the numbers are for, such as the seed, a lead's id and the number of a step
- */
+/** @param parts what the numbers are for, such as the seed, a lead's id and the number of a step */
 export function randomFor(...parts: readonly (string | number)[]): Random {
   const unit = sfc32(hash128(parts.join('|')))
   const between = (min: number, max: number): number => min + unit() * (max - min)
@@ -71,10 +65,7 @@ function hash128(text: string): readonly [number, number, number, number] {
   return [a ^ b ^ c ^ d, b ^ a, c ^ a, d ^ a]
 }
 
-/**
- * Creates a generator of numbers with sfc32 (public domain, PractRand). The first numbers are skipped,
- * because similar seeds give similar first numbers.
- */
+/** sfc32 (public domain, PractRand). Similar seeds give similar first numbers, which are skipped. */
 function sfc32(seed: readonly [number, number, number, number]): () => number {
   let [a, b, c, d] = seed
   const next = (): number => {

@@ -45,10 +45,7 @@ interface Plan {
   readonly earliestAt: number
 }
 
-/**
- * Writes the next step, its time and its agent into the row of the lead.
- * @param now the simulated time at which the step is planned
- */
+/** @param now the simulated time at which the step is planned */
 export function schedule(
   world: World,
   lead: LeadRow,
@@ -88,10 +85,7 @@ export function rest(lead: LeadRow): void {
   lead.next_task_at = null
 }
 
-/**
- * Returns the outreach agent that already works on the lead, because outreach agents keep a lead to the end.
- * Returns undefined if the last agent of the lead was of another kind, or if the step is not outreach.
- */
+/** Outreach agents keep a lead to the end. Undefined if the last agent or the step was of another kind. */
 function keptAgent(lead: LeadRow, kind: AgentKind): AgentProfile | undefined {
   const last = lead.agent_id === null ? undefined : agentOf(lead.agent_id)
   return kind === 'outreach' && last?.kind === 'outreach' ? last : undefined

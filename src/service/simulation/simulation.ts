@@ -1,7 +1,4 @@
-/**
- * Continues the simulation in the database. All changes happen strictly in order of time, so that
- * interruptions do not change the result.
- */
+/** Continues the simulation strictly in order of time, so that interruptions do not change the result. */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { LeadRow, PipelineRow, ServiceDatabase } from '../store/database.ts'
 import { searchText } from '../store/lead.ts'
@@ -30,15 +27,9 @@ import { createPool, createWorld } from './world.ts'
 
 export interface Simulation {
   readonly world: World
-  /**
-   * Returns the instant, in milliseconds since 1970, up to which all changes are simulated and in the
-   * database.
-   */
+  /** All changes up to this instant (milliseconds since 1970) are simulated and in the database. */
   until(): number
-  /**
-   * Simulates up to an instant. The time is divided into parts. Each part is written in one transaction, and
-   * a short pause follows. Does nothing if the simulation has already reached that instant.
-   */
+  /** Each part is one transaction, followed by a short pause. Does nothing for an instant already reached. */
   advance(to: number, options: AdvanceOptions): Promise<void>
 }
 
@@ -136,10 +127,7 @@ interface Occurrence {
   readonly happen: () => void
 }
 
-/**
- * The share of a pipeline's companies below which discoveries become ever rarer. It is the share of companies
- * that match the criteria and are not yet taken.
- */
+/** Below this share of companies that match and are not yet taken, discoveries become ever rarer. */
 const SCARCE_SHARE = 0.35
 
 /**

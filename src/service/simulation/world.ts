@@ -30,10 +30,7 @@ export function createWorld(
   }
 }
 
-/**
- * The maximum number of employees of a company that agents discover. A larger, well-known company would not
- * look like a new lead, and people might take its invented contact for a real person.
- */
+/** People might take the invented contact of a larger, well-known company for a real person. */
 const EMPLOYEES_MAX = 50
 
 function isLittleKnown({ employees, state }: Company): boolean {
@@ -43,10 +40,7 @@ function isLittleKnown({ employees, state }: Company): boolean {
 /** The companies that a pipeline can still discover, in the order in which it will discover them. */
 export type Pool = ReturnType<typeof createPool>
 
-/**
- * Creates the pool of a pipeline.
- * @param taken the ids of the companies that the pipeline already had as leads, deleted leads included
- */
+/** @param taken the companies that the pipeline already had as leads, deleted leads included */
 export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>) {
   const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
   const targeted = [...world.companies.values()].filter(
@@ -63,10 +57,7 @@ export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlyS
     remaining: () => Math.min(mayTake, candidates.length),
     /** Returns the share, from 0 to 1, of the companies matching the criteria that are not yet taken. */
     remainingShare: () => (targeted.length === 0 ? 0 : candidates.length / targeted.length),
-    /**
-     * Takes the next company.
-     * @throws RangeError if no company that may be taken is left
-     */
+    /** @throws RangeError if no company that may be taken is left */
     take: () => {
       const company = mayTake > 0 ? candidates.pop() : undefined
       if (company === undefined) throw new RangeError(`pipeline ${pipeline.id} has nothing left to discover`)
@@ -76,10 +67,7 @@ export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlyS
   }
 }
 
-/*
- * Decides when agents fail or are paused. At most one incident starts on a day, and this incident ends before
- * the next one can start. So at most one agent is failing or paused at any time.
- */
+// At most one incident starts on a day and it ends before the next, so at most one agent is not working.
 
 interface Incident {
   readonly agentId: string
@@ -92,10 +80,7 @@ interface Incident {
 
 const EARLIEST_START_HOUR = 5
 const LATEST_START_HOUR = 19
-/**
- * The maximum length of an incident in hours. An incident that starts at 19:00, the latest time, ends before
- * 05:00, the earliest start of an incident on the next day.
- */
+/** In hours: from 19:00, the latest start, until before 05:00, the earliest start of the next day. */
 const LONGEST_HOURS = 9
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Opens the service's SQLite file, which is separate from leadsheet's own store, and defines the types of its
- * tables. Instants are whole milliseconds since 1970 (UTC). The API sends them as text.
- */
+/** The service's SQLite file, separate from leadsheet's store. Instants are whole milliseconds since 1970. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
@@ -15,10 +12,7 @@ import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 export type ServiceDatabase = Kysely<ServiceTables>
 
-/**
- * The permissions of the database file. Only its owner may read the file, because it holds the secrets of
- * webhooks. SQLite gives the same permissions to the further files that it creates, such as the WAL.
- */
+/** Only its owner may read the file, because it holds the secrets of webhooks. The WAL gets the same mode. */
 const MODE = 0o600
 
 /**

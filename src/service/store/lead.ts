@@ -58,10 +58,7 @@ const LIST_COLUMNS = [
 ] as const satisfies readonly (keyof LeadRow)[]
 type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
 
-/**
- * Lists the leads after a position. Leads that are added or deleted before the position do not shift the page
- * (keyset paging).
- */
+/** Keyset paging: leads that are added or deleted before the position do not shift the page. */
 export function listLeads(
   db: ServiceDatabase,
   filters: LeadFilters,
@@ -167,26 +164,17 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
   return order.descending ? sql<SqlBool>`${place} < ${reached}` : sql<SqlBool>`${place} > ${reached}`
 }
 
-/**
- * Returns the SQL by which leads are sorted. SQLite uses an index for sorting only if the index has exactly
- * this expression.
- */
+/** SQLite uses an index for sorting only if the index has exactly this expression. */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
 }
 
-/**
- * Converts text to lower case without accents, so that `Zoe` finds `Zoë`. Stored text and search words are
- * converted in the same way.
- */
+/** Lower case without accents, so that `Zoe` finds `Zoë`, in stored text and search words alike. */
 function fold(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
-/**
- * Returns the text that the query `q` searches: the names and addresses of company and contact, in lower case
- * and without accents.
- */
+/** The names and addresses of company and contact, which the query `q` searches. */
 export function searchText(lead: {
   readonly company_name: string
   readonly company_domain: string | null

@@ -80,10 +80,7 @@ export async function listAttempts(
   return rows.map((row) => toWireAttempt(row, row))
 }
 
-/**
- * Converts an attempt for an answer of the API. Only a message's last attempt gets the time of the next
- * attempt.
- */
+/** Only a message's last attempt gets the time of the next attempt. */
 export function toWireAttempt(
   attempt: Pick<WebhookAttemptRow, 'message_id' | 'attempt' | 'at' | 'status' | 'error' | 'duration_ms'>,
   message: Pick<WebhookMessageRow, 'type' | 'attempts' | 'next_attempt_at'>,
@@ -175,10 +172,7 @@ export async function queueEvents(
 
 const newestEventId = sql<number>`(select ifnull(max(id), 0) from event)`
 
-/**
- * Makes the messages of one webhook from its next events.
- * @returns how many events were checked
- */
+/** @returns how many events were checked */
 function queueEventsOf(
   db: ServiceDatabase,
   webhookId: string,
@@ -269,10 +263,7 @@ export async function saveWebhookHealth(
   await db.updateTable('webhook').set(health).where('id', '=', webhookId).execute()
 }
 
-/**
- * Deletes old finished messages with their attempts.
- * @returns true if there may be more messages to delete
- */
+/** Returns true if there may be more messages to delete. */
 export async function deleteOldMessages(db: ServiceDatabase, before: number): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('webhook_message')

@@ -33,10 +33,7 @@ export interface WebhookPoster {
   close(): Promise<void>
 }
 
-/**
- * Creates the sender of single attempts.
- * @param totalMs the time limit of an attempt; tests set a shorter limit
- */
+/** @param totalMs the time limit of an attempt; tests set a shorter limit */
 export function createWebhookPoster(
   guard: AddressGuard,
   now: () => number,
@@ -75,30 +72,21 @@ export function createWebhookPoster(
   }
 }
 
-/**
- * Returns the wait that the header Retry-After asks for, in milliseconds; null without the header. If the
- * header holds a date, the wait is counted from the Date header of the answer, or else from now.
- */
+/** Null without Retry-After. A date is counted from the Date header of the answer, or else from now. */
 function askedToWait(headers: IncomingHttpHeaders, now: Date): number | null {
   const asked = headers['retry-after']
   const date = Date.parse(headers.date ?? '')
   return typeof asked === 'string' ? retryAfterMs(asked, Number.isNaN(date) ? now : new Date(date)) : null
 }
 
-/**
- * The content of a message. It is made once for each webhook, so that every attempt sends the same id and
- * bytes.
- */
+/** Made once for each webhook, so that every attempt sends the same id and bytes. */
 type Message = Pick<WebhookMessageRow, 'id' | 'type' | 'body'>
 
 export function eventMessage({ id, type, at, data }: EventRow): Message {
   return messageOf(`evt_${id}`, type, at, JSON.parse(data))
 }
 
-/**
- * Makes the content of a test message.
- * @param at the simulated time in milliseconds since 1970, as for events
- */
+/** @param at the simulated time in milliseconds since 1970, as for events */
 export function pingMessage(webhookId: string, at: number): Message {
   const data: WirePing['data'] = { webhook_id: webhookId }
   return messageOf(`ping_${randomBytes(8).toString('hex')}`, PING_TYPE, at, data)
@@ -109,10 +97,7 @@ function messageOf(id: string, type: (WireEvent | WirePing)['type'], at: number,
   return { id: `msg_${randomBytes(12).toString('hex')}`, type, body: JSON.stringify(body) }
 }
 
-/**
- * The maximum time that a registration waits for resolving the host name. A name that takes longer is checked
- * only when a message is sent.
- */
+/** A name that takes longer is checked only when a message is sent. */
 const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
 const PORTS = ['', '80', '443']
@@ -139,24 +124,15 @@ const CLOSED_IPV4 = [
 ]
 /** The only part of IPv6 that has public addresses. */
 const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
-/**
- * The networks within `PUBLIC_IPV6` to which nothing is sent. They are reserved, or their addresses contain
- * an IPv4 address that this guard would not check.
- */
+/** Reserved, or their addresses contain an IPv4 address that this guard would not check. */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
 const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
 interface AddressGuard {
-  /**
-   * Returns the reason why nothing is sent to the URL, as a clause; null if messages may be sent. A host name
-   * is not resolved.
-   */
+  /** Returns a reason as a clause, or null. A host name is not resolved. */
   refusalOf(url: URL): string | null
-  /**
-   * Checks the URL like `refusalOf`. Also resolves the host name and checks its addresses. A name that has no
-   * address yet is accepted.
-   */
+  /** Also resolves the host name. A name that has no address yet is accepted. */
   check(url: string): Promise<string | null>
   /** Resolves host names for connections. Fails with AddressRefused if an address is not allowed. */
   readonly lookup: LookupFunction
@@ -169,10 +145,7 @@ interface AddressGuardOptions {
   readonly resolve?: LookupFunction | undefined
 }
 
-/**
- * Creates the guard that allows only public addresses, so that nobody reaches a private network through a
- * webhook. Addresses are checked again at each connection, because a host name may have got other addresses.
- */
+/** Checks addresses again at each connection, because a host name may have got other addresses. */
 export function createAddressGuard({ toLoopback, resolve = dns.lookup }: AddressGuardOptions): AddressGuard {
   const isOpen = (address: string, mustBeLocal: boolean): boolean => {
     const isLocal = isIn(LOOPBACK, address)
@@ -228,10 +201,7 @@ export function createAddressGuard({ toLoopback, resolve = dns.lookup }: Address
   }
 }
 
-/**
- * Returns the host of a URL. `new URL` has already converted numbers such as `0x7f.1`, `2130706433` and
- * `①②⑦.0.0.1` to an IPv4 address.
- */
+/** `new URL` has already converted `0x7f.1`, `2130706433` and `①②⑦.0.0.1` to an IPv4 address. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
@@ -241,19 +211,13 @@ function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/i.test(host)
 }
 
-/**
- * Returns whether an address is public.
- * @param address an IPv4 or IPv6 address; for a name the result is false
- */
+/** @param address an IPv4 or IPv6 address; for a name the result is false */
 function isPublic(address: string): boolean {
   const family = isIP(address)
   return family !== 0 && (family === 4 || isIn(PUBLIC_IPV6, address)) && !isIn(CLOSED, address)
 }
 
-/**
- * Returns whether a list of networks contains an address.
- * @param address an IPv4 or IPv6 address; for a name the result is false
- */
+/** @param address an IPv4 or IPv6 address; for a name the result is false */
 function isIn(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')

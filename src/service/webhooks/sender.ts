@@ -26,10 +26,7 @@ import type { PostOutcome, WebhookPoster } from './post.ts'
 import { eventMessage, pingMessage } from './post.ts'
 
 const IN_FLIGHT_MAX = 128
-/**
- * The maximum number of simultaneous requests to each webhook, so that a slow receiver does not delay the
- * others.
- */
+/** For each webhook, so that a slow receiver does not delay the others. */
 const IN_FLIGHT_MAX_EACH = 8
 /** The maximum number of simultaneous requests to a failing webhook, until a message is delivered. */
 const IN_FLIGHT_MAX_FAILING = 1
@@ -116,10 +113,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     log.error({ webhook: webhook.id, host, reason }, `a webhook was disabled: ${DISABLED_WORDS[reason]}`)
   }
 
-  /**
-   * Starts the requests for due messages.
-   * @returns the time when the next message is due; null if no message waits
-   */
+  /** @returns the time when the next message is due; null if no message waits */
   async function sendDue(): Promise<number | null> {
     const queues = await listQueues(db, now())
     for (const id of inFlight.keys()) if (countInFlight(id) === 0) inFlight.delete(id)
@@ -138,10 +132,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return nextTimes.length === 0 ? null : Math.min(...nextTimes)
   }
 
-  /**
-   * Starts requests for due messages of a webhook.
-   * @returns how many requests were started
-   */
+  /** @returns how many requests were started */
   async function startSome(queue: WebhookQueue, left: number): Promise<number> {
     const own = inFlight.get(queue.id) ?? new Set()
     const most = queue.failing_since === null ? IN_FLIGHT_MAX_EACH : IN_FLIGHT_MAX_FAILING
@@ -188,9 +179,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   /**
-   * Deletes a batch of finished messages that are older than a week. After the last batch, does nothing for
-   * an hour.
-   * @returns true if more such messages may remain
+   * Deletes messages older than a week, at most once an hour after the last batch. Returns whether more may
+   * remain.
    */
   async function forget(): Promise<boolean> {
     if (now() < forgetAt) return false
@@ -231,9 +221,7 @@ const DISABLED_WORDS: Readonly<Record<Disabled['reason'], string>> = {
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/**
- * The HTTP status by which a receiver refuses all further messages. The webhook is then disabled immediately.
- */
+/** Gone: the webhook is disabled immediately. */
 const GONE = 410
 
 interface Attempt {

@@ -1,7 +1,4 @@
-/**
- * Reads an HTTP answer. The result is either the requested JSON, or a failure with all facts that decide
- * whether the request is sent again.
- */
+/** Reads an HTTP answer: the requested JSON, or a failure with all facts that decide about a retry. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify, TextDecoder } from 'node:util'
@@ -19,10 +16,7 @@ import {
   unreachable,
 } from './upstream-failure.ts'
 
-/**
- * The number of bytes of a raw body, or of characters of a text, that are looked at to quote the body or to
- * recognise JSON. A body may be much longer.
- */
+/** In bytes or characters: what is looked at to quote a body or to recognise JSON. */
 const BEGINNING = 10_000
 
 export interface Answer<T = unknown> {
@@ -36,7 +30,6 @@ export interface Failed {
   readonly isPassing: boolean
   readonly isThrottled: boolean
   readonly isConcurrent: boolean
-  /** The wait that the upstream asks for, in milliseconds; null if it asks for none. */
   readonly waitMs: number | null
   /** True if the upstream may have carried out the request although it failed. */
   readonly isUndecided: boolean
@@ -46,7 +39,6 @@ interface Asked {
   readonly call: Call
   readonly attempt: number
   readonly now: Date
-  /** Removes secrets from the upstream's text before the text is quoted. */
   readonly redact: (text: string) => string
   /** Removes the API key from a body, before anything of it is stored. */
   readonly hideKey: (body: Buffer) => Buffer
@@ -59,7 +51,7 @@ interface Response {
 }
 
 /**
- * Reads the body of a response to its end. If the body is too large, the connection is closed instead.
+ * If the body is too large, the connection is closed instead.
  * @throws any error of the connection while the body arrives
  */
 export function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
@@ -146,10 +138,7 @@ async function readRefusal(
   }
 }
 
-/**
- * Quotes the beginning of a text without secrets. The secrets are removed before the text is shortened,
- * because half a key would not be recognised.
- */
+/** The secrets are removed before the text is shortened, because half a key would not be recognised. */
 function quoteOf(text: string, redact: Asked['redact']): string {
   return quote(redact(text.slice(0, BEGINNING)))
 }
@@ -182,7 +171,7 @@ class UnreadableBody extends Error {}
 export class TooLargeBody extends UnreadableBody {}
 
 /**
- * Reads the whole body, unpacks it if it is compressed, and returns it in UTF-8.
+ * Unpacked and in UTF-8.
  * @throws UnreadableBody, and whatever the connection or zlib throws for a body that was cut off
  */
 async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
@@ -198,10 +187,7 @@ async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeader
   }
 }
 
-/**
- * Reads the beginning of an error's body. Returns an empty text if the body cannot be read, because the
- * status alone says enough.
- */
+/** Returns an empty text if the body cannot be read, because the status alone says enough. */
 async function readErrorBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<string> {
   try {
     const { bytes } = await readBytes(body, ERROR_BYTES_MAX)
@@ -215,10 +201,7 @@ async function readErrorBody(body: AsyncIterable<Buffer>, headers: IncomingHttpH
 /** Matches the beginning of JSON. A page of HTML and a line such as `[Error] no tenant` do not match. */
 const BEGINS_AS_JSON = /^\s*(\{\s*["}]|\[\s*[[{"\]])/
 
-/**
- * Returns whether an answer is JSON, by its content type or by the beginning of its text. Some services send
- * JSON as text/html, text/plain or application/octet-stream, or without a content type.
- */
+/** Some services send JSON as text/html, text/plain or octet-stream, or without a content type. */
 function isJson(headers: IncomingHttpHeaders, text: string): boolean {
   const type = headers['content-type'] ?? ''
   return /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i.test(type) || BEGINS_AS_JSON.test(text)
@@ -236,7 +219,6 @@ export function problemText(text: string): string {
 
 const SAYING = ['detail', 'message', 'error_description', 'error', 'errors', 'title'] as const
 
-/** Returns the error message from one of the usual fields of a body; null if there is none. */
 export function saidIn(body: unknown, depth = 0): string | null {
   if (typeof body === 'string') return body === '' ? null : body
   if (typeof body !== 'object' || body === null || depth > 3) return null
@@ -315,7 +297,6 @@ async function readBytes(
 
 const utf8 = new TextDecoder()
 
-/** Decodes UTF-8. A byte order mark is dropped, and broken UTF-8 becomes U+FFFD. */
 export function decode(bytes: Buffer): string {
   return utf8.decode(bytes)
 }

@@ -1,7 +1,5 @@
 /**
- * Sends the API key: adds the key to a request, refuses to send it without TLS to a public host, and removes
- * it from quoted answers. The profile says in which form the key is sent (`authSchema` in
- * `profile/profile.ts`).
+ * Adds the API key to a request, refuses to send it without TLS to a public host, and removes it from quotes.
  */
 import { BlockList, isIP } from 'node:net'
 import { LeadsheetError } from '../../errors.ts'
@@ -9,7 +7,7 @@ import { REDACTED } from '../../redaction.ts'
 import type { Profile } from '../profile/profile.ts'
 import { setParameter } from './request.ts'
 
-/** Adds the API key and the profile's fixed headers to a request. Changes `url` and `headers`. */
+/** Changes `url` and `headers`. */
 export function authorize(
   profile: Pick<Profile, 'auth'>,
   key: string,
@@ -25,17 +23,12 @@ export function authorize(
   else if (auth.value !== '') headers[auth.header.toLowerCase()] = fill(auth.value)
 }
 
-/**
- * Encodes the key for HTTP Basic (RFC 7617). A key without a colon is the user name; the password is empty.
- */
+/** RFC 7617: a key without a colon is the user name, with an empty password. */
 export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
 }
 
-/**
- * Refuses a key that the header of the profile cannot carry (RFC 9110, 5.5, and Latin-1 as in Node).
- * @throws LeadsheetError config_invalid
- */
+/** RFC 9110, 5.5, and Latin-1 as in Node. Throws LeadsheetError config_invalid. */
 export function refuseUnsendable(profile: Pick<Profile, 'auth'>, key: string): void {
   const headers: Record<string, string> = {}
   authorize(profile, key, new URL('http://localhost'), headers)
@@ -62,18 +55,12 @@ export function withoutKey({ auth }: Pick<Profile, 'auth'>, link: string): strin
   return link.replace(new RegExp(`([?&]${RegExp.escape(auth.query)}=)[^&#]*`), `$1${REDACTED}`)
 }
 
-/**
- * Puts the key back into a link of the upstream, where {@link dataRedactor} has taken it out before the link
- * was stored.
- */
+/** {@link dataRedactor} has taken the key out of the link before it was stored. */
 export function withKey(url: URL, key: string): URL {
   return new URL(url.href.replace(/\[redacted\]|%5Bredacted%5D/gi, () => encodeURIComponent(key)))
 }
 
-/**
- * The address ranges of this machine and of private networks (RFC 1122, 1918, 3927, 4193, 4291). An API key
- * may be sent there without TLS.
- */
+/** RFC 1122, 1918, 3927, 4193, 4291: an API key may be sent there without TLS. */
 const OWN_NETWORKS = [
   ['127.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -85,10 +72,7 @@ const OWN_NETWORKS = [
   ['fe80::', 10, 'ipv6'],
 ] as const
 
-/**
- * Matches host names that cannot be public (RFC 6761, 6762, 8375), such as `x.local`, or `x` in a container
- * network.
- */
+/** RFC 6761, 6762, 8375: names such as `x.local`, or `x` in a container network. */
 const OWN_NAMES = /^([^.]+|.*\.(localhost|local|internal|home\.arpa|test))$/
 
 const own = new BlockList()
@@ -101,11 +85,7 @@ export function isOpenHttp(url: URL): boolean {
   return url.protocol === 'http:' && !isOwn
 }
 
-/**
- * Refuses to send the API key unencrypted to a public host.
- * @throws LeadsheetError config_invalid for http:// to a host that is neither this machine nor on a private
- * network
- */
+/** @throws LeadsheetError config_invalid for http:// to a host that is not on a private network */
 export function refuseOpenHttp(url: URL): void {
   if (!isOpenHttp(url)) return
   throw new LeadsheetError(

@@ -7,9 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
 import { isTooFast } from './upstream-failure.ts'
 
-/** Creates the rate limit of the requests of one process to the upstream. */
 export function createRequestRate(nowMs: () => number) {
-  /** The earliest time at which our own rate limit allows the next request. */
   let nextAt = 0
   /** The end of the wait that the upstream last asked for. */
   let blockedUntil = 0
@@ -39,9 +37,8 @@ export function createRequestRate(nowMs: () => number) {
       blockedUntil = Math.max(blockedUntil, nowMs() + ms)
     },
     /**
-     * Ends a reserved request. Unanswered requests count as spent, because the upstream may not have counted
-     * them yet.
-     * @param budget what the answer says of it; null if there was no answer, or if it does not say
+     * Unanswered requests count as spent, because the upstream may not have counted them yet.
+     * @param budget null if there was no answer, or if it does not say
      */
     endRequest(budget: Budget | null): void {
       underWay--
@@ -49,10 +46,7 @@ export function createRequestRate(nowMs: () => number) {
       left = budget.remaining - underWay
       resetAt = nowMs() + budget.resetMs
     },
-    /**
-     * Forgets what the upstream has asked for, because the client itself refuses requests until a long wait
-     * is over.
-     */
+    /** Forgets the wishes of the upstream: the client itself refuses requests until a long wait is over. */
     forget(): void {
       nextAt = 0
       blockedUntil = 0
@@ -61,16 +55,12 @@ export function createRequestRate(nowMs: () => number) {
   }
 }
 
-/** The number of requests left, and the milliseconds until the full number is allowed again. */
 export interface Budget {
   readonly remaining: number
   readonly resetMs: number
 }
 
-/**
- * The prefixes of headers such as `RateLimit-Remaining`. The first prefix is from the early IETF drafts, up
- * to draft 7. The other two are older and were never a standard.
- */
+/** The first is from the IETF drafts up to 7; the others are older and were never a standard. */
 const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
 /** The headers of a standard are in seconds. Others may be in milliseconds if they are longer than an hour. */
 const DELAY_S_MAX = { standard: 86_400, other: 3_600 }
@@ -101,10 +91,7 @@ export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | nu
   return budgets.sort((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs)[0] ?? null
 }
 
-/**
- * The longest wait for a reset that the upstream has announced with an answer but not asked to wait for. After
- * it a request is spent, and the upstream asks for the rest itself.
- */
+/** After this wait, a request is spent, and the upstream asks for the rest itself. */
 const UNASKED_MAX_MS = 5 * 60_000
 
 /** Returns the budget in an answer, in which a wait that was not asked for is not longer than minutes. */
@@ -114,10 +101,7 @@ export function budgetOf(status: number, headers: IncomingHttpHeaders, now: Date
   return { ...budget, resetMs: Math.min(budget.resetMs, UNASKED_MAX_MS) }
 }
 
-/**
- * Returns whether an answer says that requests come too fast. This is a status such as 429, or status 403 with
- * no requests left or with a wait.
- */
+/** A status such as 429, or status 403 with no requests left or with a wait. */
 export function isThrottled(status: number, headers: IncomingHttpHeaders, now: Date): boolean {
   if (status !== 403) return isTooFast(status)
   return (
@@ -139,10 +123,7 @@ export function wantedWaitMs(status: number, headers: IncomingHttpHeaders, now: 
 /** The number of requests left, the reset, and the longest delay in seconds that the reset can be. */
 type BudgetText = [remaining: string, reset: string, delayMax: number]
 
-/**
- * Reads the header `RateLimit`, which has the form `limit=100, remaining=0, reset=5` or `"default";r=0;t=5`.
- * The second form may contain several limits.
- */
+/** `limit=100, remaining=0, reset=5`, or `"default";r=0;t=5`, which may contain several limits. */
 function structured(headers: IncomingHttpHeaders): BudgetText[] {
   const text = textOf(headers.ratelimit) ?? ''
   const named = [/\bremaining=(\d+)/.exec(text)?.[1], /\breset=(\d+)/.exec(text)?.[1]] as const
@@ -171,7 +152,7 @@ function delayMaxOf(prefix: (typeof PREFIXES)[number]): number {
 }
 
 /**
- * Returns the milliseconds until the reset; null if the value cannot be read or is in the past.
+ * Null if the value cannot be read or is past.
  * @param delayMax the longest delay in seconds; a larger number is in milliseconds
  */
 function resetMs(value: string | null, now: Date, delayMax: number): number | null {
@@ -194,10 +175,7 @@ function fromText(text: string, now: Date): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0)
 }
 
-/**
- * Returns the upstream's time from the Date header, because the other headers follow the same clock. Without
- * this header, returns our time.
- */
+/** The other headers follow the clock of the Date header. Without it, returns our time. */
 function clockOf(headers: IncomingHttpHeaders, now: Date): Date {
   const theirs = Date.parse(headers.date ?? '')
   return Number.isNaN(theirs) ? now : new Date(theirs)

@@ -1,7 +1,4 @@
-/**
- * Defines the request that the client sends, and makes its URL: finds the endpoint, inserts an id into the
- * path, and encodes the path and the query.
- */
+/** Defines the request that the client sends, and makes its URL. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { API_PREFIX } from '../../contract/api.ts'
@@ -10,7 +7,7 @@ import type { EndpointName, Profile } from '../profile/profile.ts'
 import { unescapeId } from '../values/scalar.ts'
 
 export interface Call<T = unknown> {
-  /** The HTTP method. The body of the answer to a DELETE is ignored. */
+  /** The body of the answer to a DELETE is ignored. */
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly body?: unknown
@@ -20,24 +17,15 @@ export interface Call<T = unknown> {
   /** The key by which the upstream recognises a repeated POST. A POST without a key is sent only once. */
   readonly idempotencyKey?: string | undefined
   /**
-   * True if an answer with an error status, or with a body that is not JSON, is returned with its text as the
-   * body. An error that may pass on a retry is still thrown. The probe uses this.
+   * An answer with an error status, or without JSON, is returned as text unless a retry may help (for the
+   * probe).
    */
   readonly takesAny?: boolean
-  /**
-   * The error statuses that are not thrown as errors. An answer with such a status is returned with its text
-   * as the body. With 204, an answer without a body is returned with null.
-   */
+  /** An answer with such a status is returned as text; with 204, a missing body as null. */
   readonly takes?: readonly number[]
-  /**
-   * Parses the body of a successful answer in place of the JSON parser. Throws SyntaxError for a body that is
-   * not JSON.
-   */
+  /** Throws SyntaxError for a body that is not JSON. */
   readonly parse?: (body: Buffer) => T
-  /**
-   * Returns the error that an answer with a good status is, in the upstream's words; null if it is none. The
-   * request is sent again as after a server error.
-   */
+  /** Null if the answer is no error; otherwise it is sent again as after a server error. */
   findFault?(status: number, headers: IncomingHttpHeaders, body: T): string | null
   readonly signal?: AbortSignal | undefined
 }
@@ -84,10 +72,7 @@ export function endpointUrl(
 /** Ids that cannot be a part of a path, because they would lead to another path even if percent-encoded. */
 const NO_STEPS: readonly string[] = ['', '.', '..']
 
-/**
- * Percent-encodes an id as one part of a path.
- * @throws LeadsheetError api_not_found for an id that cannot be a part of a path
- */
+/** @throws LeadsheetError api_not_found for an id that cannot be a part of a path */
 export function pathStep(id: string): string {
   if (!NO_STEPS.includes(id)) return encodeURIComponent(unescapeId(id).toWellFormed())
   throw new LeadsheetError(
@@ -96,10 +81,7 @@ export function pathStep(id: string): string {
   )
 }
 
-/**
- * Returns the path and query to send. A space is sent as %20, because many servers do not read + as a space.
- * A link of the upstream is sent unchanged.
- */
+/** A space is sent as %20, because many servers do not read + as a space. A link is sent unchanged. */
 export function requestTarget({ pathname, search, searchParams }: URL, isLink = false): string {
   const isOurs = !isLink && search === `?${searchParams}`
   return pathname + (isOurs ? search.replaceAll('+', '%20') : search)

@@ -25,15 +25,11 @@ const DEADLINES = {
 }
 type Deadlines = Readonly<typeof DEADLINES>
 
-/**
- * The time for which an idle connection is kept. Servers keep it longer, so a request rarely meets a
- * connection that the server is just closing.
- */
+/** Servers keep an idle connection longer, so a request rarely meets one that is just closing. */
 const KEEP_ALIVE_MS = 4_000
 
 /** A clock that is never set back or forward, for rate limits and waits. */
 export interface Timer {
-  /** Returns the milliseconds since a fixed but unknown moment. */
   readonly now: () => number
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -50,7 +46,7 @@ export interface ClientOptions {
   readonly proxy?: ProxySettings | undefined
   /** Returns further secrets that are removed from quoted text. */
   readonly otherSecrets?: () => readonly string[]
-  /** The maximum wait in milliseconds. If the upstream asks for a longer wait, the run ends as deferred. */
+  /** If the upstream asks for a longer wait, the run ends as deferred. */
   readonly maxWaitMs: number
   readonly userAgent: string
   readonly log: Log
@@ -64,10 +60,8 @@ export interface ClientOptions {
 }
 
 export interface Usage {
-  /** All requests, including retries. */
   readonly requests: number
   readonly retries: number
-  /** The requests that the upstream refused because requests came too fast. */
   readonly throttled: number
 }
 
@@ -105,12 +99,8 @@ export function createClient(options: ClientOptions) {
   return {
     usage: usage as Usage,
     redact,
-    /**
-     * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer with a Date
-     * header; null if no answer had one.
-     */
+    /** Null if no answer had a Date header. */
     clockAheadMs: () => clockAheadMs,
-    /** Forgets that difference, so that only the next answer counts. */
     forgetClock(): void {
       clockAheadMs = null
     },
@@ -148,10 +138,7 @@ export function createClient(options: ClientOptions) {
     },
   }
 
-  /**
-   * Waits until our own rate limit and that of the upstream allow a request.
-   * @throws LeadsheetError api_deferred if the wait is too long
-   */
+  /** @throws LeadsheetError api_deferred if the wait is too long */
   async function takeRequest(url: URL, signal: AbortSignal): Promise<void> {
     refuseEarly(url)
     const turn = requestRate.takeRequest(gapMs, options.maxWaitMs)
@@ -283,19 +270,13 @@ export function createClient(options: ClientOptions) {
   }
 }
 
-/**
- * Returns by how many milliseconds our clock is ahead of the answer's Date header; null without that header.
- * The age of an answer from a cache (RFC 9111, 5.1) is subtracted.
- */
+/** Null without a Date header. The age of an answer from a cache (RFC 9111, 5.1) is subtracted. */
 function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
   const aheadMs = now.getTime() - Date.parse(date ?? '') - Number(age ?? 0) * 1000
   return Number.isFinite(aheadMs) ? aheadMs : null
 }
 
-/**
- * Returns the error to throw. For a POST, the error also says if it is unknown whether the POST was carried
- * out. For a GET or DELETE this does not matter, because both can be sent again without harm.
- */
+/** A POST also says if it may have been carried out. GET and DELETE can be sent again without harm. */
 function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
   return call.method === 'POST' && isUndecided ? undecided(error, call.idempotencyKey) : error
 }

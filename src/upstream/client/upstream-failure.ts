@@ -1,7 +1,4 @@
-/**
- * Makes the error for a failed request, and decides whether the request may be sent again. The decision
- * depends on facts such as the status, and on texts only for limits of requests at the same time.
- */
+/** Makes the error for a failed request, and decides whether the request may be sent again. */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import { requestTarget } from './request.ts'
 
@@ -9,16 +6,10 @@ import { requestTarget } from './request.ts'
 const TOO_FAST = new Set([420, 429, 430, 509, 529])
 /** The other statuses below 500 of errors that may pass, so that the same request may succeed later. */
 const PASSING = new Set([408, 423, 425, 477])
-/**
- * The statuses from 500 of errors that do not pass. All others may pass, because proxies and services use
- * numbers that no standard has, such as 520 to 530 and 598.
- */
+/** All others from 500 may pass, because services use numbers that no standard has, such as 520 and 598. */
 const LASTING = new Set([501, 505, 506, 507, 508, 510, 511])
 
-/**
- * The error codes of undici, sockets and zlib after which a retry may succeed. A code that people may not
- * understand has an explanation; the others have null.
- */
+/** Errors after which a retry may succeed, with an explanation if people may not understand the code. */
 const PASSING_CODES: Readonly<Record<string, string | null>> = {
   EAI_AGAIN: 'its name cannot be looked up',
   ECONNREFUSED: null,
@@ -65,10 +56,7 @@ export function isAboutConcurrency(status: number, text: string): boolean {
   )
 }
 
-/**
- * Returns whether the request may succeed when it is sent again. This is so after a network error, after the
- * deadline of the attempt, and for a body that was cut off.
- */
+/** After a network error, the deadline of the attempt, and for a body that was cut off. */
 export function isPassingError(thrown: unknown): boolean {
   if (thrown instanceof SyntaxError) return true
   if (thrown instanceof AggregateError) return thrown.errors.some(isPassingError)
@@ -88,7 +76,6 @@ export function isWireError(thrown: unknown): boolean {
   )
 }
 
-/** Returns whether the upstream may have received the request that failed with this error. */
 export function mayHaveArrived(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.some(mayHaveArrived)
   return !(thrown instanceof Error && UNSENT_CODES.has(codeOf(thrown)))
@@ -112,7 +99,6 @@ const CONCURRENCY_HINT =
 const TOO_FAST_HINT =
   'It wants fewer requests: set limits.requests_per_second in the profile, or sync less often. What a sync has read is kept.'
 
-/** Returns the error for an answer that is neither a success nor a redirect. */
 export function refusal(refused: Refusal): LeadsheetError {
   const { status, url, detail, headers, attempts, isPassing } = refused
   const said = detail === '' ? '' : `: ${detail}`

@@ -1,6 +1,5 @@
 /**
- * Maps the details of one lead: its enrichment (additional data) and its activity history. Both may be
- * absent. An activity that cannot be read is quarantined: stored aside with the reason.
+ * Maps the enrichment and the activity history of one lead. An activity that cannot be read is quarantined.
  */
 import { createHash } from 'node:crypto'
 import type { Activity, Lead, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
@@ -14,10 +13,7 @@ import { fitRecord, recordOf } from './raw-record.ts'
 
 const ID_DIGITS = 24
 
-/**
- * Maps an answer with the details of a lead.
- * @returns the details; or the reason if the answer does not contain the details of that lead
- */
+/** @returns the details; or the reason if the answer does not contain the details of that lead */
 export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadDetail | { reason: string } {
   const fit = fitRecord(raw)
   if ('reason' in fit) return fit
@@ -61,9 +57,7 @@ function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activi
   return { id: toId(readField(raw, fields.id)) ?? idOf(entry), ...entry }
 }
 
-/**
- * Derives the id of an activity from its content, so that the same activity has the same id in every sync.
- */
+/** The same activity has the same id in every sync. */
 function idOf(entry: Omit<Activity, 'id'>): string {
   const { at, type, agentId, summary, fromStatus, toStatus } = entry
   const text = JSON.stringify([at, type, agentId, summary, fromStatus, toStatus])
@@ -81,10 +75,7 @@ export interface SingleLead {
   readonly detail: LeadDetail | { readonly reason: string }
 }
 
-/**
- * Reads a lead that was fetched by its id or came with an event.
- * @returns the lead; or the reason if the record has another id or none
- */
+/** @returns the lead; or the reason if the record has another id or none */
 export function readSingleLead(raw: unknown, id: string, profile: Profile): SingleLead | { reason: string } {
   const { enrichment, activity } = profile.mapping
   const listed = [enrichment, activity?.items].reduce(withoutPath, raw)
@@ -96,7 +87,6 @@ export function readSingleLead(raw: unknown, id: string, profile: Profile): Sing
   return { lead: mapped, fingerprint: { high, low }, detail: mapDetail(raw, id, profile) }
 }
 
-/** Returns a copy without the value at the path, or the same value if there is nothing at the path. */
 function withoutPath(value: unknown, path: FieldPath | undefined): unknown {
   const [name, ...rest] = path ?? []
   if (name === undefined || typeof value !== 'object' || value === null) return value

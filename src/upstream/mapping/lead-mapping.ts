@@ -41,17 +41,12 @@ import {
 } from '../values/scalar.ts'
 import { fitRecord, type OversizedRecord } from './raw-record.ts'
 
-/**
- * All fields of a lead, each as an object with the same properties. Equal shapes of objects (here and in
- * {@link NOTHING}) make the mapping fast.
- */
+/** Equal shapes of objects (here and in {@link NOTHING}) make the mapping fast. */
 const FIELDS = LEAD_FIELDS.map((field) => {
   const { name, column, type, absent, isWhole } = { absent: null, isWhole: false, ...field }
   return { name, column, type, absent, isWhole }
 })
-/**
- * The fields with times. They are mapped first, because an unreadable time puts the record into quarantine.
- */
+/** Mapped first, because an unreadable time puts the record into quarantine. */
 const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
@@ -83,10 +78,7 @@ const STAGE_RANGES: Ranges = Object.entries({
 })
 const AGENT_RANGES: Ranges = Object.entries({ task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT })
 
-/**
- * Maps the record of a lead.
- * @param sent the JSON of the record as received, which is stored; if absent, `raw` is written as JSON
- */
+/** @param sent the JSON as received, which is stored; if absent, `raw` is written as JSON */
 export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | QuarantinedRecord {
   const fields = profile.mapping.lead
   const id = readId(raw, fields.id)
@@ -138,18 +130,12 @@ function unsureIn(column: string, why: UnsureValue['why'], text: string): Unsure
   return { column, why, text: text.slice(0, 40), hasComma }
 }
 
-/**
- * Returns whether a lead has no fingerprint, so that each scan maps it again and tells of the values that were
- * cleaned, cut or unsure.
- */
+/** Each scan maps it again and tells of its cleaned, cut or unsure values. */
 export function isReadAnew({ cleaned, cut, unsure }: Lead): boolean {
   return cleaned.length > 0 || cut > 0 || unsure.length > 0
 }
 
-/**
- * Maps the statistics of a pipeline.
- * @param observedAt the time to use if the statistics do not contain their own
- */
+/** @param observedAt the time to use if the statistics do not contain their own */
 export function mapPipelineStat(
   raw: unknown,
   pipelineId: string,
@@ -224,10 +210,7 @@ const DELETION_MARKS = [
   'deletedAt',
 ] as const
 
-/**
- * Returns whether the upstream says that the lead of this record is deleted. A mark is true, 1, yes, or a
- * time that has come. The fields of such a record say nothing, because many upstreams empty them.
- */
+/** A mark is true, 1, yes, or a time that has come. Other fields say nothing: many upstreams empty them. */
 export function isTombstone(raw: unknown, { mapping }: Profile, now = new Date()): boolean {
   if (typeof raw !== 'object' || raw === null) return false
   if (mapping.deleted !== undefined) return isMark(readField(raw, mapping.deleted), now)
@@ -296,10 +279,7 @@ function listOf(value: unknown): string[] {
   return (Array.isArray(value) ? value : [value]).map(toText).filter((text) => text !== null)
 }
 
-/**
- * Returns what is wrong with a value that {@link toInstant} does not take: it is none (`wrong`), or it stands
- * for "no time" (`placeholder`), such as 0001-01-01. An absent time has no flaw.
- */
+/** It is no time (`wrong`) or stands for "no time" (`placeholder`). An absent time has no flaw. */
 function flawOf(value: unknown): 'wrong' | 'placeholder' | null {
   const isEmpty = typeof value === 'string' && value.trim() === ''
   if (value === null || value === false || value === BARE || isEmpty) return null

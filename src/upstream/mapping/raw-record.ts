@@ -6,14 +6,12 @@
 import { parseJson } from '../values/json.ts'
 
 /**
- * Looks up a 64-bit fingerprint, which is given as two unsigned halves. Returns the number of the stored lead
- * that has this fingerprint, or null. All stored fingerprints must be of whole records, because bytes with a
- * stored fingerprint count as a whole record and are not parsed.
+ * The number of the stored lead with this 64-bit fingerprint (two unsigned halves), or null. All must be of
+ * whole records, because bytes with a stored fingerprint are not parsed.
  */
 export type FindKnown = (high: number, low: number) => number | null
 
 export interface RawRecord extends Fingerprint {
-  /** The number of the stored lead if the record is known, otherwise null. See {@link FindKnown}. */
   readonly known: number | null
   /** The record's JSON as it was sent, or as {@link recordOf} has written it. */
   readonly text: string
@@ -21,10 +19,7 @@ export interface RawRecord extends Fingerprint {
   readonly value: unknown
 }
 
-/**
- * Makes a record from a parsed value. Its text is written from the value, so it may differ from the JSON that
- * was sent.
- */
+/** The text is written from the value, so it may differ from the JSON that was sent. */
 export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   const text = writeJson(value)
   const bytes = Buffer.from(text)
@@ -64,10 +59,7 @@ export class KnownRecord implements RawRecord {
   }
 }
 
-/**
- * A fast 64-bit hash of a record, as two unsigned 32-bit numbers. It tells records apart, but an attacker
- * could make two records with the same hash.
- */
+/** A fast hash; an attacker could make two records with the same one. */
 export interface Fingerprint {
   readonly high: number
   readonly low: number
@@ -116,10 +108,7 @@ function join(one: number, other: number): number {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/*
- * The limits of a record. Deep nesting or a huge text in one record must not prevent the rest of its page
- * from being read.
- */
+// Deep nesting or a huge text in one record must not prevent the rest of its page from being read.
 
 const DEPTH_MAX = 64
 const RECORD_BYTES_MAX = 1024 * 1024
@@ -134,18 +123,15 @@ interface FittingRecord {
   readonly cut: number
 }
 
-/**
- * A record that exceeds a limit. `stub` is JSON with the beginning of the record, or with only the names of
- * its fields.
- */
+/** `stub` is JSON with the beginning of the record, or with only the names of its fields. */
 export interface OversizedRecord {
   readonly reason: string
   readonly stub: string
 }
 
 /**
- * Checks a record against the limits: 64 levels of nesting and 1 MiB. A text over 64 kB is shortened.
- * @param sent the record's JSON as received, which is kept if no text had to be shortened
+ * The limits are 64 levels and 1 MiB. A text over 64 kB is shortened.
+ * @param sent the JSON as received, which is kept if no text had to be shortened
  */
 export function fitRecord(record: unknown, sent?: string): FittingRecord | OversizedRecord {
   if (isTooDeep(record)) {
@@ -174,10 +160,7 @@ export function isTooDeep(value: unknown): boolean {
   return isDeeper(value, DEPTH_MAX)
 }
 
-/**
- * Writes a value as JSON. If a value is nested too deep, JSON.stringify could exhaust the stack, so only its
- * top-level names are written.
- */
+/** JSON.stringify could exhaust the stack on a deep value, so only its top-level names are written. */
 export function writeJson(value: unknown): string {
   if (!isTooDeep(value)) return JSON.stringify(value) ?? 'null'
   return JSON.stringify({ names: Object.keys(Object(value)).slice(0, 100) })

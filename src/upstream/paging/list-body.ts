@@ -36,23 +36,19 @@ const MARK = randomUUID()
 type ListProfile = Pick<Profile, 'envelope' | 'paging' | 'mapping'>
 
 export interface ListBody {
-  /** The parsed body. Its list may be empty, because the records may have been split off before. */
+  /** Its list may be empty, because the records may have been split off before. */
   readonly body: unknown
-  /** The records; null if the body has no list at the path that the profile names. */
   readonly records: readonly RawRecord[] | null
 }
 
-/**
- * Reads the body of a list.
- * @throws SyntaxError if the body is not JSON, even if all its records are known
- */
+/** @throws SyntaxError if the body is not JSON, even if all its records are known */
 export function readListBody(bytes: Buffer, profile: ListProfile, findKnown?: FindKnown): ListBody {
   const path = profile.envelope.leads
   const split = looksIntoList(profile) ? null : splitBody(bytes, path, findKnown)
   return split ?? parseBody(bytes, profile, findKnown)
 }
 
-/** Parses the whole body, which must give the same records as splitting it. */
+/** Must give the same records as splitting the body. */
 export function parseBody(
   bytes: Buffer,
   { envelope, mapping }: ListProfile,
@@ -87,10 +83,7 @@ export function itemsOf(
 /** Objects that stand beside a list, also beside an empty one that is left out, as by Spring. */
 const BESIDE_LIST = /^_?(links?|meta(data)?|page|paging|pagination)$/i
 
-/**
- * Returns whether a body may leave out an empty list: it has nothing but values that stand for none, links, and those
- * by which the profile or its own names page, and no other list.
- */
+/** A body may leave out an empty list if it has only links, paging values, and values that stand for none. */
 export function leavesOutList(body: unknown, { envelope, paging }: ListProfile): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
   if (readPath(body, envelope.leads) !== undefined) return false
@@ -103,7 +96,6 @@ export function leavesOutList(body: unknown, { envelope, paging }: ListProfile):
   })
 }
 
-/** Lists the paths at which the profile reads where and how the list goes on. */
 function pathsOfPaging(paging: ListProfile['paging']): (FieldPath | undefined)[] {
   const places = [
     paging.total,
@@ -117,10 +109,7 @@ function pathsOfPaging(paging: ListProfile['paging']): (FieldPath | undefined)[]
   ]
 }
 
-/**
- * Returns whether the profile reads other values, such as a total, from inside the list. The list must then
- * not be split off.
- */
+/** If other values, such as a total, are read from inside the list, it must not be split off. */
 function looksIntoList({ envelope, paging }: ListProfile): boolean {
   const paths = [envelope.error, ...pathsOfPaging(paging)]
   const list = envelope.leads
@@ -180,10 +169,7 @@ function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined
   }
 }
 
-/**
- * Returns the bytes from the last byte of the first record to the first name in the second one, such as
- * `},{"id"`; null if there is no second record.
- */
+/** Returns the bytes between two records, such as `},{"id"`; null if there is no second record. */
 function findSeparator(bytes: Buffer, first: number): Buffer | null {
   const end = endOfValue(bytes, first)
   const comma = skipSpace(bytes, end)

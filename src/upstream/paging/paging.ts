@@ -20,7 +20,7 @@ export interface PageAnswer {
 }
 
 /**
- * Returns the URL of a page, and may add headers to `headers`.
+ * May add headers to `headers`.
  * @param list the URL of the list, with its filters
  */
 export function requestPage(
@@ -76,10 +76,7 @@ export function nextPosition(
   return next
 }
 
-/**
- * Returns the position behind a full page that only the number of pages makes the last; otherwise null. The number may
- * come from an old count.
- */
+/** The number of pages may come from an old count. */
 export function behindCounted(
   paging: PagingProfile,
   position: string | null,
@@ -114,7 +111,6 @@ export function saysMore(paging: PagingProfile, position: string | null, answer:
   return read < pages
 }
 
-/** Returns whether an answer has the field of the next page, with a value that stands for none. */
 function namesNoNext(paging: PagingProfile, { body }: Pick<PageAnswer, 'body'>): boolean {
   if (paging.kind !== 'cursor' && paging.kind !== 'next_url') return false
   const place = paging.kind === 'next_url' ? { path: paging.next } : paging.next
@@ -157,10 +153,7 @@ function positionAfter(
   }
 }
 
-/**
- * Returns the upstream's number of all records; null if it is not a plausible whole number. An upstream that has
- * not counted may write 0 beside records.
- */
+/** Null if it is not plausible: an upstream that has not counted may write 0 beside records. */
 export function readTotal(place: Place | undefined, answer: PageAnswer): number | null {
   if (place === undefined) return null
   const value = valueAt(place, answer)
@@ -219,10 +212,7 @@ function isPastTotal(
   return total !== null && before < total && read >= total
 }
 
-/**
- * Returns whether an upstream has answered a request for a range with the whole list: it does not say which part it
- * is, and has another number of records than were asked for.
- */
+/** Such an answer says no range, and has another number of records than were asked for. */
 export function ignoresRange(
   paging: PagingProfile,
   { status, headers }: { readonly status: number; readonly headers: IncomingHttpHeaders },
@@ -261,10 +251,7 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
   )
 }
 
-/**
- * Returns a cursor or link as text; null for a missing value, null, false and "", which mean that there is no
- * next page.
- */
+/** A missing value, null, false and "" mean that there is no next page. */
 function tokenOf(value: unknown): string | null {
   return (typeof value === 'string' && value !== '') || Number.isFinite(value) ? String(value) : null
 }
@@ -337,10 +324,7 @@ export interface LeadFilters {
   readonly sort?: string | undefined
 }
 
-/**
- * Adds the filters to a request.
- * @throws LeadsheetError usage_invalid for a filter that the upstream does not have
- */
+/** @throws LeadsheetError usage_invalid for a filter that the upstream does not have */
 export function putFilters(
   profile: Profile,
   filters: LeadFilters,
@@ -365,10 +349,7 @@ export function putFilters(
   }
 }
 
-/**
- * Formats a time for a filter. Digits for which the format has no place are cut off. This makes the time
- * earlier, so the filter misses no record.
- */
+/** Digits for which the format has no place are cut off: an earlier time misses no record. */
 export function formatTime(instant: Instant, format: TimeFilter['format']): string {
   switch (format) {
     case 'iso':

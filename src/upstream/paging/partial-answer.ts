@@ -1,7 +1,4 @@
-/**
- * Finds the signs by which an answer with a good status says that it is an error, or only a part of what was
- * asked for. Such a page is not whole, however its list ends.
- */
+/** Finds the signs by which an answer with a good status says that it is an error or only a part. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { saidIn } from '../client/answer.ts'
 import type { Profile } from '../profile/profile.ts'
@@ -37,10 +34,7 @@ const SEARCHED_PARTS = ['shards', 'clusters']
 const NO_ERROR =
   /^([0-]+|200|false|no|none|null|nil|n\/a|ok(ay)?|success(ful(ly)?)?|no[ _]?errors?([ _]found)?)?\.?$/i
 
-/**
- * Returns whether the value of an error field is an error. In many upstreams the field is always there, and
- * is empty, 0 or "ok" if there is none.
- */
+/** In many upstreams the field is always there, and is empty, 0 or "ok" if there is no error. */
 export function isErrorValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(isErrorValue)
   if (typeof value === 'object' && value !== null) return Object.values(value).some(isErrorValue)
@@ -93,7 +87,6 @@ function signIn({ envelope }: Pick<Profile, 'envelope'>, body: unknown, isLast: 
   return null
 }
 
-/** Lists the objects that contain the list, and those beside it that say how the request went. */
 function objectsAround(body: unknown, path: readonly string[]): object[] {
   const containers = path.map((_, depth) => readPath(body, path.slice(0, depth))).filter(isPlainObject)
   const besides = containers.flatMap((object) =>

@@ -10,8 +10,7 @@ import type { RawPage, Source } from '../source.ts'
 import type { LeadFilters } from './paging.ts'
 
 /**
- * Returns a function that fetches the pages of a list, and requests further pages in advance.
- * @param signal ends all requests; the caller must abort it when it needs no more pages
+ * @param signal ends all requests; must be aborted when no more pages are needed
  * @param firstRows the rows of the first page, if reading goes on behind it; otherwise 0
  */
 export function readAhead(
@@ -71,10 +70,7 @@ export function readAhead(
     return { position, page: isFirst ? page.then((first) => fitSize(first, ask)) : page, dropped }
   }
 
-  /**
-   * Sets the size of the other pages to that of the first page, if the upstream has cut it. A full scan without a
-   * total asks for the first page in that size, too: if it has fewer rows then, the upstream has hidden rows.
-   */
+  /** If a full scan without a total then gets fewer rows, the upstream has hidden rows. */
   async function fitSize(page: RawPage, ask: (rows: number) => Promise<RawPage>): Promise<RawPage> {
     const rows = page.records.length
     if (!isCut(rows, size)) return page
@@ -99,10 +95,7 @@ function firstPosition(paging: PagingProfile): number | null {
   return paging.kind === 'range' ? 0 : null
 }
 
-/**
- * Returns a page only after the requests for the next pages were really sent, because the caller may then
- * keep the thread busy.
- */
+/** Waits until the next requests were really sent, because the caller may then keep the thread busy. */
 async function handOut(page: Promise<RawPage>): Promise<RawPage> {
   const read = await page
   // Undici waits one turn of the event loop before it writes on an idle connection.
@@ -112,8 +105,7 @@ async function handOut(page: Promise<RawPage>): Promise<RawPage> {
 }
 
 /**
- * Fetches pages whose positions are cursors or links. Each page names the next one, so only one page is
- * requested at a time, while the caller works on an earlier page.
+ * Each page names the next one, so only one is requested at a time, while the caller works on another.
  * @param most the maximum number of fetched pages that wait for the caller
  */
 function chainPages(startPage: StartPage, most: number): FetchPage {
@@ -129,10 +121,7 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
     return asked.page
   }
 
-  /**
-   * Returns the first waiting page if it has the requested position. If it has another position, the caller
-   * goes on elsewhere in the list: all waiting pages are dropped.
-   */
+  /** At another position, the caller goes on elsewhere in the list, so all waiting pages are dropped. */
   function take(position: string | null): StartedPage | undefined {
     if (waiting[0]?.position === position) return waiting.shift()
     for (const { dropped } of waiting) dropped.abort()
@@ -161,10 +150,7 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
   }
 }
 
-/**
- * After this many pages, the number of pages that are requested at the same time grows by one. It does not grow
- * if the upstream has said that requests come too fast.
- */
+/** It does not grow if the upstream has said that requests come too fast. */
 const PAGES_TO_WIDEN = 8
 
 /**
@@ -211,10 +197,7 @@ function guessPages(
     }
   }
 
-  /**
-   * Returns the page that was already requested for a position, and drops the guesses before it, which were
-   * wrong. If no page was requested for the position, all guesses are dropped.
-   */
+  /** Drops the guesses before the position, which were wrong, or all if none is right. */
   function take(at: number): StartedPage | undefined {
     const index = guesses.findIndex((guess) => Number(guess.position) === at)
     const wrong = index === -1 ? guesses : guesses.slice(0, index)
@@ -247,10 +230,7 @@ function guessPages(
   }
 }
 
-/**
- * Returns how many pages to request at the same time: half of `width` if the upstream said that requests come
- * too fast, otherwise slightly more than `width`, but at most `max`.
- */
+/** Half of `width` if requests come too fast, otherwise slightly more, but at most `max`. */
 export function adapt(width: number, max: number, isTooFast: boolean): number {
   return isTooFast ? Math.max(1, width / 2) : Math.min(max, width + 1 / PAGES_TO_WIDEN)
 }
@@ -276,10 +256,7 @@ interface StartedPage {
 
 type StartPage = (position: string | null) => StartedPage
 
-/**
- * The maximum number of rows that two pages have in common. If positions count rows, a row that is added or
- * deleted shifts all later rows. Each page therefore begins a few rows early, so that no row is missed.
- */
+/** A row that is added or deleted shifts all later rows, so each page begins a few rows early. */
 
 const OVERLAP_ROWS_MAX = 20
 /** The maximum overlap as a share of the page, so that a small page still has new rows. */

@@ -1,6 +1,6 @@
 /**
- * The rule that says where a record has a field (for example the status of a lead) and how its value is
- * converted. A value that cannot be read becomes null, never a value of the wrong type.
+ * Says where a record has a field and how it is converted. An unreadable value becomes null, never a wrong
+ * type.
  */
 import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/json.ts'
@@ -24,7 +24,6 @@ const full = group({
     .optional(),
   /** Several paths whose values become one list, without absent values. `join` turns the list into a text. */
   all: z.array(fieldPathSchema).min(1).optional(),
-  /** The conversions of the value, applied in this order. */
   transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
   /** Maps values of the upstream to the values to store. A value that is not listed stays unchanged. */
   values: z.record(z.string(), z.string()).optional(),
@@ -33,10 +32,7 @@ const full = group({
   default: z.union([z.string(), z.number()]).optional(),
 })
 
-/**
- * The short form of a rule is a path. A list of several names is refused, because it could also mean several
- * paths.
- */
+/** The short form is a path. A list of names is refused, because it could also mean several paths. */
 export const fieldRuleSchema = z.union([
   z
     .union([z.string(), z.array(z.string().min(1))])
@@ -103,8 +99,7 @@ export function toText(value: unknown): string | null {
 }
 
 /**
- * Returns the id of a record as text; null for a boolean, an empty text, a list or an object. Characters that
- * cannot be shown are escaped and not removed, so that different ids stay apart.
+ * Null for a boolean, an empty text, a list or an object. Escaped and not cleaned, so that ids stay apart.
  */
 export function toId(value: unknown): string | null {
   if (typeof value === 'string') return escapeId(value) || null

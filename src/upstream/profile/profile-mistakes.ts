@@ -4,10 +4,7 @@ import { readPath } from '../values/json.ts'
 
 const SHOWN_CHARS = 60
 
-/**
- * Returns the place and the name of a part of the profile, such as `profile.yaml:3:9 paging.kind`. Each line
- * of an error begins with this text.
- */
+/** The place and the name of a part, such as `profile.yaml:3:9 paging.kind`, begin each line of an error. */
 export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
 
 /** The shape of a group of parts. It accepts no other names, and its mistakes name those that it has. */
@@ -17,7 +14,6 @@ export function group<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error })
 }
 
-/** Writes the lines for one mistake that zod found. */
 export function explainIssue(issue: z.core.$ZodIssue, data: unknown, nameOf: NamePlace): string[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {

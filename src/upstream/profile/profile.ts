@@ -12,10 +12,7 @@ import { fieldRuleSchema, placeSchema } from './field-rule.ts'
 import { explainIssue, group, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
 
-/**
- * The path of an endpoint below the base URL, `.` for the base URL itself, a whole URL, or `none` if the
- * upstream has no such endpoint.
- */
+/** A path below the base URL, `.` for the base URL itself, a whole URL, or `none`. */
 const endpoint = z.string().min(1)
 export type Place = z.output<typeof placeSchema>
 
@@ -35,19 +32,13 @@ const headerValue = z
   .string()
   .regex(/^[\t -~\u{80}-\u{ff}]*$/u, { error: 'the value of a header, in one line' })
 
-/**
- * The way in which a request carries the API key. `client/authorize.ts` sends the key in this way, and
- * `probe/auth-probe.ts` detects it for an unknown upstream.
- */
+/** How a request carries the API key; `probe/auth-probe.ts` detects it for an unknown upstream. */
 const authSchema = group({
   header: headerName.default('Authorization'),
   /**
-   * The value of the header. `{key}` stands for the API key. `{basic}` stands for the key in base64, as
-   * HTTP Basic sends it; the key is then `user:password` or only a user name. If the value is empty, the
-   * header is not sent.
+   * `{basic}` is the key in base64, as HTTP Basic sends it: `user:password` or a user name. Empty: no header.
    */
   value: headerValue.default('Bearer {key}'),
-  /** The query parameter that carries the key instead of the header. */
   query: z.string().min(1).optional(),
   /** Further headers of every request. `{key}` and `{basic}` are replaced in their values too. */
   headers: z.record(headerName, headerValue).default({}),
@@ -74,16 +65,10 @@ const size = {
 }
 const more = {
   has_more: fieldPathSchema.optional(),
-  /**
-   * The place of the total, which is the number of all records. The total is shown. It ends a list only if
-   * `stop_at_total` is true.
-   */
+  /** The place of the number of all records, which ends a list only if `stop_at_total` is true. */
   total: placeSchema.optional(),
 }
-/**
- * If true, the list ends when as many records were read as its total says. This is for upstreams that answer
- * a request past the last page with an error or with the last page again.
- */
+/** For upstreams that answer a request past the last page with an error or with the last page again. */
 const stop_at_total = z.boolean().default(false)
 
 export const pagingSchema = z.discriminatedUnion('kind', [
@@ -114,7 +99,6 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     ...size,
     ...more,
   }),
-  /** Follows a URL, a path or a query that the body contains. */
   group({ kind: z.literal('next_url'), next: fieldPathSchema, ...size, ...more }),
   /** Follows the `Link` header (RFC 8288). */
   group({ kind: z.literal('link'), ...size, ...more }),
@@ -127,7 +111,6 @@ export const pagingSchema = z.discriminatedUnion('kind', [
   }),
   /** Sends the id of the last record to get the records after it. */
   group({ kind: z.literal('last_id'), param: z.string(), id: fieldPathSchema, ...size, ...more }),
-  /** Has only one page, which contains all records. */
   group({ kind: z.literal('none'), ...size, ...more }),
 ])
 export type PagingProfile = z.output<typeof pagingSchema>
@@ -228,10 +211,7 @@ export const profileSchema = group({
   endpoints: endpointsSchema.prefault({}),
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
-  /**
-   * The paths of the records in answers. An empty path means that the answer itself is the record or the
-   * list.
-   */
+  /** An empty path means that the answer itself is the record or the list. */
   envelope: group({
     leads: fieldPathSchema.default([]),
     lead: fieldPathSchema.default([]),
@@ -250,9 +230,7 @@ export const profileSchema = group({
         status: z.string().min(1),
         outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
         in_funnel: z.boolean().optional(),
-        /**
-         * True for the first stage in which a lead counts as qualified. A lead in a later stage counts too.
-         */
+        /** A lead in a later stage counts too. */
         qualified: z.boolean().optional(),
       }),
     )

@@ -12,10 +12,7 @@ const header = z.string().regex(/^[\w-]+$/, 'the name of a header')
 const tolerance_seconds = z.int().min(1).max(86_400).default(TOLERANCE_SECONDS)
 
 const verifySchema = z.discriminatedUnion('scheme', [
-  /**
-   * The three headers of https://www.standardwebhooks.com. Their names begin with a prefix, which is `svix-`
-   * at some upstreams.
-   */
+  /** https://www.standardwebhooks.com, where the prefix is `svix-` at some upstreams. */
   group({
     scheme: z.literal('standard'),
     header_prefix: header.default(STANDARD_PREFIX),
@@ -31,13 +28,13 @@ const verifySchema = z.discriminatedUnion('scheme', [
     encoding: z.enum(['hex', 'base64']).default('hex'),
     key: z.enum(['text', 'hex', 'base64']).default('text'),
     /**
-     * The template of the signed text. It must contain `{body}`, and if `timestamp_header` is set, also
-     * `{timestamp}`. It may contain `{method}` and `{url}`.
+     * Must contain `{body}`, and `{timestamp}` if `timestamp_header` is set; may contain `{method}` and
+     * `{url}`.
      */
     signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
     /**
-     * The header with the time of the request: seconds or milliseconds since 1970, or an instant. Without
-     * such a header, nobody can see that an old request was sent again.
+     * Seconds or milliseconds since 1970, or an instant. Without it nobody sees that an old request was sent
+     * again.
      */
     timestamp_header: header.optional(),
     tolerance_seconds,
@@ -66,10 +63,7 @@ const verifySchema = z.discriminatedUnion('scheme', [
   group({
     scheme: z.literal('token'),
     header: header.default('Authorization'),
-    /**
-     * The expected value of the header. `{secret}` stands for the secret, and `{basic}` for the secret
-     * `user:password` in base64, as HTTP Basic sends it.
-     */
+    /** `{secret}` stands for the secret, `{basic}` for `user:password` in base64, as in HTTP Basic. */
     value: z
       .string()
       .regex(/\{(?:secret|basic)\}/, 'a text with {secret} or {basic}')
@@ -82,26 +76,16 @@ export type WebhookVerify = z.output<typeof verifySchema>
 
 export const webhookProfileSchema = group({
   verify: verifySchema,
-  /** The path of the list of events, if a request may carry several. */
   items: fieldPathSchema.optional(),
-  /**
-   * The place of the event's id. The id must be the same whenever the upstream sends the event again.
-   * Without a place, the id is derived from the event.
-   */
+  /** Must stay the same when the event is sent again. Without a place, it is derived from the event. */
   id: placeSchema.optional(),
   type: placeSchema.optional(),
   time: placeSchema.optional(),
-  /**
-   * The rules that find the id of the lead, pipeline or agent that the event is about. Of these three ids,
-   * the first one found counts.
-   */
+  /** Of the ids of lead, pipeline and agent, the first one found counts. */
   lead: fieldRuleSchema.optional(),
   pipeline: fieldRuleSchema.optional(),
   agent: fieldRuleSchema.optional(),
-  /**
-   * The path of the whole record of the lead, in the same format as in the list. This record is stored, so
-   * the lead is not fetched.
-   */
+  /** This record, in the format of the list, is stored, so the lead is not fetched. */
   record: fieldPathSchema.optional(),
   deleted: z.array(z.string().min(1)).default([]),
 })
@@ -125,10 +109,7 @@ function isSigned(signed: string): boolean {
   return parts.includes('body') && parts.every((part) => SIGNED_PARTS.some((known) => known === part))
 }
 
-/**
- * Returns whether the scheme signs requests but does not sign this header. Somebody who sends a signed
- * request again could then change the header.
- */
+/** A signed request could be sent again with such a header changed. */
 function isForgeable(name: string, verify: WebhookVerify): boolean {
   if (verify.scheme === 'standard') return name.toLowerCase() !== `${verify.header_prefix}id`.toLowerCase()
   return verify.scheme === 'hmac' || verify.scheme === 'stripe'

@@ -1,18 +1,11 @@
 /**
- * Parses the upstream's JSON, reads values at paths, and finds the records in an answer of unknown format. A
- * number that is too large for a JavaScript number becomes text with all its digits.
+ * Parses the upstream's JSON, reads values at paths, and finds the records in an answer of unknown format.
  */
 import { z } from 'zod'
 
-/**
- * Matches text that may contain a large number. The digits are repeated in the pattern because the engine is
- * far slower with `\d{16}`.
- */
+/** The digits are repeated because the engine is far slower with `\d{16}`. */
 const SUSPECT = new RegExp(`${'\\d'.repeat(16)}|\\d[eE]\\+?\\d\\d\\d`)
-/**
- * Matches a number that begins with sixteen digits or has a three-digit exponent. A JavaScript number may be
- * unable to hold it.
- */
+/** Sixteen digits or a three-digit exponent may be more than a JavaScript number can hold. */
 const LARGE = /(?<![^\s:,[-])\d(?:\d{15}|[\d.]*[eE]\+?\d{3})/
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
 const WHOLE = /^(-?\d+)(?:\.0+)?$/
@@ -115,10 +108,7 @@ export function findValue(bytes: Buffer, path: FieldPath): number | null {
   return at
 }
 
-/**
- * Returns the index after the value that begins at `start`. No recursion is used, so that deep nesting cannot
- * exhaust the stack.
- */
+/** Returns the index after the value. No recursion, so that deep nesting cannot exhaust the stack. */
 export function endOfValue(bytes: Buffer, start: number): number {
   const first = bytes[start]
   if (first === QUOTE) return endOfString(bytes, start)
@@ -152,10 +142,7 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/**
- * Returns the index of the value of the first property with this name; null if there is none, or if the name
- * is written with escapes.
- */
+/** Null if there is none, or if the name is written with escapes. */
 function findMember(bytes: Buffer, open: number, name: string): number | null {
   if (bytes[open] !== OPEN_BRACE) return null
   for (let at = skipSpace(bytes, open + 1); bytes[at] === QUOTE; ) {
@@ -233,10 +220,7 @@ interface RecordList {
   readonly records: readonly object[]
 }
 
-/**
- * Finds the list that most probably contains the records, judged by its name, ids, size and depth; null if
- * there is no list of objects.
- */
+/** Judged by name, ids, size and depth; null if there is no list of objects. */
 export function findRecords(body: unknown): RecordList | null {
   let best: (RecordList & { points: number }) | null = null
   for (const list of listsOf(body, [])) {

@@ -1,10 +1,7 @@
 /** Reads numbers and times in the many forms that upstreams use, and cleans texts of unwanted characters. */
 import type { Instant } from '../../domain/model.ts'
 
-/**
- * The smallest epoch numbers that are read as seconds, milliseconds, microseconds or nanoseconds. A smaller
- * number of milliseconds would be a time before 1974, so it is read in seconds.
- */
+/** A smaller number of milliseconds would be a time before 1974, so it is read in seconds. */
 const SECONDS_FROM = 1e9
 const MILLISECONDS_FROM = 1e11
 const MICROSECONDS_FROM = 1e14
@@ -17,10 +14,7 @@ const YEAR_10000 = Date.parse('+010000-01-01T00:00:00Z')
 const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-/**
- * Matches times in our own format that are certainly valid: the day is at most 28, and the year is within the
- * limits. They need no further check.
- */
+/** Our own format with a day of at most 28 is certainly valid and needs no further check. */
 const CANONICAL =
   /^(?:197[1-9]|19[89]\d|20\d\d|21[0-8]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 const WRITTEN =
@@ -47,10 +41,7 @@ export function toInstant(value: unknown): Instant | null {
   return ms === null || isUnlikelyTime(ms) ? null : new Date(ms).toISOString()
 }
 
-/**
- * Returns whether a time stands for "no time": it is before 1970-01-02 (such as 0001-01-01 or the number 0),
- * after 2199, or `0000-00-00`.
- */
+/** Before 1970-01-02 (such as 0001-01-01 or the number 0), after 2199, or `0000-00-00`. */
 export function isPlaceholderTime(value: unknown): boolean {
   if (typeof value === 'string' && /^0000-00-00/.test(value.trim())) return true
   const ms = milliseconds(value)
@@ -80,10 +71,7 @@ function parsed(value: unknown): number {
   return MESSAGE.test(text) ? Date.parse(text) : Number.NaN
 }
 
-/**
- * Returns the milliseconds since 1970. A day that does not exist gives NaN, although Date.parse would read 30
- * February as a day in March. The second 60 (a leap second) becomes 59.
- */
+/** NaN for a day that does not exist, which Date.parse may move. The second 60 (a leap second) becomes 59. */
 function written(day: string, time: string, offset: string): number {
   if (!isDay(Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8)))) return Number.NaN
   return Date.parse(`${day}T${time.replace(',', '.').replace(/^(\d\d:\d\d):60/, '$1:59')}${offset}`)
@@ -119,10 +107,7 @@ function offsetOf(zone: string | undefined): string {
 const GROUPED = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/
 const PLAIN = /^[+-]?(\d+(\.\d+)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/**
- * The allowed range of a kind of number. A number outside it was misread or is malicious. The ranges also
- * keep the sums over all leads finite.
- */
+/** A number outside its range was misread or is malicious. Ranges also keep sums finite. */
 export interface NumberRange {
   readonly min: number
   readonly max: number
@@ -147,10 +132,7 @@ export function toNumber(value: unknown, decimal?: DecimalSign): number | null {
   return Number.isFinite(number) ? number + 0 : null
 }
 
-/**
- * Returns whether a value is a number outside the range. A number too large for JavaScript is Infinity, which
- * is outside every range. A value that is not a number is not outside.
- */
+/** A number too large for JavaScript is Infinity, which is outside every range. */
 export function isOutside(value: unknown, { min, max }: NumberRange, decimal?: DecimalSign): boolean {
   const number = parseNumber(value, decimal)
   return number < min || number > max
@@ -185,13 +167,9 @@ export function findUnsureReason(value: unknown, decimal?: DecimalSign): 'none' 
   return decimal === undefined && THOUSANDS.test(value.trim()) ? 'thousands' : null
 }
 
-/**
- * Matches control characters (except tabs and line breaks), characters that reverse the direction of text,
- * and the byte order mark.
- */
+/** Control characters except tabs and line breaks, direction controls, and the byte order mark. */
 const UNWANTED = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069\uFEFF]/gu
 
-/** Matches printable ASCII, which needs no cleaning. */
 const PRINTABLE = /^[ -~]*$/
 
 /** Removes unwanted characters, and replaces halves of surrogate pairs by U+FFFD. */
@@ -206,10 +184,7 @@ export function isOddText(text: string): boolean {
 
 const ESCAPED = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069\uFEFF]|\p{Cs}|\\(?=u[\da-f]{4})/gu
 
-/**
- * Writes the characters that {@link cleanText} removes or replaces as `\u0001`. Two different ids stay
- * different, and {@link unescapeId} returns what was sent.
- */
+/** Writes unwanted characters as `\u0001`, so that different ids stay different; see {@link unescapeId}. */
 export function escapeId(id: string): string {
   return id.replace(ESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

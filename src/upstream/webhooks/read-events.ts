@@ -1,6 +1,6 @@
 /**
- * Reads the events of a verified webhook request. An event that cannot be read is stored with its problem.
- * Nothing is thrown, because after an error the upstream would only send the same request again.
+ * Reads the events of a verified webhook request. An event that cannot be read is stored with its problem,
+ * because after an error the upstream would only send the same request again.
  */
 import { createHash } from 'node:crypto'
 import type { UpstreamEvent } from '../../domain/model.ts'
@@ -11,7 +11,6 @@ import { parseJson, pathText, readPath } from '../values/json.ts'
 import { cleanText, toInstant } from '../values/scalar.ts'
 import { valuesOf, type WebhookMessage } from './verify-signature.ts'
 
-/** The parts of a profile that say where an event has its values. */
 export interface EventPlaces {
   readonly webhook: WebhookProfile
   readonly recordId: FieldRule | undefined
@@ -26,10 +25,7 @@ interface Sent {
   readonly isAlone: boolean
 }
 
-/**
- * The maximum number of events that are read from one request, because each event becomes a row in the store.
- * No known upstream sends so many.
- */
+/** Each event becomes a row in the store. No known upstream sends so many. */
 const EVENTS_MAX = 1_000
 const ID_CHARS_MAX = 256
 const TYPE_CHARS_MAX = 200
@@ -79,10 +75,7 @@ function readEvent(event: unknown, places: EventPlaces, sent: Sent): UpstreamEve
 type About = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'record' | 'problem'>
 const NOTHING: About = { resource: null, resourceId: '', record: null, problem: null }
 
-/**
- * Finds the lead, pipeline or agents that the event is about. If the event contains the lead's record, the id
- * is read from the record, because the record will be stored.
- */
+/** If the event contains the lead's record, the id is read from it, because the record will be stored. */
 function aboutOf(event: object, { webhook, recordId }: EventPlaces): About {
   const record = webhook.record === undefined ? undefined : readPath(event, webhook.record)
   if (typeof record === 'object' && record !== null) {
@@ -103,10 +96,7 @@ function aboutId(resource: 'lead' | 'pipeline', value: unknown): About {
   return { ...NOTHING, problem: `${shown} cannot be the id of a ${resource}` }
 }
 
-/**
- * Returns the event's id. If the upstream gives none, returns a hash of the event, which is the same when the
- * event is sent again.
- */
+/** Without an id of the upstream, returns a hash of the event, which stays the same when it is sent again. */
 function idOf(event: object, place: WebhookProfile['id'], sent: Sent): string {
   const id = toId(valueAt(place, event, sent))
   if (id === null) return digestOf(writeJson(event))
@@ -122,10 +112,7 @@ function valueAt(place: WebhookProfile['id'], event: object, { message }: Sent):
   return more.length > 0 ? null : (value ?? null)
 }
 
-/**
- * Makes an event that has only a problem. Such an event is stored, so that operators see that something could
- * not be read.
- */
+/** Stored so that operators see that something could not be read. */
 function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   return {
     ...NOTHING,
@@ -137,7 +124,6 @@ function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   }
 }
 
-/** Shortens a text. If a surrogate pair is cut in two, its half becomes U+FFFD. */
 function beginningOf<T extends string | null>(text: T, chars: number): string | T {
   return text === null ? text : text.slice(0, chars).toWellFormed()
 }

@@ -1,7 +1,4 @@
-/**
- * Manages the webhooks that are registered at the upstream. The description of the API has only the
- * registration, so an upstream may lack the other actions. They then fail with api_not_found.
- */
+/** Manages the webhooks at the upstream. Actions that it lacks fail with api_not_found. */
 import { z } from 'zod'
 import {
   type WireWebhookAttempt,
@@ -25,20 +22,14 @@ const listSchema = z.object({ data: z.array(shownSchema) })
 export type WireWebhook = z.infer<typeof shownSchema>
 export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
 
-/**
- * The body of a request that registers a webhook. Unlike in `webhookCreateSchema` of the contract, `events`
- * may contain types that only the upstream knows.
- */
+/** Unlike in `webhookCreateSchema`, `events` may contain types that only the upstream knows. */
 export interface WebhookOrder {
   readonly url: string
   readonly events: readonly string[]
   readonly description?: string | undefined
 }
 
-/**
- * The webhooks at the upstream. Every function may throw LeadsheetError api_*. The code is api_not_found if
- * the webhook does not exist or the upstream does not offer the action.
- */
+/** Every function may throw LeadsheetError api_*; api_not_found also if the action is not offered. */
 export type WebhookSource = ReturnType<typeof createWebhookSource>
 
 interface WebhookSourceDeps {
@@ -48,18 +39,13 @@ interface WebhookSourceDeps {
   readonly checked: <T>(url: URL, shape: z.ZodType<T>, answer: unknown) => T
 }
 
-/**
- * The statuses which mean that the upstream does not offer an action: not found, method not allowed, not
- * implemented.
- */
+/** Not found, method not allowed, not implemented. */
 const UNOFFERED = [404, 405, 501]
 
 interface Asking {
-  /** The action in words for error messages, such as `list webhooks`. */
   readonly what: string
   readonly method: Call['method']
   readonly id?: string
-  /** The action, such as `test`, which is appended to the path after the id. */
   readonly action?: string
   readonly body?: WebhookOrder
   readonly idempotencyKey?: string
@@ -93,7 +79,6 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
       (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
     test: (id: string, signal?: AbortSignal): Promise<WireWebhookAttempt> =>
       ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
-    /** Deletes a webhook, and returns whether it existed. */
     async remove(id: string, signal?: AbortSignal): Promise<boolean> {
       const asking = { what: 'remove a webhook', method: 'DELETE', id, signal } as const
       const { url, status } = await send(asking)

@@ -11,7 +11,6 @@ import { toInstant } from '../values/scalar.ts'
 
 export interface WebhookMessage {
   readonly method: string
-  /** The public URL to which the upstream sends, as it was registered there. */
   readonly url: string
   /** The values of each header. The names are in lower case. */
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>
@@ -23,7 +22,6 @@ interface Claim {
   readonly signatures: readonly string[]
   /** The time of the request in milliseconds since 1970; null if the scheme has no time. */
   readonly sentAtMs: number | null
-  /** Computes the signature that the request must have if it was signed with this key. */
   readonly sign: (key: Buffer) => string
 }
 
@@ -57,8 +55,7 @@ export function whyRefused(
 }
 
 /**
- * Reads the signatures and the time of a request. Returns null if the profile accepts every request. Returns
- * a text with the reason if the request must be refused whatever the secret is.
+ * Returns null if the profile accepts every request, and a text if it must be refused whatever the secret is.
  */
 function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
   switch (verify.scheme) {
@@ -133,7 +130,6 @@ function hmacOf(
   return hmac.digest(encoding)
 }
 
-/** Reads Stripe's signature header, such as `t=1614265330,v1=…,v1=…,v0=…`. */
 function readStripe(header: string, message: WebhookMessage): Claim | string {
   const headers = readOnce(message, { signature: header })
   if (typeof headers === 'string') return headers
@@ -162,10 +158,7 @@ function readToken({ header, value }: Verify<'token'>, message: WebhookMessage):
   }
 }
 
-/**
- * Returns the values of headers, each of which must occur exactly once. If one does not, returns a text that
- * names this header. For an undefined name, the value is empty.
- */
+/** If a header does not occur exactly once, returns a text that names it. Empty for an undefined name. */
 function readOnce<Name extends string>(
   { headers }: WebhookMessage,
   names: Readonly<Record<Name, string | undefined>>,
@@ -201,10 +194,7 @@ export function isReadableSecret({ verify }: WebhookProfile, secret: string): bo
   return keyOf(verify, secret).length > 0 && (!isPair || secret.includes(':'))
 }
 
-/**
- * Returns the decoded secrets. A secret that cannot be decoded is left out, because an empty or cut key would
- * be unsafe.
- */
+/** A secret that cannot be decoded is left out, because an empty or cut key would be unsafe. */
 function keysIn(verify: WebhookVerify, secrets: readonly string[]): readonly Buffer[] {
   return secrets.map((secret) => keyOf(verify, secret)).filter((key) => key.length > 0)
 }
@@ -216,10 +206,7 @@ function keyOf(verify: WebhookVerify, secret: string): Buffer {
   return Buffer.from(secret, form === 'text' ? 'utf8' : form)
 }
 
-/**
- * Returns whether one of the given signatures is expected. All pairs are compared to the end, so that the
- * time taken does not show how nearly a signature fits.
- */
+/** Compares all pairs, so that the time taken does not show how nearly a signature fits. */
 function isAnyOf(given: readonly string[], expected: readonly string[]): boolean {
   const digests = expected.map(digestOf)
   let isFound = false
@@ -229,7 +216,7 @@ function isAnyOf(given: readonly string[], expected: readonly string[]): boolean
   return isFound
 }
 
-/** Returns a hash of the text. All hashes have the same length, as `timingSafeEqual` requires. */
+/** All hashes have the same length, as `timingSafeEqual` requires. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
