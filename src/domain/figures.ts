@@ -1,8 +1,4 @@
-/**
- * The types of the figures of a report, which are its numbers and lists. The code in `store/figures/` defines
- * and reads each figure. The code in `report/` puts the figures into words. Each issue stores its figures as
- * JSON.
- */
+/** The types of a report's figures, which `store/figures/` reads and each issue stores as JSON. */
 
 import type { PERIOD_KINDS } from './choices.ts'
 import type { Insight } from './insight.ts'
@@ -23,15 +19,12 @@ import type { Freshness } from './sync.ts'
 
 /** The filter of a report: the report covers the leads that meet every condition. */
 export interface LeadFilter {
-  /** The ids of the pipelines whose leads are covered; null for all pipelines. */
+  /** Null for all pipelines. */
   readonly pipelineIds: readonly string[] | null
   readonly conditions: readonly FilterCondition[]
 }
 
-/**
- * A condition on the present value of a column of the table `lead`: the value must be one of the texts `in`,
- * or a number from `min` to `max`, both included. A null bound does not restrict the value.
- */
+/** A condition on a present value of `lead`. Bounds are included, and a null bound does not restrict. */
 export type FilterCondition =
   | { readonly field: string; readonly in: readonly string[] }
   | { readonly field: string; readonly min: number | null; readonly max: number | null }
@@ -41,31 +34,23 @@ export type PeriodKind = (typeof PERIOD_KINDS)[number]
 export interface ReportFigures {
   readonly kind: PeriodKind
   readonly period: Period
-  /** The earlier period with which `period` is compared. */
   readonly prior: Period
   readonly filter: LeadFilter
   readonly freshness: Freshness
-  /** The names of the pipelines that the report covers, sorted by name. */
   readonly pipelines: readonly string[]
-  /** The number of stored leads that the report covers, whatever their status. */
+  /** The number of stored leads, of any status. */
   readonly leads: number
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
   readonly lost: Compared<number>
-  /**
-   * The value of the won leads, one amount for each currency. The currency with the most leads comes first.
-   */
+  /** One amount for each currency. The currency with the most leads comes first. */
   readonly wonValue: Compared<readonly Money[]>
   /** The share of won leads among won and lost leads, over the 30 days up to the end of each period. */
   readonly winRate: Compared<Ratio>
-  /**
-   * The value of the open leads at the end of each period, one amount for each currency. The currency with
-   * the most leads comes first.
-   */
+  /** The value at the end of each period, with the currency that has the most leads first. */
   readonly openValue: Compared<readonly Money[]>
   /**
-   * The number of leads whose status at the end of each period is known, and the number of open leads whose
-   * value is known then.
+   * The leads whose status at the end of each period is known, and the open leads whose value is known then.
    */
   readonly known: { readonly status: Compared<HistoryCoverage>; readonly value: Compared<HistoryCoverage> }
   readonly sparklines: Sparklines
@@ -74,35 +59,25 @@ export interface ReportFigures {
   readonly changes: Changes
   readonly topLeads: TopLeads
   readonly stalled: Stalled
-  /** The figures of each pipeline, sorted by name. Pipelines with neither leads nor changes are left out. */
   readonly byPipeline: readonly PipelineLine[]
   /** The figures of each source of leads. The source with the most new leads comes first. */
   readonly bySource: readonly SourceLine[]
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /**
-   * The judgement of the numbers, such as which are unusual. Null if nothing was judged, such as for a past
-   * state of the data.
-   */
+  /** Null if nothing was judged, such as for a past state of the data. */
   readonly insight: Insight | null
-  /**
-   * The results of the report's own SQL queries, in the report's order. A query that failed has neither
-   * columns nor rows.
-   */
+  /** In the report's order. A query that failed has neither columns nor rows. */
   readonly queries: readonly QueryTable[]
   /** The parts of the report that could not be read. The fields of these parts are empty and mean nothing. */
   readonly failed: readonly FailedSection[]
-  /** The warnings that stand above all numbers, whichever blocks the report has. */
   readonly warnings: readonly ReportWarning[]
 }
 
 export interface FailedSection {
-  /**
-   * The name of the block. If it is `kpis`, only the sparklines are missing, and the key numbers are there.
-   */
+  /** If it is `kpis`, only the sparklines are missing, and the key numbers are there. */
   readonly block: string
-  /** The name of the query, if one of the report's own SQL queries failed; null if another part failed. */
+  /** Null if another part than one of the report's own SQL queries failed. */
   readonly query: string | null
   readonly message: string
 }
@@ -115,10 +90,7 @@ export interface MissedWarning {
   readonly periods: readonly Period[]
 }
 
-/**
- * The warning that the report was made and sent later than due. The cause of the delay lasted from `from` to
- * `to`.
- */
+/** The report was made later than due. The cause of the delay lasted from `from` to `to`. */
 export interface LateWarning {
   readonly kind: 'late'
   readonly from: Instant
@@ -139,26 +111,16 @@ export interface UnusualWarning {
   readonly is: number
 }
 
-/**
- * The values of the last periods of the same kind, oldest first, this period included: 14 days, 12 weeks or
- * 12 months. A value is null if the stored data does not cover its whole period.
- */
+/** The last value is of this period. A value is null if its period is not wholly covered. */
 export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
   readonly won: readonly (number | null)[]
   readonly winRate: readonly (number | null)[]
-  /**
-   * The value of the open leads, in the currency that most open leads have at the end of the report's period.
-   * A value is also null if more than 1 % of it comes from leads whose value at that time is unknown.
-   */
+  /** In the currency of most open leads. Null also if more than 1 % of the value comes from unknown leads. */
   readonly openValue: readonly (number | null)[]
 }
 
-/**
- * One local day of the trend chart. The trend has 96 days, so that each of the last 90 days has a mean over 7
- * days. The numbers are null before the first lead, and for a day that the stored data does not cover to its
- * end.
- */
+/** One of 96 local days, so that the last 90 have a mean over 7 days. Null where a day is not covered. */
 export interface TrendDay {
   /** The date of the day in the report's time zone, such as `2026-11-20`. */
   readonly day: string
@@ -173,19 +135,13 @@ export interface Funnel {
    * missing or were read long after the period.
    */
   readonly source: 'service' | 'ours'
-  /**
-   * The number of leads with a known history. The funnel that leadsheet counts contains only these leads.
-   * Null for the upstream's funnel.
-   */
+  /** The leads with a known history, which are all that our funnel counts. Null for the upstream's funnel. */
   readonly coverage: HistoryCoverage | null
   /** The number of leads for which it is known how long they were in each stage. `medianDays` uses only these. */
   readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {
-    /**
-     * The median number of days that leads stayed in this stage, over the stays that ended in the last 90
-     * days; null if no such stay is known.
-     */
+    /** The median over the stays that ended in the last 90 days; null if no such stay is known. */
     readonly medianDays: number | null
   })[]
 }

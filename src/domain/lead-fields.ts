@@ -6,12 +6,9 @@
  */
 
 interface LeadFieldRow {
-  /** The name of the field in the model. `lead.<name>` is the key of its heading in `report/words/`. */
+  /** `lead.<name>` is the key of the heading in `report/words/`. */
   readonly name: string
-  /**
-   * The column in the tables `lead` and `lead_version`, and the name of the field in a profile (the settings
-   * that describe an upstream's API).
-   */
+  /** The column in `lead` and `lead_version`, and the name of the field in a profile. */
   readonly column: string
   /** The type of the value. The entries of a list are texts. A number must be within `range`. */
   readonly type: 'text' | 'number' | 'list' | 'instant'
@@ -20,10 +17,7 @@ interface LeadFieldRow {
   readonly isWhole?: true
   /** The value of the field if the record has none; by default null. */
   readonly absent?: string
-  /**
-   * The explanation of the field. It says the unit of the value or, for an instant, whose clock the instant
-   * comes from. It is used as the comment of the column and in the data dictionary.
-   */
+  /** Names the unit, or whose clock an instant comes from. It becomes the comment of the column. */
   readonly meaning: string
   /** Marks personal data. The data dictionary and drafted profiles show no example of it. */
   readonly isPersonal?: true
@@ -32,15 +26,9 @@ interface LeadFieldRow {
   readonly hasHistory?: true
   /** The path of the field in the records of the reference service, our own implementation of the API. */
   readonly wire?: string
-  /**
-   * The names that other APIs use for the field, separated by spaces, the most likely name first. They are in
-   * lower case; `company.name` is a field `name` inside `company`.
-   */
+  /** Lower-case names in other APIs, the likeliest first. `company.name` is inside `company`. */
   readonly probe?: string
-  /**
-   * The look of the values, if `type` does not say enough. The probe uses it to recognise the fields of an
-   * unknown API. `few` means that the field has only a few different values.
-   */
+  /** Helps the probe to recognise a field. `few` means that the field has only a few different values. */
   readonly looks?: 'few' | 'email' | 'domain' | 'currency'
 }
 
@@ -315,12 +303,10 @@ export type LeadValues = { readonly [F in LeadField as F['name']]: ValueOf<F> }
 type Stored<F extends LeadField> = F extends { readonly type: 'list' | 'instant' } ? string : ValueOf<F>
 
 /**
- * The values of a lead as columns of the store. A list is JSON text. Every instant is present: if the record
- * has none, the store uses the time at which it read the lead.
+ * The values as columns of the store. A list is JSON text. A missing instant becomes the time of the reading.
  */
 export type LeadColumns = { [F in LeadField as F['column']]: Stored<F> }
 
-/** Returns the fields whose rows have a property, such as `hasHistory`. */
 export function fieldsWith<K extends keyof LeadFieldRow>(
   key: K,
 ): readonly Extract<LeadField, Readonly<Record<K, unknown>>>[] {
@@ -329,10 +315,7 @@ export function fieldsWith<K extends keyof LeadFieldRow>(
   )
 }
 
-/**
- * The fields that lists of leads show. The lists show the present values of these fields, not the values at
- * the end of the period. The order is that of the columns of an attached file.
- */
+/** Lists show the present values of these fields. The order is that of the columns of an attached file. */
 export const LISTED_FIELDS = [
   'contactName',
   'contactTitle',

@@ -4,21 +4,14 @@ import type { Compared, HistoryCoverage, Instant, Lead, Money, Ratio } from './m
 
 export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'deleted' | 'returned'
 
-/**
- * The changes of leads since the last issue. Each lead is counted once, by its status at the end of the
- * period.
- */
+/** The changes since the last issue. Each lead is counted once, by its status at the end of the period. */
 export interface Changes {
-  /**
-   * The instant from which changes are listed: the start of the period, or the end of the last sent issue if
-   * that is earlier. Older changes are listed too if they became known only after that issue.
-   */
+  /** The start of the period, or the end of the last sent issue if that is earlier. */
   readonly since: Instant
   /** The number of leads whose history is known. Changes of other leads forward or back may be missing. */
   readonly coverage: HistoryCoverage
   /**
-   * The changes by kind. `total` is the number of changed leads, and `rows` holds the first of them, sorted
-   * by currency and value.
+   * `total` is the number of changed leads, and `rows` holds the first of them, sorted by currency and value.
    */
   readonly kinds: readonly {
     readonly kind: ChangeKind
@@ -32,17 +25,13 @@ export interface ChangedLead {
   readonly id: string
   readonly companyName: string
   readonly pipelineName: string
-  /**
-   * The status of the lead in the last issue or, if unknown, its first status since then. Null if neither is
-   * known, or if the lead was deleted or came back.
-   */
+  /** The status in the last issue, or the first since then. Null if unknown, deleted or restored. */
   readonly fromStatus: string | null
   readonly toStatus: string
   readonly at: Instant
   readonly value: Money | null
 }
 
-/** A lead as the lists of a report and the attached lists show it. */
 export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
   readonly id: string
   readonly companyName: string
@@ -55,20 +44,14 @@ export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
   readonly changedAt: Instant
 }
 
-/**
- * The new leads with a score of `minScore` or more, the best first. `total` is the number of all these leads,
- * and `rows` holds the first.
- */
+/** The new leads with a score of `minScore` or more, the best first. `rows` holds the first of `total`. */
 export interface TopLeads {
   readonly minScore: number
   readonly total: number
   readonly rows: readonly ListedLead[]
 }
 
-/**
- * The open leads that have not changed for `days` days or more, the longest unchanged first. `total` is the
- * number of all these leads, and `rows` holds the first.
- */
+/** The open leads unchanged for `days` days or more, the longest first. `rows` holds the first of `total`. */
 export interface Stalled {
   readonly days: number
   /** The number of open leads for which it is known whether they are stalled. */
@@ -92,7 +75,6 @@ export interface PipelineLine {
 }
 
 export interface SourceLine {
-  /** The name of the source; null for leads without a source. */
   readonly source: string | null
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
@@ -122,14 +104,12 @@ export interface AgentLine {
 export interface Outage {
   readonly agentName: string
   readonly beganAt: Instant
-  /** The end of the outage; null while the outage lasts. */
   readonly endedAt: Instant | null
   readonly hours: number
 }
 
 /**
- * A number in the upstream's own statistics that differs from the number that leadsheet counted. Both numbers
- * are for the instant `asOf`. The statistics are the latest ones that are not newer than the stored leads.
+ * Both numbers are for the instant `asOf`, of the latest statistics that are not newer than the stored leads.
  */
 export interface StatDifference {
   readonly pipelineName: string
@@ -142,7 +122,7 @@ export interface StatDifference {
     | 'win_rate'
     | 'open_value'
     | 'won_value'
-  /** The currency (ISO 4217) if the figure is an amount, otherwise null. */
+  /** ISO 4217; null if the figure is no amount. */
   readonly currency: string | null
   readonly ours: number
   readonly upstream: number
@@ -169,11 +149,9 @@ export interface DataQuality {
   } | null
 }
 
-/** The result of one of the queries in a report's own folder. */
 export interface QueryTable {
   readonly name: string
   readonly title: string
-  /** The note below the title; null if there is no note. */
   readonly note: string | null
   readonly sql: string
   readonly columns: readonly string[]

@@ -52,10 +52,7 @@ export function nameFault(name: string): string | null {
   return unseenIn(name, name.length)
 }
 
-/**
- * Names the first character that nobody sees; null if there is none.
- * @param nameEnd where the display name ends and the address begins
- */
+/** Names the first character that nobody sees, or null. The display name ends at `nameEnd`. */
 function unseenIn(text: string, nameEnd: number): string | null {
   const inName = UNSEEN_IN_NAME.exec(text.slice(0, nameEnd))?.index
   const inAddress = UNSEEN.exec(text.slice(nameEnd))?.index

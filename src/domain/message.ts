@@ -1,14 +1,12 @@
 /** A rendered report and the message that carries it to one recipient. */
 import type { Instant } from './model.ts'
 
-/** A rendered report, ready for a message or the archive. */
 export interface Rendered {
   readonly subject: string
   readonly html: string
   readonly text: string
 }
 
-/** A file that a message carries. */
 export interface MessageFile {
   /** The file name, such as `daily-stalled-2026-11-20.xlsx`. */
   readonly name: string
@@ -18,7 +16,6 @@ export interface MessageFile {
   readonly cid: string | null
 }
 
-/** The addresses that a recipient can use to unsubscribe. */
 export interface Unsubscribe {
   /** A mail address, or `Name <address>`. */
   readonly mailto: string
@@ -26,11 +23,9 @@ export interface Unsubscribe {
   readonly url: string | null
 }
 
-/** A message to one recipient. */
 export interface Message extends Rendered {
   readonly from: string
   readonly to: string
-  /** The name of the recipient; null if unknown. */
   readonly toName: string | null
   readonly replyTo: string | null
   readonly unsubscribe: Unsubscribe
@@ -40,10 +35,7 @@ export interface Message extends Rendered {
   readonly messageId: string
   /** The Message-ID of the message that this one replaces; absent for a first message. */
   readonly inReplyTo?: string
-  /**
-   * The time at which the issue was rendered or the message was requested again. It is the Date header of
-   * every attempt.
-   */
+  /** The time of rendering or of a new request, which is the Date header of every attempt. */
   readonly date: Instant
   /** The name of the report, which is also in the List-Id and X-Leadsheet-Report headers. */
   readonly report: string

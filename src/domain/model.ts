@@ -1,19 +1,15 @@
 /**
- * The types of leads, events, statistics and agents. Every instant is a text in RFC 3339 format, in UTC with
- * milliseconds, so that sorting the texts sorts the times.
+ * The model. Every instant is RFC 3339 in UTC with milliseconds, so that sorting the texts sorts the times.
  */
 import type { LeadValues } from './lead-fields.ts'
 
-/** An instant, such as `2026-11-20T08:15:00.000Z`. */
 export type Instant = string
 
-/**
- * A half-open span of time (`from` included, `to` not), with the time zone whose calendar the span follows.
- */
+/** `from` is included and `to` is not. The calendar is that of the time zone. */
 export interface Period {
   readonly from: Instant
   readonly to: Instant
-  /** The IANA name of the time zone, such as `Europe/Berlin`. */
+  /** An IANA name, such as `Europe/Berlin`. */
   readonly timeZone: string
 }
 
@@ -31,15 +27,12 @@ export interface Stage {
   readonly status: string
   readonly position: number
   readonly outcome: StageOutcome
-  /** True if the stage is a step towards winning the lead. */
   readonly inFunnel: boolean
-  /** True if a lead at this stage counts as qualified. */
   readonly isQualified: boolean
 }
 
 /**
- * A company that an agent discovered for a pipeline, with its state in that pipeline. An instant is null if
- * the upstream does not send it; the store then uses the time at which the lead or its change was first read.
+ * Instants are null if the upstream does not send them. The store then uses the time of the first reading.
  */
 export interface Lead extends LeadValues {
   /** The record as the upstream sent it, as JSON text; texts of more than 64 kB are cut. */
@@ -48,7 +41,6 @@ export interface Lead extends LeadValues {
   readonly cleaned: readonly string[]
   /** The number of texts in the record that were cut. */
   readonly cut: number
-  /** The values that may have been read wrongly. */
   readonly unsure: readonly UnsureValue[]
 }
 
@@ -62,13 +54,9 @@ export interface UnsureValue {
   readonly hasComma: boolean
 }
 
-/**
- * The details of a lead: its enrichment (facts that agents found about the company) and its activity history.
- * The upstream sends the details only if a single lead is requested, not in the list of leads.
- */
+/** Enrichment and activity history, which the upstream sends only if a single lead is requested. */
 export interface LeadDetail {
   readonly leadId: string
-  /** The time of the last change of the lead; null if the details contain no time. */
   readonly updatedAt: Instant | null
   /** The enrichment as JSON text; null if there is none. */
   readonly enrichment: string | null
@@ -81,14 +69,10 @@ export interface LeadDetail {
 /** The kind of thing that an event is about: one lead, the statistics of one pipeline, or all agents. */
 export type EventResource = 'lead' | 'pipeline' | 'agents'
 
-/** An event that the upstream has sent by webhook. */
 export interface UpstreamEvent {
-  /**
-   * The upstream's id of the event, which is the same in each attempt to deliver the event. If the event has
-   * no id, one is derived from the message.
-   */
+  /** The same in each attempt to deliver the event; derived from the message if the upstream sends none. */
   readonly id: string
-  /** The type of the event in the upstream's words; null if absent. */
+  /** In the upstream's words; null if absent. */
   readonly type: string | null
   /** The time of the event by the upstream's clock; null if absent. */
   readonly occurredAt: Instant | null
@@ -98,16 +82,11 @@ export interface UpstreamEvent {
   readonly resourceId: string
   /** True if the event says that the lead was deleted. */
   readonly isDeletion: boolean
-  /**
-   * The whole record of the lead as JSON text. Null if the event contains no record that may be stored, so
-   * that the lead must be read from the upstream.
-   */
+  /** JSON text; null if the event has no record that may be stored, so that the lead must be requested. */
   readonly record: string | null
-  /** The reason why the event cannot be read; null if it was read without a problem. */
   readonly problem: string | null
 }
 
-/** An entry in the activity history of a lead. */
 export interface Activity {
   /** The upstream's id of the entry; derived from the entry if it has none. */
   readonly id: string
@@ -122,10 +101,7 @@ export interface Activity {
 /** A record that could not be mapped. The record is kept with the reason and is never dropped. */
 export interface QuarantinedRecord {
   readonly resource: 'lead' | 'agent' | 'pipeline_stat' | 'activity'
-  /**
-   * The upstream's id. For a lead or an agent it is the record's own id, for statistics the id of the
-   * pipeline, for an activity the id of the lead. Null if the id could not be read.
-   */
+  /** The record's own id, or that of its pipeline (statistics) or lead (activities); null if unreadable. */
   readonly id: string | null
   readonly reason: string
   /** The record as it was sent, or its beginning if it is too large to keep. */
@@ -160,7 +136,6 @@ export interface StageStat {
   readonly medianHours: number | null
 }
 
-/** The state of an AI agent at one time. */
 export interface Agent {
   readonly id: string
   readonly name: string
@@ -190,10 +165,7 @@ export interface Ratio {
 export interface FunnelStage {
   readonly status: string
   readonly reached: number
-  /**
-   * The share, from 0 to 1, of the leads at the previous stage that also reached this stage; null for the
-   * first stage, and if no lead reached the previous stage.
-   */
+  /** The share of the previous stage's leads that came here, 0 to 1; null without such leads. */
   readonly conversion: number | null
 }
 
@@ -203,12 +175,8 @@ export interface Compared<T> {
   readonly prior: T
 }
 
-/**
- * The coverage of a figure. A figure can need the history of leads, and `known` is the number of leads whose
- * history is known.
- */
+/** A figure can need the history of leads, and `known` is the number of leads whose history is known. */
 export interface HistoryCoverage {
   readonly known: number
-  /** The number of leads that the figure is about. */
   readonly of: number
 }

@@ -1,7 +1,4 @@
-/**
- * The periods of reports: whole local days as half-open spans of UTC instants. A day has 23 or 25 hours if
- * the clock changes. Therefore periods are computed with calendar dates and not with hours.
- */
+/** Periods are whole local days, computed with calendar dates because days have 23 to 25 hours. */
 
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
@@ -77,10 +74,7 @@ const RUNS = 70
 /** Bounds the search for a schedule that repeats all day. */
 const TRIES = 1000
 
-/**
- * Returns the coming runs of a schedule with their periods.
- * @param isOnceADay true if only the first run of each day counts
- */
+/** Lists the coming runs with their periods. With `isOnceADay`, only the first run of each day counts. */
 export function listCoveringRuns(
   kind: PeriodKind,
   timing: Timing,
@@ -102,8 +96,7 @@ export function listCoveringRuns(
 }
 
 /**
- * Returns the earlier period with which a period is compared: the same weekdays of an earlier week, the month
- * or quarter before, or the same number of days directly before.
+ * Returns the same weekdays of an earlier week, the month or quarter before, or as many days directly before.
  */
 export function priorOf(kind: PeriodKind, period: Period): Period {
   const { from, to } = daysOf(period)
@@ -125,10 +118,7 @@ export function priorOf(kind: PeriodKind, period: Period): Period {
   }
 }
 
-/**
- * Returns the last periods up to the end of a period, oldest first: 8 quarters, 12 months, 12 weeks or, for
- * other kinds, 14 days.
- */
+/** Returns the last 8 quarters, 12 months, 12 weeks or 14 days up to the end of a period, oldest first. */
 export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Period[] {
   if (kind === 'week' || kind === 'month' || kind === 'quarter') {
     const to = dayHolding(Date.parse(end), timeZone)
@@ -142,7 +132,6 @@ export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Pe
   return daysUpTo(end, SPARK_DAYS, timeZone)
 }
 
-/** Returns the last `count` whole local days up to an instant, oldest first. */
 export function daysUpTo(end: Instant, count: number, timeZone: string): Period[] {
   const days: Period[] = []
   for (let from = end; days.length < count; ) {
@@ -153,7 +142,6 @@ export function daysUpTo(end: Instant, count: number, timeZone: string): Period[
   return days
 }
 
-/** Returns the whole local day before the day of `at`. */
 export function dayBefore(at: Date, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   const to = startOfDay(today, timeZone)
@@ -167,15 +155,11 @@ export function weekBefore(period: Period): Period {
   return spanOf(from - 7, to - 7, period.timeZone)
 }
 
-/**
- * Returns the whole local days from the beginning of the date `from` up to the beginning of the date `to`.
- * @param from a date such as `2026-11-14`
- */
+/** Returns the whole local days from one date, such as `2026-11-14`, up to the beginning of another. */
 export function periodBetween(from: string, to: string, timeZone: string): Period {
   return spanOf(Date.parse(from) / DAY_MS, Date.parse(to) / DAY_MS, timeZone)
 }
 
-/** Returns the period of the last `days` whole local days before the day of `at`. */
 export function daysBefore(at: Date, days: number, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   return spanOf(today - days, today, timeZone)
@@ -197,10 +181,7 @@ export function formatDates(period: Period): string {
   return localDates(period).replace('--', ' to ')
 }
 
-/**
- * Formats the local dates of a period for a file name (ISO 8601): `2026-11-20`, or `2026-11-16--2026-11-22`
- * for several days.
- */
+/** Formats dates for a file name (ISO 8601): `2026-11-20`, or `2026-11-16--2026-11-22` for several days. */
 export function localDates(period: Period): string {
   const { from, to } = daysOf(period)
   // Skips a date that the time zone left out, because it does not belong to the period.

@@ -1,7 +1,4 @@
-/**
- * The types of the result of a sync: its parts, counts, problems and outcome, and the result of its scan of
- * the upstream's list of leads.
- */
+/** The types of the result of a sync and of its scan of the upstream's list of leads. */
 import type { Instant } from './model.ts'
 
 export interface SyncFailure {
@@ -12,28 +9,18 @@ export interface SyncFailure {
   readonly message: string
 }
 
-/**
- * The age of the data and what the data covers. Reports show both, so that nobody takes old data for fresh
- * data.
- */
+/** Reports show the age and extent of the data, so that nobody takes old data for fresh data. */
 export interface Freshness {
-  /**
-   * The instant up to which the stored leads contain everything that the upstream had; null before the first
-   * complete sync.
-   */
+  /** Everything up to this time is in the stored leads; null before the first complete sync. */
   readonly dataAsOf: Instant | null
   /** True if `dataAsOf` is at or after the end of the report's period. */
   readonly coversPeriod: boolean
-  /** The time at which the statistics were last read; null if they were never read. */
   readonly statsAsOf: Instant | null
-  /** The time at which the agents were last read; null if they were never read. */
   readonly agentsAsOf: Instant | null
   /** The last sync that failed or stopped half-way; null if a complete sync came after it. */
   readonly lastFailure: SyncFailure | null
   readonly runId: string | null
-  /** The number of requests that the run `runId` sent. */
   readonly requests: number | null
-  /** The number of quarantined records, which could not be mapped. */
   readonly quarantinedRecords: number
   /** The fields of leads that contain implausible times. */
   readonly implausibleTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
@@ -56,10 +43,7 @@ export interface LeadCounts {
   readonly quarantined: number
 }
 
-/**
- * The number of leads whose details were read (`read`), that the upstream no longer knows (`notFound`), and
- * whose details could not be read, so that a later sync reads them (`failed`).
- */
+/** `notFound` counts leads that the upstream no longer knows; a later sync reads those that `failed`. */
 export interface DetailCounts {
   readonly read: number
   readonly notFound: number
@@ -110,11 +94,8 @@ export interface ScanReport {
   readonly startedAt: Instant
   readonly scan_result: 'complete' | 'incomplete' | 'unproven'
   readonly stop: ScanStop
-  /**
-   * The last total that the upstream reported; null if it reported none. The scan never relies on this total.
-   */
+  /** The last total that the upstream reported; null if none. The scan never relies on it. */
   readonly reportedTotal: number | null
-  /** The number of different leads that the scan found. */
   readonly distinct: number
   readonly pages: number
   /** The number of passes over the list; the passes after the first verify its result. */
@@ -127,7 +108,6 @@ export interface ScanReport {
   readonly cut: number
   /** The number of missing leads that were not marked as deleted, because too many were missing. */
   readonly heldBack: number
-  /** Oddities that do not make the run fail. */
   readonly warnings: readonly string[]
   readonly drift: readonly FieldDrift[]
 }
@@ -136,14 +116,11 @@ export interface ScanReport {
 export interface SyncResult {
   readonly runId: string
   readonly outcome: SyncOutcome
-  /** True if every requested part was read to the end. */
   readonly complete: boolean
   readonly leads: LeadCounts
   /** The result of the scan of the leads; null if leads were not requested or could not be read. */
   readonly scan: ScanReport | null
-  /** The number of pipelines whose statistics were read. */
   readonly stats: number
-  /** The number of agents that were read. */
   readonly agents: number
   readonly details: DetailCounts
   readonly pages: number
@@ -156,10 +133,7 @@ export interface SyncResult {
   readonly notBefore: Instant | null
 }
 
-/**
- * The progress of a running sync. `total` is the number that the upstream reports; null if the upstream
- * reports none.
- */
+/** `total` is the number that the upstream reports; null if it reports none. */
 export interface SyncProgress {
   readonly part: SyncPart
   readonly pages: number

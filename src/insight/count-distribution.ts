@@ -1,6 +1,5 @@
 /**
- * The probabilities of counts with a known mean and variance. The distribution is a Poisson distribution, or
- * a negative binomial one if the variance is larger than the mean. For large means it is approximated.
+ * Counts with a known mean and variance: Poisson, negative binomial if overdispersed, approximated if large.
  */
 
 import type { UsualRange } from '../domain/insight.ts'
@@ -9,10 +8,7 @@ import type { UsualRange } from '../domain/insight.ts'
 const EXACT_MEAN_MAX = 60
 /** Summing stops when the probability of all larger counts is below this. */
 const LEFT = 1e-12
-/**
- * The share of the accepted false alarms that may be about increases. Large counts scatter more than small
- * ones, so increases are harder to detect than decreases and get more than half.
- */
+/** The share of false alarms for increases. Large counts scatter more, so increases are harder to detect. */
 const SHARE_OF_HIGH = 0.7
 
 export interface CountDistribution {
@@ -51,10 +47,7 @@ export function tailProbability(distribution: CountDistribution, count: number):
   return Math.max(0, Math.min(1, Math.min(middle / (1 - SHARE_OF_HIGH), (1 - middle) / SHARE_OF_HIGH)))
 }
 
-/**
- * Returns a range that a count misses with about the probability `miss`, half of it at each end. Because
- * counts are whole numbers, no range has exactly this probability. The nearest of several ranges is returned.
- */
+/** Returns the range that is missed with a chance nearest to `miss`, half at each end. Counts are whole. */
 export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number): UsualRange {
   const [low, high] = [quantile(miss / 2), quantile(1 - miss / 2)]
   const candidates = [
@@ -100,10 +93,7 @@ function approximation(mean: number, variance: number): CountProbabilities {
   }
 }
 
-/**
- * Returns the probability of a standard normal value of at most `z`. The error is below 1e-7 (Abramowitz and
- * Stegun, Handbook of Mathematical Functions, 26.2.17).
- */
+/** The error is below 1e-7 (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17). */
 export function normalProbability(z: number): number {
   if (z < 0) return 1 - normalProbability(-z)
   const t = 1 / (1 + 0.2316419 * z)
@@ -111,10 +101,7 @@ export function normalProbability(z: number): number {
   return 1 - (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * sum
 }
 
-/**
- * Returns the `z` for which `normalProbability(z)` is `probability`. The error is below 4.5e-4 (Abramowitz
- * and Stegun, 26.2.23).
- */
+/** The inverse of `normalProbability`. The error is below 4.5e-4 (Abramowitz and Stegun, 26.2.23). */
 export function normalQuantile(probability: number): number {
   if (probability < 0.5) return -normalQuantile(1 - probability)
   const t = Math.sqrt(-2 * Math.log(Math.max(1 - probability, 1e-300)))

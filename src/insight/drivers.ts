@@ -30,7 +30,6 @@ interface Part {
   readonly name: string
   readonly actual: number
   readonly expected: number
-  /** The difference between `actual` and `expected`, rounded to a whole number. */
   readonly difference: number
 }
 

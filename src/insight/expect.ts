@@ -1,7 +1,4 @@
-/**
- * Judges the numbers of one report: makes a series of past values for each number, finds the number's usual
- * range, and decides which of all numbers are called unusual.
- */
+/** Judges the numbers of one report by their past, and decides which are called unusual. */
 import type { PeriodKind } from '../domain/figures.ts'
 import type { Expectation, LastUnusualDays, Shift, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
@@ -20,17 +17,13 @@ interface ReportDays {
   readonly kind: PeriodKind
   /** The local dates, in order and without a gap. The last `length` of them are the report's period. */
   readonly dates: readonly string[]
-  /** The number of days of the period. */
   readonly length: number
 }
 
 /** A judged number, with the values that `drivers.ts` needs to split its difference by groups. */
 export interface Judged {
   readonly expectation: Expectation
-  /**
-   * The number of last days that are judged together: the days of the period, or all days of a lasting
-   * change.
-   */
+  /** The last days that are judged together: the period, or all days of a lasting change. */
   readonly days: number
   /** The number of last days in a row that are all above or all below what was expected. */
   readonly recentDays: number
@@ -87,11 +80,7 @@ function scaleOf({ kind, length }: ReportDays): Scale | null {
 interface One extends Judged {
   readonly isOfAll: boolean
   readonly probability: number | null
-  /**
-   * Returns the properties that change if the number is called unusual.
-   * @param dayBefore the last local date on which an earlier report called it unusual; undefined if no report
-   * did
-   */
+  /** What changes if the number is unusual. `dayBefore` is when a report last called it so, if any did. */
   readonly ifUnusual: (dayBefore: string | undefined) => Partial<Judged>
 }
 
@@ -178,10 +167,7 @@ function bandOf(
   return ranges.slice(-SPARK[scale])
 }
 
-/**
- * Adds the sum of the days that are not judged to the range of the other days. The range can then be compared
- * with the number of the whole period.
- */
+/** Adds the sum of unjudged days to a range, so that it can be compared with the whole period. */
 function plus({ low, high }: UsualRange, leftOut: number): UsualRange {
   return { low: low + leftOut, high: high + leftOut }
 }

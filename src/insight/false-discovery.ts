@@ -3,10 +3,7 @@
  * alarms (Benjamini and Hochberg, 1995; with weights: Genovese, Roeder and Wasserman, 2006).
  */
 
-/**
- * The accepted chance that a report calls a number unusual although nothing changed. An alarm that lasts is
- * reported only once, so fewer than one in 30 reports has a new false alarm.
- */
+/** The accepted chance of a report with a false alarm. A lasting alarm is reported only once. */
 const FALSE_REPORTS = 0.04
 
 /** The maximum weight of a number that counts all leads. The mean of all weights is 1. */

@@ -8,23 +8,17 @@ import { type CountDistribution, probabilitiesOf, rangeWith } from './count-dist
 import { type Span, total } from './series.ts'
 import { isWithin, judgeSeries } from './usual-range.ts'
 
-/** The number of leads on each day up to now. */
 export interface CountedDays {
   readonly values: readonly number[]
-  /** The weekday of each day. */
   readonly places: readonly number[]
   /** True for each day from which forecasts do not learn; by default they learn from all days. */
   readonly isLeftOut?: readonly boolean[]
-  /**
-   * True for each holiday. The list ends with the last day of the present span; by default there is no
-   * holiday.
-   */
+  /** Ends with the last day of the present span; by default there is no holiday. */
   readonly isHoliday?: readonly boolean[]
 }
 
 interface EndForecast {
   readonly expected: number
-  /** The range in which the total should lie in 8 of 10 cases. */
   readonly range: UsualRange
   /** The number of earlier forecasts with such a range, and how many of these ranges held. */
   readonly record: RangeRecord
@@ -55,10 +49,7 @@ const RECORD_MIN = 30
 const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
 /** The spread that the model predicts counts as much as this many earlier errors. */
 const ERROR_PRIOR = 4
-/**
- * The factor by which the weight of an error falls with each later error. Later errors count more, because
- * their methods were chosen from more experience.
- */
+/** The weight of an error falls by this factor with each later error, whose method was chosen better. */
 const FADE = 0.95
 
 /**
@@ -213,10 +204,7 @@ interface Errors {
   readonly count: number
 }
 
-/**
- * Returns the method whose errors are furthest below those of `profile`, or `profile` if no method is clearly
- * better.
- */
+/** Returns the method whose errors are furthest below those of `profile`, unless none is clearly better. */
 function chooseMethod(errors: ReadonlyMap<Method, Errors>): Method {
   let best: { method: Method; share: number } = { method: 'profile', share: CLEARLY }
   for (const [method, { sum, ofProfile, count }] of errors) {

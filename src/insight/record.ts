@@ -13,16 +13,10 @@ const LAST = 365
 export const JUDGED_MIN = 60
 /** The same limit as `JUDGED_MIN` for windows of 30 days, of which there are only a few. */
 export const WINDOWS_MIN = 15
-/**
- * Ranges are not shown if they held too rarely. This is so if ranges of the right width would hold so rarely
- * with less than this chance.
- */
+/** Ranges are not shown if ranges of the right width would hold so rarely with less than this chance. */
 const WITHHELD_BELOW = 0.01
 
-/**
- * The number of numbers that had ranges (`judged`), and of those that lay within their ranges of 95 % and of
- * 80 %.
- */
+/** How many numbers had ranges, and how many lay within their ranges of 95 % and of 80 %. */
 export interface Hits {
   readonly judged: number
   readonly hits95: number
@@ -56,9 +50,7 @@ export function recordOf(steps: readonly Step[], values: readonly (number | null
 }
 
 /**
- * Returns false if the ranges held clearly too rarely, otherwise true.
- * @param least the number of tested ranges below which the result is always true
- * @param meant the share of numbers that should lie within their ranges
+ * Returns false if the ranges held clearly too rarely. Fewer than `least` tested ranges are always trusted.
  */
 export function isTrusted({ hits, of }: RangeRecord, least = JUDGED_MIN, meant = MEANT): boolean {
   if (of < least) return true

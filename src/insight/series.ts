@@ -1,15 +1,11 @@
 /**
- * Makes series of days, weeks or months from daily numbers. Some days, such as holidays, are left out. A
- * left-out day counts neither in the number of its week or month nor in the expected number.
+ * Makes series from daily numbers. A left-out day counts neither in the number nor in the expected number.
  */
 import type { CountedPipeline, ExpectedFigure, RangeKind } from '../domain/insight.ts'
 import type { CountSeries, Scale } from './usual-range.ts'
 
 const DAY_MS = 86_400_000
-/**
- * The minimum share of a week or month that must remain after days are left out. If less remains, the number
- * counts as unknown.
- */
+/** If less of a week or month than this remains after left-out days, its number counts as unknown. */
 const LEAST_SHARE = 0.5
 
 /** The numbers of one figure, such as new leads, for each local day. */
@@ -30,10 +26,7 @@ interface PeriodSeries extends CountSeries {
   readonly leftOut: readonly number[]
 }
 
-/**
- * Makes a series of days, weeks or months from daily numbers. The last day, week or month ends with the last
- * date.
- */
+/** The last day, week or month ends with the last date. */
 export function seriesOf(
   { values, isLeftOut = [] }: Pick<DailyNumbers, 'values' | 'isLeftOut'>,
   dates: readonly string[],
@@ -66,15 +59,11 @@ export interface Span {
   readonly to: number
 }
 
-/**
- * A day, week or month. `place` is the weekday of a day or the place of a month in its quarter, counted from 0;
- * it is 0 for a week.
- */
+/** `place` is the weekday or the month's place in its quarter, from 0; it is 0 for a week. */
 interface Group extends Span {
   readonly place: number
 }
 
-/** Divides the dates into days, weeks or months. The last week or month ends with the last date. */
 function groupsOf(dates: readonly string[], scale: Scale): Group[] {
   const days = dates.length
   if (scale === 'day') return dates.map((date, day) => ({ from: day, to: day + 1, place: weekdayOf(date) }))
@@ -86,10 +75,7 @@ function groupsOf(dates: readonly string[], scale: Scale): Group[] {
   }))
 }
 
-/**
- * Divides the dates into spans, from the first date on which a span begins. The last span may be incomplete.
- * @param isFirst returns whether a span begins on a date
- */
+/** Divides the dates where `isFirst` returns true. The last span may be incomplete. */
 export function spansOf(
   dates: readonly string[],
   isFirst: (date: string, position: number) => boolean,
@@ -102,10 +88,7 @@ export function isFirstOfMonth(date: string): boolean {
   return date.endsWith('-01')
 }
 
-/**
- * Returns the share of each week or month that is not left out, from 0 to 1. A day weighs as much as the
- * average number of leads on its weekday in earlier weeks or months.
- */
+/** The share that is not left out, from 0 to 1. Days weigh as much as their weekday's average before. */
 function sharesOf(
   groups: readonly Group[],
   values: readonly number[],

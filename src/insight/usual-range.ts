@@ -18,7 +18,6 @@ import {
   type Windows,
 } from './windows.ts'
 
-/** The numbers of consecutive days, weeks or months, the oldest first. */
 export interface CountSeries {
   /** The numbers; null for a number that is unknown or from which the ranges must not learn. */
   readonly values: readonly (number | null)[]
@@ -29,10 +28,7 @@ export interface CountSeries {
   readonly scale: Scale
 }
 
-/**
- * The length of a period. Days have a cycle of a week, weeks have no cycle, and months have a cycle of a
- * quarter.
- */
+/** Days have a cycle of a week, weeks have none, and months have a cycle of a quarter. */
 export type Scale = 'day' | 'week' | 'month'
 
 interface Tuning extends Windows {
@@ -81,20 +77,13 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
 export const NEEDED = 8
 /** The minimum and the maximum probability of a miss with which a range is made. */
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
-/**
- * The factor by which the weight of a number falls with each later number: by half in 182 numbers. It is used
- * for the spread and for the factors of the cycle, which change slowly.
- */
+/** Halves a weight in 182 numbers, for the spread and the factors of the cycle, which change slowly. */
 const SLOW_FADE = 0.5 ** (1 / 182)
-/**
- * The number of invented leads with which each place in the cycle begins. The invented leads keep the factor
- * of the place near 1 while few real leads are known.
- */
+/** Each place in the cycle begins with this many invented leads, which keep its factor near 1 at first. */
 const PLACE_PRIOR = 2
 /** A number more than this many standard deviations from the mean counts as if it were only so far away. */
 const CLIP = 3
 
-/** The ranges of one number, which are meant to hold for 95 % and for 80 % of numbers. */
 export interface Ranges {
   readonly range95: UsualRange
   readonly range80: UsualRange
@@ -121,20 +110,12 @@ export interface Step {
 }
 
 interface JudgedSeries {
-  /** One step for each number. */
   readonly steps: readonly Step[]
-  /**
-   * Returns the expected distribution of the sum of several numbers in a row. Uses all numbers before
-   * `index`.
-   * @param ahead the places of the summed numbers in the cycle, such as their weekdays
-   */
+  /** Expects the sum of numbers in a row from all before `index`. `ahead` has their places in the cycle. */
   readonly outlook: (index: number, ahead: readonly number[]) => CountDistribution
 }
 
-/**
- * Judges each number of a series by the numbers before it. Ignores the zeros before the first lead, because
- * nothing was counted yet at that time.
- */
+/** Judges each number by those before it. Ignores zeros before the first lead, when nothing was counted. */
 export function judgeSeries({ values, places, shares, scale }: CountSeries): JudgedSeries {
   const tuning = TUNING[scale]
   const fade = 0.5 ** (1 / tuning.halfLife)
@@ -226,10 +207,7 @@ interface Level extends WeightedSum {
   time: number
 }
 
-/**
- * Returns the level at an index. If an older level is given (the average of earlier levels), the growth from
- * the older to the present level is continued (double exponential smoothing; Brown, 1959).
- */
+/** With an older level, continues the growth since then (double exponential smoothing; Brown, 1959). */
 function rateAt(index: number, level: Level, older: Level | null): number {
   if (level.weight === 0) return 0
   const rate = level.sum / level.weight
@@ -241,10 +219,7 @@ function rateAt(index: number, level: Level, older: Level | null): number {
   return between(rate * 0.7, rate + slope * (index - time), rate * 1.4)
 }
 
-/**
- * Returns the expected distribution of the sum of several numbers. A wrong level would affect all of these
- * numbers, so the variance is increased.
- */
+/** A wrong level would affect all of the summed numbers, so the variance is increased. */
 function outlookFrom(from: HistoryPoint | undefined, ahead: readonly number[]): CountDistribution {
   if (from === undefined || ahead.length === 0) return { mean: 0, variance: 0 }
   const factors = ahead.reduce((sum, place) => sum + (from.factors[place] ?? 1), 0)
@@ -272,10 +247,7 @@ export function isWithin({ low, high }: UsualRange, value: number): boolean {
   return value >= low && value <= high
 }
 
-/**
- * Corrects the probabilities of a miss from which the next ranges are calculated: down after a miss, which makes
- * the ranges wider, and up after a hit.
- */
+/** Lowers the chances of a miss after a miss, which widens the next ranges, and raises them after a hit. */
 export function correct(
   misses: { of95: number; of80: number },
   ranges: Ranges,
@@ -288,10 +260,7 @@ export function correct(
   misses.of80 = step(misses.of80, 0.2, ranges.range80)
 }
 
-/**
- * Returns whether a place in the cycle, such as Sundays, has almost no leads. The ranges of such a place
- * always hold, so its hits do not correct the ranges.
- */
+/** A place with almost no leads, such as Sundays, always holds. Its hits must not correct the ranges. */
 function isIdle({ factor, mean }: HistoryPoint): boolean {
   return factor < 0.1 && mean < 0.3
 }

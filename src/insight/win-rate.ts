@@ -63,12 +63,11 @@ interface RateStep {
         readonly probability: number
       })
     | null
-  /** The number of earlier windows that have decided leads. */
   readonly known: number
 }
 
 interface JudgedRate {
-  /** The windows, the oldest first; the last one ends with the last day. */
+  /** Oldest first; the last one ends with the last day. */
   readonly steps: readonly RateStep[]
   /** The number of windows with a range, and of windows whose range held. The last window does not count. */
   readonly record: Hits
@@ -150,10 +149,7 @@ export function winsOf(decided: number, rate: number, variance: number): CountPr
   return summedUp(decided, rate, factor > 1 + 1e-9 ? (decided - factor) / (factor - 1) : null)
 }
 
-/**
- * Returns the binomial distribution: the probabilities of the number of successes in `of` tries, each with
- * the probability `rate`.
- */
+/** The distribution of the number of successes in `of` tries. */
 export function binomialOf(of: number, rate: number): CountProbabilities {
   return summedUp(of, rate, null)
 }

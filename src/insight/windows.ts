@@ -1,7 +1,4 @@
-/**
- * Judges how unusual the latest number of a series is, alone and together with the numbers before it, and
- * whether the series has a new level (average). A window is a run of numbers that ends with the latest one.
- */
+/** Judges the latest number, alone and with those before it (a window), and finds new levels. */
 import { type CountDistribution, tailProbability } from './count-distribution.ts'
 
 /** The effect of one number on the learned spread is limited to this many standard deviations. */
@@ -10,10 +7,7 @@ export const SPREAD_CAP = 3.5
 export const MEAN_MIN = 0.02
 /** If the chance of a window is below this, the series is taken to have a new level. */
 const RESTART_BELOW = 1e-4
-/**
- * The windows that end with the same number overlap. They raise as many false alarms as this many independent
- * windows would.
- */
+/** Windows with the same end overlap, and raise as many false alarms as this many independent ones. */
 const INDEPENDENT_WINDOWS = 3.5
 /** The spread that is predicted from single numbers counts as much as this many windows. */
 const WINDOW_PRIOR = 60
@@ -26,7 +20,6 @@ export interface Anomaly {
   readonly probability: number
   /** The number of values in the window; 1 for the latest number alone. */
   readonly length: number
-  /** The sum of the window. */
   readonly actual: number
   /** The sum that was expected before the window began. */
   readonly expected: number
@@ -49,7 +42,6 @@ export interface HistoryPoint extends CountDistribution {
   readonly weight: number
 }
 
-/** A weighted sum of numbers, and the sum of their weights. */
 export interface WeightedSum {
   sum: number
   weight: number

@@ -1,7 +1,4 @@
-/**
- * Formats the change of a value from the period before to the period of the report. The arrow shows the
- * direction of the change, and the tone (the colour) shows whether this direction is good.
- */
+/** Formats changes. The arrow shows the direction, and the tone whether this direction is good. */
 import type { Compared, Money, Ratio } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 import { FEW, signed } from './words/numbers.ts'
@@ -20,10 +17,7 @@ export interface Change {
 /** The direction that is good news; null if neither direction is. */
 type Welcome = 'up' | 'down' | null
 
-/**
- * Formats a change such as `+9 (+18%)`. The percentage is left out for counts below {@link FEW}. If the
- * earlier count is 0, `(new)` replaces the percentage.
- */
+/** Formats `+9 (+18%)`, without percentage below {@link FEW}, and with `(new)` if the earlier count is 0. */
 export function changeOfCount(compared: Compared<number>, welcome: Welcome, locale: LocaleContext): Change {
   const { current, prior } = compared
   const percent = Math.max(current, prior) < FEW ? null : percentOf(current, prior, locale)
@@ -31,8 +25,7 @@ export function changeOfCount(compared: Compared<number>, welcome: Welcome, loca
 }
 
 /**
- * Formats a change such as `−2.3 pt`. The difference is computed from the rounded rates, so that it agrees
- * with the printed rates. Returns null if one of the rates is of fewer than {@link FEW} leads.
+ * Subtracts rounded rates, as they are printed. Null if one of the rates is of fewer than {@link FEW} leads.
  */
 export function changeOfRate(
   compared: Compared<Ratio>,
@@ -48,9 +41,7 @@ export function changeOfRate(
   return change(tenths, write, null, welcome, locale)
 }
 
-/**
- * Formats the change of the amount in the first currency: `+$90k (+8%)`. Returns null if there is no amount.
- */
+/** Formats `+$90k (+8%)`, in the first currency. Returns null if there is no amount. */
 export function changeOfMoney(
   compared: Compared<readonly Money[]>,
   welcome: Welcome,
@@ -65,10 +56,7 @@ export function changeOfMoney(
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
-/**
- * Returns the tone of a change if the number is unusual in the same direction. Otherwise returns `neutral`,
- * because the change may be chance.
- */
+/** `neutral` unless the number is unusual in the same direction, because the change may be chance. */
 export function toneOfNews({ tone }: Pick<Change, 'tone'>, news: News): Tone {
   return (tone === 'good' && news === 'high') || (tone === 'bad' && news === 'low') ? tone : 'neutral'
 }

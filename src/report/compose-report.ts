@@ -1,7 +1,4 @@
-/**
- * Composes the view of a report, which has all texts that templates put into the subject, the HTML and the
- * plain text. Each text is composed once, so that these three agree. The words are in `words/`.
- */
+/** Composes all texts of a report once, so that subject, HTML and plain text agree. */
 
 import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
@@ -21,7 +18,6 @@ import type { LocaleContext } from './words/locale-context.ts'
 export type View = BlockView | FailedView
 
 export interface ReportContext extends BlockContext {
-  /** The blocks of the report in their order. */
   readonly blocks: readonly BlockName[]
 }
 
@@ -30,9 +26,7 @@ export interface ReportView {
   readonly lang: string
   readonly dir: string
   readonly title: string
-  /** The period, in full and in a short form for the subject. */
   readonly period: { readonly long: string; readonly short: string }
-  /** The summary for the subject. */
   readonly summary: string
   /** The text that a mail client shows after the subject in the list of mails. */
   readonly preheader: string
@@ -42,10 +36,7 @@ export interface ReportView {
   readonly banner: BannerView | null
   /** Everything that failed: figures that could not be read, and texts or charts that could not be made. */
   readonly failed: readonly FailedSection[]
-  /**
-   * The views in the order of the report. A block with nothing to show is left out, or its view says that
-   * there is nothing.
-   */
+  /** In the order of the report. A block with nothing to show is left out, or its view says so. */
   readonly blocks: readonly View[]
   /** The views by kind, for templates that place them one by one. */
   readonly block: Readonly<Record<string, View>>
@@ -53,7 +44,6 @@ export interface ReportView {
   readonly moreUrl: string
   readonly footer: {
     readonly lines: readonly string[]
-    /** The address and text of the unsubscribe link; null if there is none. */
     readonly unsubscribe: { readonly url: string; readonly text: string } | null
   }
 }
@@ -111,10 +101,7 @@ function unlinked<View>(view: View): View {
   return walk(view) as View
 }
 
-/**
- * Adds the recipient to the footer of a view, which is the only part that differs between recipients. The
- * other parts are composed once. Without a recipient (in the archive), returns the view unchanged.
- */
+/** The footer is all that differs between recipients. Without one (in the archive), nothing changes. */
 export function addressReport(
   view: ReportView,
   { words }: LocaleContext,

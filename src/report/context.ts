@@ -1,7 +1,4 @@
-/**
- * Defines what a report needs in addition to its figures, such as the recipient's settings, the charts and
- * the attached files.
- */
+/** What a report needs beside its figures, such as the recipient's settings, charts and files. */
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import type { HistoryCoverage, Instant } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -15,11 +12,9 @@ export interface ChartSource {
   readonly height: number
 }
 
-/** Facts about a mail that is sent again, and about the first mail, which it replaces. */
 export interface Resend {
   /** The time at which the mail was requested again. */
   readonly at: Instant
-  /** The time when the first mail was made. */
   readonly first: Instant
   /** The reason in the operator's words; null if none was given. */
   readonly reason: string | null
@@ -50,12 +45,8 @@ export interface BlockContext {
   readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]
   /** The names of requested files that were not made because their figures failed, such as `stalled.xlsx`. */
   readonly notMade: readonly string[]
-  /** The blocks whose charts could not be drawn, with the errors. */
   readonly failed: readonly FailedSection[]
-  /**
-   * Facts about both mails if this mail replaces an earlier one to the same recipient about the same period;
-   * otherwise null.
-   */
+  /** Facts about both mails if this one replaces an earlier mail about the same period; otherwise null. */
   readonly resend: Resend | null
   /** The mailto: or https: address to unsubscribe at; null if there is none. */
   readonly unsubscribe: string | null
@@ -63,10 +54,7 @@ export interface BlockContext {
 
 /* Decides how much of a report's period was read, and which figures are known well enough to be shown. */
 
-/**
- * `whole`: all figures are complete. `part`: the data ends inside the period or a sync broke off, so counts
- * are lower bounds. `none`: nothing of the period has been read.
- */
+/** `part` gives lower bounds, as the data ends inside the period or a sync broke off. `none` has nothing. */
 export type Coverage = 'whole' | 'part' | 'none'
 
 export function coverageOf({ freshness, period, newLeads, won }: ReportFigures): Coverage {
@@ -76,10 +64,7 @@ export function coverageOf({ freshness, period, newLeads, won }: ReportFigures):
   return endsInside || newLeads.current + won.current > 0 ? 'part' : 'none'
 }
 
-/**
- * The minimum share of leads whose history (their earlier changes) must be known. Below this share, a figure
- * that needs the history is hidden.
- */
+/** If the history of fewer leads than this share is known, a figure that needs it is hidden. */
 export const KNOWN_SHARE_MIN = 0.5
 
 export interface HistoryView {
@@ -88,7 +73,6 @@ export interface HistoryView {
   readonly note: string
 }
 
-/** Decides whether a figure that needs the history of leads is shown, and with which note. */
 export function composeHistory(
   { known, of }: HistoryCoverage,
   { words }: Pick<LocaleContext, 'words'>,
@@ -111,10 +95,7 @@ export function canCompare(figures: ReportFigures): boolean {
   return coverageOf(figures) === 'whole' && !isFirst(figures)
 }
 
-/**
- * Returns whether the data was read so long after the period that it says nothing about the period. This is
- * so if the data was read at least one length of the period after the period's end.
- */
+/** The data says nothing if it was read at least one length of the period after the period's end. */
 export function isLongAfter(asOf: Instant | null, { period }: Pick<ReportFigures, 'period'>): boolean {
   const [from, to] = [Date.parse(period.from), Date.parse(period.to)]
   return asOf !== null && Date.parse(asOf) - to >= to - from

@@ -12,10 +12,7 @@ const NAME_LENGTH = 40
 /** The maximum number of notes that one chart marks. If there are more, only the latest are marked. */
 const MARKS_MAX = 3
 
-/**
- * Lists the notes that exclude days of the period from judgement. The numbers of such days are not judged as
- * usual or unusual.
- */
+/** The numbers of such days are not judged as usual or unusual. */
 export function notesOfPeriod({ insight, period }: ReportFigures): DayNote[] {
   const dates = datesOf(period)
   return (insight?.notes ?? []).filter((note) => note.isLeftOut && isWithin(note, dates))
@@ -26,10 +23,7 @@ export interface Mark extends DayNote {
   readonly letter: string
 }
 
-/**
- * Lists the notes that a chart of days marks.
- * @param days the days of the chart, oldest first
- */
+/** The days of the chart are in order of time. */
 export function marksOfDays(
   notes: readonly DayNote[] | undefined,
   days: readonly { readonly day: string }[],
@@ -39,10 +33,7 @@ export function marksOfDays(
   return shown.map((note, index) => ({ ...note, letter: String.fromCharCode(65 + index) }))
 }
 
-/**
- * Lists the notes that the sparklines mark.
- * @returns each note with the index of the marked value in the sparkline, from 0 for the oldest value
- */
+/** Returns each note with the index of its value in the sparkline, from 0 for the oldest. */
 export function marksOfSparks({
   insight,
   kind,

@@ -1,6 +1,5 @@
 /**
- * Parses `report.yaml`, the file in a report's folder that defines the report, and writes the file for a new
- * report. All entries of the file are optional. The settings of the installation override the entries.
+ * Parses and writes `report.yaml`, which defines a report. The settings override its entries, all optional.
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
@@ -15,7 +14,6 @@ export interface ReportDefinition {
   /** The title of the report; null if the title is derived from the report's name. */
   readonly title: string | null
   readonly period: PeriodKind
-  /** The blocks in their order. */
   readonly blocks: readonly BlockName[]
   readonly sendWhen: SendPolicy
   readonly queries: readonly QueryDefinition[]
@@ -61,8 +59,8 @@ const schema = group({
 })
 
 /**
- * Parses the text of a `report.yaml`.
- * @throws LeadsheetError report_template, with the place, the found and the expected value of each mistake
+ * Names each mistake with its place, the found and the expected value.
+ * @throws LeadsheetError report_template
  */
 export function parseDefinition(file: TemplateFile): ReportDefinition {
   const lines = new LineCounter()
@@ -154,7 +152,6 @@ function explainIssue(issue: z.core.$ZodIssue, data: unknown, place: FindPlace):
   return [`${place(path)}  ${name}: ${shown}, expected ${issue.message}`]
 }
 
-/** Formats a path: `blocks[0]`, `queries.won.sql`. */
 function nameOf(path: Path): string {
   const name = path.reduce<string>(
     (text, key) => `${text}${typeof key === 'number' ? `[${key}]` : `.${key}`}`,
@@ -168,10 +165,7 @@ function knownAt(path: Path): string {
   return Object.keys(inner.shape).join(', ')
 }
 
-/**
- * Returns where the value or the name of a setting begins in the file. If the setting does not exist, returns
- * where the innermost existing group around the setting begins.
- */
+/** Where a setting's value or name begins, or else its innermost existing group. */
 function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
   for (let length = path.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)
@@ -190,11 +184,7 @@ function titleOf(name: string): string {
   return upperFirst(name.replaceAll('-', ' '))
 }
 
-/**
- * Writes the definition of a new report.
- * @param name the name of the report, lower-case with hyphens
- * @param from the definition whose period, blocks and send policy are copied
- */
+/** Copies the period, the blocks and the send policy of `from`. */
 export function scaffoldReport(
   name: string,
   from: Pick<ReportDefinition, 'period' | 'blocks' | 'sendWhen'>,

@@ -9,7 +9,6 @@ export type FailedView = ReturnType<typeof composeFailed>
 const TITLE_LENGTH = 80
 const REASON_LENGTH = 200
 
-/** Returns whether the figures of a block could not be read. */
 export function hasFailed({ failed }: Pick<ReportFigures, 'failed'>, block: string): boolean {
   return failed.some((each) => each.block === block && each.query === null)
 }
@@ -34,7 +33,6 @@ export function composeFailedCharts({ message }: FailedSection, { words }: Local
   return { kind: 'failed', title: '', note: words('failed.charts'), reason }
 }
 
-/** Returns the title of the failed block or query. */
 export function nameSection(
   { block, query }: FailedSection,
   queries: ReportFigures['queries'],

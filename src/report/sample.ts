@@ -38,10 +38,7 @@ const PEOPLE = [
 ] as const
 const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
 
-/**
- * Returns a win rate in the middle of its usual range. The width of the range follows from the numbers of won
- * and decided leads.
- */
+/** The width of the range follows from the numbers of won and decided leads. */
 function sampleRate(pipeline: JudgedWinRate['pipeline'], won: number, decided: number): JudgedWinRate {
   const wide = Math.round(2 * Math.sqrt(won * (1 - won / decided)))
   return {

@@ -1,7 +1,4 @@
-/**
- * Composes the banner above a report. It warns of old or unusual data and of failed parts, and notes that a
- * mail is late or is sent again. If there is nothing to say, there is no banner.
- */
+/** Composes the banner above a report: warnings of old, unusual or failed data, and notes on late mails. */
 
 import type { BlockName } from '../domain/choices.ts'
 import type {
@@ -59,19 +56,13 @@ export function composeBanner(
   return { isWarning: warnings.length > 0, title: locale.words('warnings.title'), lines }
 }
 
-/**
- * Returns the mark for the start of the subject, for people who read only the subject. The mark warns of old
- * or unusual data. It is empty if the data is neither.
- */
+/** Returns the mark of the subject; empty if the data is neither old nor unusual. */
 export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
   if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
   return warnings.some(({ kind }) => kind === 'unusual') ? `[${words('warnings.unusual')}]` : ''
 }
 
-/**
- * Returns sentences about data that was read too long ago. If the leads are old, only leads are named,
- * because all other data is then as old.
- */
+/** If the leads are old, only leads are named, because all other data is then as old. */
 function formatAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
   const { words, dates } = locale
   const { statsAsOf, agentsAsOf } = figures.freshness
@@ -138,13 +129,9 @@ function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext
   ]
 }
 
-/** The kinds of data from the upstream that reports show. */
 export type Resource = 'leads' | 'stats' | 'agents'
 
-/**
- * Lists the kinds of data that were last read before the end of the period. Statistics and agents are listed
- * only if one of these blocks shows them.
- */
+/** Statistics and agents are listed only if one of these blocks shows them. */
 export function listOld(
   { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
   blocks: readonly BlockName[],

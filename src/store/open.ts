@@ -1,6 +1,4 @@
-/**
- * Opens the store: an SQLite file, or a schema of a PostgreSQL database. The caller has to close the store.
- */
+/** Opens the store: an SQLite file or a PostgreSQL schema. The caller has to close it. */
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,10 +10,7 @@ import { type Missing, openReader, openSqlite } from './db/sqlite.ts'
 import type { Db, Store, Trx } from './db/store.ts'
 import { migrate, refuseOlder } from './schema/migrate.ts'
 
-/**
- * The longest time to try to open a store. A process that creates the file, or closes it last, locks the file
- * for a moment.
- */
+/** A process that creates the file, or closes it last, locks it for a moment. */
 const OPEN_WITHIN_MS = 10_000
 const OPEN_PAUSE_MS = 50
 
@@ -32,7 +27,7 @@ export async function openStore(at: string, now: Date, missing: Missing = 'creat
 }
 
 /**
- * Tries to open a store again while it is busy.
+ * Tries again while the store is busy.
  * @throws LeadsheetError store_busy; any other error of `open`
  */
 export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {

@@ -155,9 +155,7 @@ export function openMetrics({ measure, now, version }: MetricsOptions) {
   for (const reason of Object.values(REFUSALS)) refused.inc({ reason }, 0)
   const all = Registry.merge([registry, processRegistry()])
   return {
-    /** Every metric that /metrics shows. */
     registry: all,
-    /** Counts an answer to a request for a page. */
     countAnswer: (route: string | null, status: number) =>
       requests.inc({ route: route ?? 'unknown', status: `${Math.floor(status / 100)}xx` }),
     /** Counts a webhook message, unless it was taken. */

@@ -1,7 +1,4 @@
-/**
- * The preference page of a recipient, which the signed link in each mail opens. A GET changes nothing. A POST
- * from the page or from a mail program (RFC 8058) changes the preference.
- */
+/** The page behind the signed link in each mail. Only a POST (RFC 8058) changes the preference. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { WebPages } from '../report/preferences/page.ts'
 import {
@@ -13,10 +10,7 @@ import {
 } from '../report/preferences/page.ts'
 import { type AddRoutes, errorPageIn, type Form, sendPage } from './server/server.ts'
 
-/**
- * Shows and changes the preference of the recipient and report that a token names. Both functions return null
- * if the token has no valid signature.
- */
+/** Both functions return null if the token has no valid signature. */
 interface Preferences {
   show(token: string): Promise<PreferenceView | null>
   change(token: string, choice: PreferenceChoice): Promise<PreferenceView | null>

@@ -1,7 +1,4 @@
-/**
- * Composes the explanation of each figure of an issue, and its figures as tables for CSV files. The text is
- * in English.
- */
+/** Explains each figure of an issue in English, and makes tables of the figures for CSV files. */
 import type { FilterCondition, LeadFilter, ReportFigures } from '../../domain/figures.ts'
 import type { Compared, HistoryCoverage, Money } from '../../domain/model.ts'
 import { blockOf, isBlockName } from '../blocks/registry.ts'
@@ -9,12 +6,9 @@ import { hasFailed } from '../failed-blocks.ts'
 import { oneLine } from '../words/clean-text.ts'
 import { numbersOf } from '../words/numbers.ts'
 
-/** The explanation of one figure or list in a report. */
 export interface ExplainedFigure {
   readonly block: string
-  /**
-   * The name of the figure, such as `won`. It is null for a list, and for a figure that only one block has.
-   */
+  /** Null for a list, and for a figure that only one block has. */
   readonly figure: string | null
   readonly title: string
   readonly meaning: string
@@ -23,7 +17,6 @@ export interface ExplainedFigure {
   readonly priorSql: string | null
 }
 
-/** The explanations of one block, with the values of its figures. */
 export interface ExplainedBlock {
   readonly title: string
   readonly figures: readonly ExplainedView[]
@@ -32,7 +25,6 @@ export interface ExplainedBlock {
 interface ExplainedView {
   readonly title: string
   readonly meaning: string
-  /** The value of the figure; null if it is more than one number. */
   readonly value: string | null
   /** The value in the period with which the report compares; null if there is none. */
   readonly before: string | null
@@ -69,10 +61,7 @@ interface Value {
 
 const numbers = numbersOf('en-GB')
 
-/**
- * The functions that format figures, by the name of the figure. Each figure is one number, or one number for
- * each currency.
- */
+/** Formats each figure by its name: one number, or one number for each currency. */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
@@ -111,10 +100,7 @@ function conditionText(condition: FilterCondition): string {
   return [field, ...(min === null ? [] : [`from ${min}`]), ...(max === null ? [] : [`to ${max}`])].join(' ')
 }
 
-/*
- * Makes two tables of an issue (a report for one period) for CSV files. `figureTable` has a row for each
- * figure, and `trendTable` has a row for each day of the trend.
- */
+/** Two tables for CSV files: `figureTable` has a row for each figure, `trendTable` one for each day. */
 
 /** A table whose cells are numbers, not formatted text. */
 export interface FigureTable {
@@ -124,10 +110,7 @@ export interface FigureTable {
 
 const SHARE_DIGITS = 4
 
-/**
- * Lists the figures, each with its values in the period of the report and in the period before. The names of
- * the figures are those of `leadsheet figures NAME`.
- */
+/** Lists each figure for both periods, by the names that `leadsheet figures NAME` uses. */
 export function figureTable(figures: ReportFigures, report: string): FigureTable {
   const { period, leads, newLeads, won, lost, wonValue, winRate, openValue, stalled } = figures
   const rows: readonly Row[] = [

@@ -18,7 +18,6 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ')
 
-/** Returns the page of a mail for the archive in files. */
 export function renderArchivePage(mail: ArchivedMail): string {
   const head = `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`
   return withPictures(mail).replace('</head>', () => `${head}</head>`)

@@ -1,7 +1,4 @@
-/**
- * Composes the lists of a report: for a mail, parts of the rows, such as links and amounts; for attached files,
- * whole tables, with headings in the recipient's language and times in the recipient's time zone.
- */
+/** Composes lists: parts of the rows for a mail, and whole tables in the recipient's language for files. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { ListedLead, PipelineLine } from '../../domain/lists.ts'
@@ -24,10 +21,7 @@ type ListCell = string | number | null
 export interface ListTable {
   readonly title: string
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
-  /**
-   * The rows of cells. Instants are written as `2026-11-20 09:15:00`. The last row may say that more rows
-   * exist.
-   */
+  /** Instants are written as `2026-11-20 09:15:00`. The last row may say that more rows exist. */
   readonly rows: readonly (readonly ListCell[])[]
 }
 
@@ -40,7 +34,6 @@ export interface ListColumn<Row> {
 
 export type ListOptions = Pick<BlockContext, 'leadUrl'>
 
-/** The figures of a report that are needed to make lists. */
 export type ListedFigures = Pick<
   ReportFigures,
   | 'kind'
@@ -55,10 +48,7 @@ export type ListedFigures = Pick<
   | 'queries'
 >
 
-/**
- * Composes a table.
- * @param more the text of the last row; empty if no rows are left out
- */
+/** `more` is the text of the last row; empty if no rows are left out. */
 export function listTable<Row>(
   title: string,
   columns: readonly ListColumn<Row>[],
@@ -92,7 +82,6 @@ export function moneyColumns<Row>(
   ]
 }
 
-/** Returns a column for each currency in any row, sorted by code. */
 export function columnsByCurrency<Row>(
   rows: readonly Row[],
   name: (currency: string) => string,
@@ -105,10 +94,7 @@ export function columnsByCurrency<Row>(
   }))
 }
 
-/**
- * Composes a table of leads.
- * @param ownColumns the columns that only this list has
- */
+/** `ownColumns` are those that only this list has. */
 export function leadTable<Row extends ListedLead>(
   title: string,
   ownColumns: readonly ListColumn<Row>[],
@@ -194,10 +180,7 @@ function localTime(at: Instant, timeZone: string): string {
   return new Date(wallMs(Date.parse(at), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/*
- * Composes tables that compare things such as pipelines. Each line has counts with their change, and a win
- * rate.
- */
+/** Compares things such as pipelines, with counts, their changes and a win rate on each line. */
 
 export interface ComparedCell {
   readonly value: string
@@ -252,10 +235,7 @@ function linkTo(leadId: string, { leadUrl }: ListOptions): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
 }
 
-/**
- * Returns the name of a lead's pipeline if there is more than one pipeline. No-break spaces keep the name on
- * one line.
- */
+/** Empty if there is only one pipeline. No-break spaces keep the name on one line. */
 export function pipelineOf(
   { pipelineName }: { readonly pipelineName: string },
   pipelines: readonly string[],
@@ -264,7 +244,6 @@ export function pipelineOf(
   return oneLineOrNull(pipelineName, PIPELINE_LENGTH)?.replaceAll(' ', '\u00a0') ?? null
 }
 
-/** Joins the parts of a line with dots, without those that are null or empty. */
 export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
@@ -278,10 +257,7 @@ export function formatMoneys(moneys: readonly Money[], locale: LocaleContext): s
   return [largest, others].filter(Boolean).join(' ')
 }
 
-/**
- * Formats the first amount, and the others as `+ €300k, £20k`. Amounts in different currencies are never
- * added.
- */
+/** Formats `+ €300k, £20k` after the first amount. Amounts in different currencies are never added. */
 export function splitMoneys(
   moneys: readonly Money[],
   { numbers, words }: LocaleContext,
@@ -294,26 +270,20 @@ export function splitMoneys(
   return { largest: numbers.money(first), others: others ? `+ ${others}` : null }
 }
 
-/**
- * Returns the first `most` rows. If only one row would be left out, it is returned too, because a note about
- * it takes as much room as the row.
- */
+/** Shows one more row than `most` if it is the last, because a note about it takes as much room. */
 export function shownOf<T>(rows: readonly T[], total: number, most: number): readonly T[] {
   return rows.slice(0, total === most + 1 ? most + 1 : most)
 }
 
 interface Listed {
-  /** The number of all rows. */
   readonly total: number
-  /** The number of rows that the mail shows. */
   readonly shown: number
   /** The number of rows that were read from the database. An attached file has all of these. */
   readonly stored: number
 }
 
 /**
- * Formats `and 9 more in daily-stalled.xlsx`; empty if nothing is left out. The text does not say "attached",
- * because the mail server may then take no attachment.
+ * Formats `and 9 more in daily-stalled.xlsx`. Does not say "attached", as a mail server may take no files.
  */
 export function moreOf(
   list: string,

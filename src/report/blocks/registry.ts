@@ -1,7 +1,4 @@
-/**
- * Lists all blocks (sections of a report) by name. Each block has a folder with its view and its templates.
- * The catalogues list the words of a block under its name.
- */
+/** Lists all blocks by name. Each has a folder with its view and templates, and words under its name. */
 import type { ATTACHED_LISTS, BlockName } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { BlockContext } from '../context.ts'
@@ -27,17 +24,10 @@ import { composeTrend } from './trend/view.ts'
 import { composeUrgent, listUrgent } from './urgent/view.ts'
 
 interface Block {
-  /**
-   * The title of the block for operators, used in the archive and for attached files. Recipients see the text
-   * `NAME.title` of the catalogue instead.
-   */
+  /** Operators see this title. Recipients see `NAME.title` of the catalogue. */
   readonly title: string
-  /** The description of the block for the documentation. */
   readonly meaning: string
-  /**
-   * Composes the views of the block. Returns no view if there is nothing to say. The `kind` of a view is the
-   * name of its template.
-   */
+  /** Returns no view if there is nothing to say. The `kind` of a view is the name of its template. */
   readonly compose: (
     figures: ReportFigures,
     locale: LocaleContext,
@@ -45,22 +35,13 @@ interface Block {
   ) => readonly { readonly kind: string }[]
   /** Composes the whole list, for an attached file with the name of the block. */
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
-  /**
-   * The condition for showing the block. `always`: there is no condition. `unless unread`: all leads have
-   * been read at least once. `unless quiet`: in addition, the period has new or won leads.
-   */
+  /** `unless unread`: all leads have been read once. `unless quiet`: the period has new or won leads too. */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
   /** Tells whether the report fails if this block fails. */
   readonly isCore?: true
-  /**
-   * The names of other blocks whose figures this block uses too. If these figures fail, this block is
-   * incomplete.
-   */
+  /** If the figures of these blocks fail, this block is incomplete. */
   readonly restsOn?: readonly string[]
-  /**
-   * The data that the block shows in addition to leads. The age of this data is checked before a report is
-   * sent.
-   */
+  /** The age of this data is checked before a report is sent. */
   readonly shows?: 'stats' | 'agents'
 }
 
@@ -201,7 +182,6 @@ const REGISTRY = {
 /** The view that is passed to the template of a block. */
 export type BlockView = ReturnType<(typeof REGISTRY)[BlockName]['compose']>[number]
 
-/** Returns a block with the general type `Block`. */
 export function blockOf(name: BlockName): Block {
   return REGISTRY[name]
 }

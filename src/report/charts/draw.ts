@@ -1,7 +1,4 @@
-/**
- * Draws the charts of an issue (a report for one period) as PNG files, once for all recipients of one
- * language. A chart with too few values is left out.
- */
+/** Draws an issue's charts as PNG files, once for each language. A chart with too few values is left out. */
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
 import type { DayNote, ExpectedFigure, UsualRange } from '../../domain/insight.ts'
 import { errorText } from '../../errors.ts'
@@ -23,10 +20,7 @@ import {
 } from './trend-layout.ts'
 
 export interface ChartFile {
-  /**
-   * The file name. The trend has a file for each colour scheme (`trend-light.png`, `trend-dark.png`). A
-   * sparkline has one file for both colour schemes (`spark-won.png`).
-   */
+  /** The file name, such as `trend-dark.png`, or `spark-won.png` for both colour schemes. */
   readonly name: string
   readonly content: Uint8Array
   /** The displayed size in CSS pixels. The picture has twice as many pixels. */
@@ -37,7 +31,6 @@ export interface ChartFile {
 interface Drawing {
   readonly name: string
   readonly svg: string
-  /** The factor by which the drawing is enlarged when it is displayed. */
   readonly zoom: number
   readonly width: number
   readonly height: number
@@ -55,7 +48,6 @@ const TREND_SHOWN_WIDTH = 552
 
 export interface DrawnCharts {
   readonly files: readonly ChartFile[]
-  /** The blocks whose charts could not be drawn. */
   readonly failed: readonly FailedSection[]
 }
 
@@ -98,10 +90,7 @@ async function makeFile({ name, svg, zoom, width, height }: Drawing): Promise<Ch
   }
 }
 
-/**
- * Finds the chart files by name.
- * @param address returns the address of a file: `cid:…` in a mail, a path in the archive
- */
+/** `address` returns the address of a file: `cid:…` in a mail, a path in the archive. */
 export function findCharts(
   files: readonly Omit<ChartFile, 'content'>[],
   address: (fileName: string) => string,
@@ -123,10 +112,7 @@ export function findCharts(
   return sources
 }
 
-/**
- * Returns the days that the trend shows. These are the last 90 days, without unknown days at the beginning.
- * Returns an empty list if fewer than 14 days are left.
- */
+/** The last 90 days, without unknown days at the beginning. Empty if fewer than 14 days are left. */
 export function shownDays(trend: readonly TrendDay[]): readonly TrendDay[] {
   const days = trend.slice(-TREND_DAYS)
   const first = days.findIndex(({ newLeads, won }) => newLeads !== null || won !== null)
@@ -165,9 +151,8 @@ function drawSpark(
   return [{ name: `${name}.png`, svg, zoom: 1, width: SPARKLINE_WIDTH, height: SPARKLINE_HEIGHT }]
 }
 
-/*
- * Lays out and draws a sparkline, which is a small line without axes beside a number. A small change of the value
- * is not stretched to the full height, so that it does not look like a large change.
+/**
+ * A sparkline has no axes. A small change is not stretched to the full height, to look no larger than it is.
  */
 
 export const SPARKLINE_WIDTH = 120
@@ -191,20 +176,13 @@ type Band = readonly (UsualRange | null)[]
 
 interface SparklineLayout {
   readonly runs: readonly Run[]
-  /**
-   * The areas of the usual ranges. Each area is a polygon over consecutive values. It is given by its
-   * corners.
-   */
+  /** The areas of the usual ranges: polygons over consecutive values, given by their corners. */
   readonly areas: readonly Run[]
-  /** The position of each value in the picture; null for an unknown value. */
   readonly points: readonly (Point | null)[]
-  /** The position of the last known value; null if no value is known. */
   readonly end: Point | null
 }
 
-/**
- * @param rings the indexes of the values that get a ring, because a note exists about the day of the value
- */
+/** `rings` are the indexes of values with a ring, because a note exists about their day. */
 export function drawSparkline(
   values: readonly (number | null)[],
   band: Band = [],
@@ -226,10 +204,7 @@ export function drawSparkline(
   )}${ringed.join('')}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
 }
 
-/**
- * Computes the positions of a sparkline's parts.
- * @param values the values, the oldest first; null for an unknown value
- */
+/** The values are in order of time, and null if unknown. */
 export function layoutSparkline(values: readonly (number | null)[], band: Band = []): SparklineLayout {
   const ranges = band.filter((range) => range !== null)
   const known = [
@@ -258,10 +233,7 @@ export function layoutSparkline(values: readonly (number | null)[], band: Band =
   }
 }
 
-/*
- * Draws the trend: new and won leads per day as thin lines, and weekly means as thick lines with labels. The
- * text beside the chart says the same for recipients who cannot see it.
- */
+/** Days are thin lines, weekly means thick ones. The text beside the chart says the same. */
 
 const DAILY_WIDTH = 1
 const MEAN_WIDTH = 2.5

@@ -7,10 +7,7 @@
 import { createRequire } from 'node:module'
 import { crc32, deflateSync } from 'node:zlib'
 
-/**
- * The pixels of a picture, row by row. Each pixel has four bytes: red, green and blue (each multiplied by
- * alpha), and alpha.
- */
+/** Row by row, each pixel as four bytes: red, green, blue (each multiplied by alpha), alpha. */
 export interface Picture {
   readonly pixels: Uint8Array
   readonly width: number
@@ -18,9 +15,7 @@ export interface Picture {
 }
 
 interface Indexed {
-  /** The palette index of each pixel. */
   readonly indexes: Uint8Array
-  /** The colours of the picture, 32 bits each. */
   readonly palette: readonly number[]
 }
 
@@ -52,10 +47,7 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
   ])
 }
 
-/**
- * Drops low bits of the colours until at most 256 colours are left. The loop always ends, because one bit
- * each for red, green, blue and alpha allows only 16 colours.
- */
+/** Drops low bits until at most 256 colours are left, which one bit for each channel guarantees. */
 function indexColours(pixels: Uint8Array): Indexed {
   const colours = new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.byteLength / 4)
   for (let dropped = 0; ; dropped++) {
@@ -65,10 +57,7 @@ function indexColours(pixels: Uint8Array): Indexed {
   }
 }
 
-/**
- * Builds a palette. Colours that are equal in the bits of the mask share one entry. Returns null if the
- * palette would have more than 256 entries.
- */
+/** Colours that are equal under the mask share an entry. Returns null above 256 entries. */
 function indexMasked(colours: Uint32Array, mask: number): Indexed | null {
   const indexes = new Uint8Array(colours.length)
   const palette: number[] = []
@@ -110,10 +99,7 @@ const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600Sem
 
 const require = createRequire(import.meta.url)
 
-/**
- * Draws an SVG as pixels.
- * @param zoom the number of pixels for each unit of the SVG
- */
+/** `zoom` is the number of pixels for each unit of the SVG. */
 export async function rasterise(svg: string, zoom: number): Promise<Picture> {
   // The module is loaded late, because loading it would delay the start of every command.
   const { renderAsync } = await import('@resvg/resvg-js')

@@ -20,10 +20,7 @@ export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
   return runs
 }
 
-/**
- * Draws each run of points as a line, and a run with a single point as a dot.
- * @param attributes the SVG attributes of the stroke, such as `stroke="#2f5bea"`
- */
+/** A single point becomes a dot. `attributes` are those of the stroke, such as `stroke="#2f5bea"`. */
 export function line(runs: readonly Run[], width: number, attributes: string): string {
   const path = runs.filter((run) => run.length > 1).map(pathOf)
   // A path with a single point paints nothing, so a dot is drawn.
@@ -37,7 +34,6 @@ export function dot({ x, y }: Point, radius: number, attributes: string): string
   return `<circle cx="${tenth(x)}" cy="${tenth(y)}" r="${radius}" ${attributes}/>`
 }
 
-/** Escapes text for XML. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -45,7 +41,6 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
 }
 
-/** Rounds a length to one decimal, which is finer than a pixel. */
 export function tenth(length: number): string {
   return String(Math.round(length * 10) / 10)
 }
@@ -91,16 +86,10 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
   },
 }
 
-/**
- * A colour that is readable on light and on dark backgrounds. A transparent picture in this colour needs no
- * second version for dark mode or for mail programs that invert the colours.
- */
+/** Readable on light and dark, so that a transparent picture needs no second version. */
 export const ON_ANY_BACKGROUND = '#5078f0'
 
-/*
- * Estimates the width of a text in the font Inter. The estimate is never too small, and seldom more than 20%
- * too large. `test/report/charts/svg.test.ts` compares the estimate with the font.
- */
+/** Estimates widths in Inter, never too small and seldom more than 20% too large, as a test checks. */
 
 // The widths of characters in semi-bold, in ems, narrow characters first. Accents make no character wider.
 const WIDTHS: readonly (readonly [letters: RegExp, ems: number])[] = [
@@ -119,10 +108,7 @@ export function widthOf(text: string, fontSize: number): number {
   return [...text].reduce((width, letter) => width + emsOf(letter), 0) * fontSize
 }
 
-/**
- * Shortens the text to fit into `room` pixels. The last word is kept after the ellipsis, because it is the
- * number of a label such as `New 50`.
- */
+/** Keeps the last word after the ellipsis, because it is the number of a label such as `New 50`. */
 export function fitInto(text: string, room: number, fontSize: number): string {
   if (widthOf(text, fontSize) <= room) return text
   const end = text.lastIndexOf(' ')

@@ -12,12 +12,10 @@ import { fitInto, splitAtGaps, widthOf } from './svg.ts'
 
 export const TREND_WIDTH = 460
 export const TREND_HEIGHT = 214
-/** The font size of the ticks. */
 export const TICK_SIZE = 12.5
 /** The font size of the semi-bold labels at the ends of the lines. */
 export const LABEL_SIZE = 13.5
 
-/** The gap between the plot and the ticks on its left. */
 export const TICK_GAP = 9
 /** The gap between the plot and the labels on its right. */
 export const LABEL_GAP = 10
@@ -29,11 +27,8 @@ const BELOW = 28
 const LABEL_HEIGHT = 17
 // A mark is an area of days that have a note, with a letter above the plot.
 
-// The height of the line of letters.
 const MARK_HEIGHT = 16
-// The minimum width of a mark.
 const MARK_WIDTH = 3
-// The minimum distance between two letters.
 const LETTER_WIDTH = 12
 // A text that is wider than this share of the picture is cut.
 const MARGIN_SHARE = 0.35
@@ -46,22 +41,16 @@ export interface TrendLayout {
   readonly top: number
   readonly bottom: number
   readonly rows: readonly { readonly y: number; readonly text: string }[]
-  /**
-   * The ticks of the time axis. A tick is at `x`. Its text is centred on `middle`, which differs from `x`
-   * near the edges of the picture.
-   */
+  /** A tick is at `x`. Its text is centred on `middle`, which differs near the edges of the picture. */
   readonly columns: readonly { readonly x: number; readonly middle: number; readonly text: string }[]
   readonly lines: readonly TrendLine[]
-  /** The areas of days that have notes, each with a letter. */
   readonly marks: readonly MarkArea[]
 }
 
 interface MarkArea {
   readonly left: number
   readonly right: number
-  /** The letter above the area. */
   readonly letter: string
-  /** The horizontal position of the middle of the letter. */
   readonly middle: number
 }
 
@@ -70,8 +59,7 @@ interface TrendLine {
   readonly daily: readonly Run[]
   readonly mean: readonly Run[]
   /**
-   * The end of the line on the last day with a known count. It is at the mean of that day, or at the count if
-   * the mean is unknown. Null if no count is known.
+   * On the last day with a known count, at the mean of that day or else at the count. Null without counts.
    */
   readonly end: Point | null
   /** The text to the right of the plot at the height `labelY`; empty if no count is known. */
@@ -79,12 +67,7 @@ interface TrendLine {
   readonly labelY: number
 }
 
-/**
- * Computes the layout.
- * @param days the days, oldest first
- * @param leadIn the number of first days that are not shown; they are used only for the means of later days
- * @param marks the notes about the shown days
- */
+/** The `leadIn` first days are used only for the means of later days. `marks` are notes about shown days. */
 export function layoutTrend(
   days: readonly TrendDay[],
   leadIn: number,
@@ -151,7 +134,6 @@ function areaOf({ firstDay, lastDay }: Mark, days: readonly TrendDay[], x: (inde
   return { left: Math.max(x(0), x(first) - half), right: Math.min(x(days.length - 1), x(last) + half) }
 }
 
-/** Returns the counts and means of the shown days, and the label of the line. */
 function readSeries(
   name: TrendLine['series'],
   days: readonly TrendDay[],
@@ -197,10 +179,7 @@ function columnsOf(
   return chosen.map(({ x, middle, text }) => ({ x, middle, text }))
 }
 
-/**
- * Moves the two labels apart if they would overlap. The labels stay inside the plot. If possible, the middle
- * between them stays the same.
- */
+/** The labels stay inside the plot, and the middle between them stays the same if possible. */
 function pushApart(lines: readonly TrendLine[], top: number, bottom: number): readonly TrendLine[] {
   const [upper, lower] = lines.filter(({ end }) => end !== null).toSorted((a, b) => a.labelY - b.labelY)
   if (!upper || !lower || lower.labelY - upper.labelY >= LABEL_HEIGHT) return lines
@@ -216,14 +195,10 @@ function isKnown<T>(value: T | null): value is T {
   return value !== null
 }
 
-/**
- * The texts of charts in a recipient's language. Charts show no names from the data, because the font Inter
- * lacks characters of many languages.
- */
+/** Charts show no names from the data, because the font Inter lacks characters of many languages. */
 export interface ChartLabels {
   /** Formats the label of the line of new leads, with the last mean of the line: `New 50`. */
   readonly newLeads: (mean: number) => string
-  /** Formats the label of the line of won leads. */
   readonly won: (mean: number) => string
   /** Formats a tick: `20`, `1.5m`. `highest`, the largest tick, decides the style of all ticks. */
   readonly tick: (count: number, highest: number) => string
@@ -249,10 +224,7 @@ export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels
 /** The number of days in a mean. It is a whole week, so that weekends do not change the mean. */
 export const MEAN_DAYS = 7
 
-/**
- * Returns for each day the mean of seven counts: of the day and of the six days before. The mean is null if
- * one of the seven counts is unknown.
- */
+/** The mean of a day and the six before; null if one of the seven counts is unknown. */
 export function meansOfWeek(counts: readonly (number | null)[]): readonly (number | null)[] {
   return counts.map((_, last) => {
     const week = counts.slice(Math.max(0, last - MEAN_DAYS + 1), last + 1).filter((count) => count !== null)
@@ -277,7 +249,6 @@ export function roundTicks(max: number): readonly number[] {
   return Array.from({ length: steps + 1 }, (_, number) => number * step)
 }
 
-/** Returns the smallest round whole number that is at least `least`. */
 function roundStep(least: number): number {
   if (least <= 1) return 1
   const power = 10 ** Math.floor(Math.log10(least))

@@ -9,9 +9,7 @@ import { createCompiler, readTemplateFiles } from '../render/template-files.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
-/**
- * The changes that a recipient can ask for. `stop` is permanent; `pause` lasts until the recipient resumes.
- */
+/** `stop` is permanent; `pause` lasts until the recipient resumes. */
 export const PREFERENCE_CHOICES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
 export type PreferenceChoice = (typeof PREFERENCE_CHOICES)[number]
 
@@ -24,7 +22,6 @@ interface PreferenceFacts {
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
   /** The facts about the recipient in the settings; null if the settings no longer list the recipient. */
   readonly listed: ListedFacts | null
-  /** The change that was just made; null if there was none. */
   readonly done: PreferenceChoice | null
 }
 
@@ -58,7 +55,6 @@ export function composePreferencePage(facts: PreferenceFacts, locale: LocaleCont
     about: words('preferences.about'),
     title: oneLine(facts.title, TITLE_LENGTH),
     address: oneLine(facts.address, TEXT_LENGTH),
-    /** A sentence about the change that was just made; null if there was none. */
     done: done && words(`preferences.done.${done}`),
     state: formatState(facts, locale),
     facts: listed === null || state === 'unsubscribed' ? [] : listFacts(facts, listed, locale),
@@ -80,10 +76,7 @@ function formatState(facts: PreferenceFacts, { words, dates }: LocaleContext): s
   return words(`preferences.state.paused.${changed?.by ?? 'recipient'}`, { since })
 }
 
-/**
- * Returns the choices that the page offers. Only operators add recipients, so a recipient who is not in the
- * settings can only choose `stop`.
- */
+/** Only operators add recipients, so one who is not in the settings can only choose `stop`. */
 function offeredChoices({ state, isWeekly, listed }: PreferenceFacts): readonly PreferenceChoice[] {
   if (listed === null) return state === 'unsubscribed' ? [] : ['stop']
   if (state === 'unsubscribed') return ['start']
@@ -144,10 +137,7 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
   return times
 }
 
-/**
- * Formats the times of scheduled runs as `Monday to Friday at 07:00`. Returns null if the times do not repeat
- * weekly.
- */
+/** Formats `Monday to Friday at 07:00`. Returns null if the times do not repeat weekly. */
 export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
   const today = localDay(Date.parse(locale.now), locale.timeZone)
   const byDay = Map.groupBy(times, (at) => localDay(Date.parse(at), locale.timeZone))
@@ -160,11 +150,7 @@ export function formatDueTimes(times: readonly Instant[], locale: LocaleContext)
   return days.length > 0 && isSameEachWeek && isSameEachDay ? formatWeekly(weekdays, first, locale) : null
 }
 
-/**
- * Formats the days and times of a weekly schedule.
- * @param weekdays the days of the week, 1 for Monday
- * @param times local times, the same on each of these days
- */
+/** Weekdays begin with 1 for Monday, and the local times are the same on each of them. */
 function formatWeekly(
   weekdays: readonly number[],
   times: readonly string[],
@@ -180,13 +166,11 @@ function formatWeekly(
   })
 }
 
-/** The time zone and the first day of the weeks of a report; Monday if absent. */
 interface Weeks {
   readonly timeZone: string
   readonly weekStarts?: WeekStart | undefined
 }
 
-/** Returns the first time in each week after the week of `now`. */
 function firstOfEachWeek(times: readonly Instant[], now: Instant, of: Weeks): Instant[] {
   const weeks = Map.groupBy(times, (at) => weekOf(at, of))
   weeks.delete(weekOf(now, of))
@@ -198,15 +182,11 @@ export function areMoreThanWeekly(times: readonly Instant[], of: Weeks): boolean
   return new Set(times.map((at) => weekOf(at, of))).size < times.length
 }
 
-/** Returns the first day of the week in which a time lies. */
 function weekOf(at: Instant, { timeZone, weekStarts }: Weeks): number {
   return firstOfWeek(localDay(Date.parse(at), timeZone), weekStarts)
 }
 
-/*
- * Renders the pages for recipients, which the daemon serves. The pages need no script and load only their
- * stylesheet.
- */
+/** Renders pages for recipients, which need no script and load only their stylesheet. */
 
 export interface WebPages {
   readonly stylesheet: string
@@ -214,9 +194,7 @@ export interface WebPages {
   error(view: ErrorPageView): string
 }
 
-/** A page that shows only an error. */
 export interface ErrorPageView {
-  /** The language, BCP 47. */
   readonly lang: string
   readonly title: string
   readonly text: string
@@ -224,11 +202,7 @@ export interface ErrorPageView {
 
 const FOLDER = 'web'
 
-/**
- * Reads the templates of the pages.
- * @param folder the folder with the program's templates
- * @throws LeadsheetError report_template
- */
+/** @throws LeadsheetError report_template */
 export async function openWebPages(folder: string): Promise<WebPages> {
   const files = await readTemplateFiles(folder, null)
   const compile = createCompiler('html', new Map([['page', files.take(FOLDER, 'page.hbs')]]))

@@ -9,10 +9,8 @@ export interface AlertMailView {
   readonly place: string
   readonly sections: readonly {
     readonly title: string
-    /** True if the section lists resolved alerts. */
     readonly isGood: boolean
     readonly lines: readonly AlertLineView[]
-    /** A note about lines that are left out; null if no line is left out. */
     readonly more: string | null
   }[]
   readonly footer: readonly string[]
@@ -21,7 +19,6 @@ export interface AlertMailView {
 interface AlertLineView {
   readonly heading: string
   readonly message: string
-  /** A hint on what to do about the alert; null if there is nothing to do. */
   readonly hint: string | null
   readonly times: string
 }

@@ -18,19 +18,15 @@ export interface TemplateFile {
 export interface TemplateFiles {
   /** The names of the folders that contain reports, sorted. */
   readonly reports: readonly string[]
-  /** Finds a file in a folder, such as the folder of a report; undefined if there is none. */
   find(folder: string, file: string): TemplateFile | undefined
   /** Lists the names of the files in a folder, both of the installation and of the program. */
   list(folder: string): readonly string[]
   /**
    * Returns a file that the program needs.
-   * @throws LeadsheetError report_template if the file is missing
+   * @throws LeadsheetError report_template if it is missing
    */
   take(folder: string, file: string): TemplateFile
-  /**
-   * Returns all templates that a report's templates can include, by file name. A template in the report's own
-   * folder replaces another template of the same name.
-   */
+  /** All that a report can include, by file name. Templates in its own folder replace others. */
   partials(report: string): ReadonlyMap<string, TemplateFile>
   /** Returns the program's stylesheets, each with the additions of the installation and of the report. */
   styles(report: string): MailStyles
@@ -51,7 +47,6 @@ export interface MailStyles {
 export const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
-/** The folders of templates that are not reports. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'web', 'dashboard', 'alert']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
 /** The files that a report's folder can have, in addition to the folder `blocks`. */
@@ -156,7 +151,6 @@ function pathForPeople(path: string): string {
   return near.startsWith('..') ? path : near
 }
 
-// The font size of tables in pixels.
 const FONT_PX = 14
 
 const HELPERS = {
@@ -165,10 +159,7 @@ const HELPERS = {
     text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
   padStart: (text: string, columns: number) => text.padStart(columns),
   upper: (text: string) => text.toUpperCase(),
-  /**
-   * Returns the CSS class `whole`, which keeps words from being split, if each word fits into `room` pixels.
-   * Otherwise returns an empty text.
-   */
+  /** The CSS class `whole` keeps words whole if each fits into `room` pixels. Otherwise empty. */
   whole: (text: string, room: number) =>
     text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
   /** Allows only http, https and mailto, because escaping alone would let `javascript:` through. */
@@ -188,16 +179,10 @@ const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']
 
 type Help = (text: string, columns: number) => string
 
-/**
- * Compiles a template to a function that fills it in.
- * @throws LeadsheetError report_template
- */
+/** @throws LeadsheetError report_template */
 type Compile = (file: TemplateFile) => (view: unknown, data?: object) => string
 
-/**
- * A helper of some templates alone. It returns HTML, and so escapes what it is given itself.
- * @param data what the template was filled in with, beside its view
- */
+/** Returns HTML, and so escapes its arguments itself. `data` is what came beside the view. */
 export type HtmlHelper = (value: never, data: never, second: unknown) => string
 
 /**
@@ -248,10 +233,7 @@ function checkedEach(this: unknown, list: unknown, options: HelperOptions): stri
   throw new Error(`each needs a list, and here is none${placeOf(options)}`)
 }
 
-/**
- * Returns a helper that throws if its first argument is not a text, because Handlebars passes undefined for
- * an unknown name. The error names the line and column, which Handlebars passes in the last argument.
- */
+/** Throws for a first argument that is no text, because Handlebars passes undefined for unknown names. */
 function checked(name: string, help: Help): HelperDelegate {
   return (...given: unknown[]) => {
     const [text, columns] = given
@@ -280,10 +262,7 @@ function placeOf(options: unknown): string {
   return ` - ${start.line}:${start.column}`
 }
 
-/**
- * Returns a check that throws if a template includes an unknown template as `{{> name}}`. Handlebars itself
- * would throw only when a report is rendered.
- */
+/** Refuses unknown templates in `{{> name}}` now. Handlebars itself would throw only when rendering. */
 function partialCheck(known: ReadonlySet<string>): AstVisitor {
   const { Visitor } = loadPackage('handlebars')
   return new (class extends Visitor {
@@ -318,10 +297,7 @@ function named<T>(file: TemplateFile, work: () => T): T {
   }
 }
 
-/**
- * Makes an error that names the file and line. Handlebars gives the line in its message, in a field, or not
- * at all.
- */
+/** Handlebars gives the line in its message, in a field, or not at all. */
 function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetError {
   const message = errorText(cause)
   const field = cause instanceof Error && 'lineNumber' in cause ? cause.lineNumber : undefined

@@ -1,7 +1,4 @@
-/**
- * Reads and compiles the templates of reports, and turns a filled-in template into the parts of a mail.
- * Templates are trusted like code; values come from data and are escaped.
- */
+/** Compiles templates and makes mails of them. Templates are trusted like code; values are escaped. */
 import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
 import { loadPackage } from '../../packages.ts'
@@ -13,15 +10,14 @@ import type { MailStyles, TemplateFile, TemplateFiles } from './template-files.t
 import { createCompiler, LAYOUT, REPORT_FILES, readTemplateFiles } from './template-files.ts'
 
 export interface Templates {
-  /** Returns the names of all reports with a folder, sorted. */
   names(): readonly string[]
   /**
-   * Returns the content of `report.yaml`, with defaults for what it leaves out.
+   * Returns the content of `report.yaml`, with defaults.
    * @throws LeadsheetError report_unknown
    */
   definition(name: string): ReportDefinition
   /**
-   * Fills in the templates of a report. The view is plain data of finished strings.
+   * The view has finished strings only.
    * @throws LeadsheetError report_unknown, report_template
    */
   render<View extends TemplateView>(name: string, view: View): Rendered
@@ -92,10 +88,7 @@ function openReport(files: TemplateFiles, name: string): Report {
   }
 }
 
-/**
- * Compiles a report. HTML and plain text include different files: `{{> kpis}}` includes `kpis.html.hbs` in
- * HTML and `kpis.text.hbs` in plain text.
- */
+/** `{{> kpis}}` includes `kpis.html.hbs` in HTML and `kpis.text.hbs` in plain text. */
 function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
   const page = files.take(LAYOUT, 'page.hbs')
   const html = new Map<string, TemplateFile>()
@@ -142,10 +135,7 @@ export function finishSubject(text: string): string {
   return oneLine(text, SUBJECT_LENGTH)
 }
 
-/**
- * Writes the styles into the `style` attributes of elements, because some mail clients drop `<style>` blocks.
- * Rules for phones and dark mode cannot be attributes, so they are added as `<style>` blocks.
- */
+/** Some mail clients drop `<style>` blocks. Rules for phones and dark mode can only be there. */
 export function finishHtml(html: string, styles: MailStyles): string {
   const { inline } = loadPackage('@css-inline/css-inline')
   const inlined = inline(html, {

@@ -16,10 +16,7 @@ export type WordKey = KeysOf<typeof english>
 /** The values of a message: formatted texts, and numbers if the grammar needs them. */
 type WordValues = Readonly<Record<string, string | number | boolean | null>>
 
-/**
- * Returns the text for a key, with the values filled in.
- * @throws Error if a value that the text needs is missing
- */
+/** @throws Error if a value that the text needs is missing */
 export type Words = (key: WordKey, values?: WordValues) => string
 
 type KeysOf<Group> = {
@@ -41,18 +38,12 @@ export function isWordKey(key: string): key is WordKey {
   return readCatalogue(ENGLISH).has(key)
 }
 
-/**
- * Returns whether the locale's language has a catalogue.
- * @param locale BCP 47
- */
+/** The locale is a BCP 47 tag. */
 export function hasWordsIn(locale: string): boolean {
   return LANGUAGES.includes(new Intl.Locale(locale).language)
 }
 
-/**
- * Returns the words for a locale.
- * @param locale BCP 47; the words are English if its language has no catalogue
- */
+/** The words are English if the locale's language has no catalogue. */
 export function wordsIn(locale: string): Words {
   const found = known.get(locale) ?? createWords(locale)
   known.set(locale, found)
@@ -83,7 +74,6 @@ function createWords(locale: string): Words {
   }
 }
 
-/** Returns the texts of a language, by key. */
 export function readCatalogue(language: string): ReadonlyMap<string, string> {
   const found =
     catalogues.get(language) ??

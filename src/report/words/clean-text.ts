@@ -1,7 +1,4 @@
-/**
- * Cleans text from outside, such as the names of leads, before it is put into a mail. Every such text is
- * cleaned here once. The templates then escape the text for HTML.
- */
+/** Cleans every text from outside once, before templates escape it for HTML. */
 
 // Matches control characters, line and paragraph separators, and lone surrogates.
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu
@@ -18,10 +15,7 @@ const STATUS_LENGTH = 24
 // not need.
 let segmenter: Intl.Segmenter | undefined
 
-/**
- * Returns the text on one line without invisible or reordering characters, at most `max` characters. A
- * shortened text ends in `…`.
- */
+/** Keeps at most `max` characters on one line, without invisible ones. A shortened text ends in `…`. */
 export function oneLine(text: string, max: number): string {
   // The text is first cut to 32 times the maximum length, so that cleaning a huge text takes no time.
   const clean = text
@@ -41,8 +35,7 @@ const LINKED =
   /:\/\/|(?:(?<=[\p{L}\p{M}_-])[.。．｡](?=[\p{L}\p{N}])|(?<=\p{N})[.。．｡](?=\p{L}))(?!(?:csv|xlsx|png|yaml|hbs)\b)/gu
 
 /**
- * Breaks what mail programs would turn into a link by themselves, such as `www.evil.example` in the name of a
- * lead, by spaces of no width.
+ * Breaks links that mail programs make, such as `www.evil.example` in a lead's name, by spaces of no width.
  */
 export function withoutAutoLinks(text: string): string {
   return text.replace(LINKED, (found) => (found === '://' ? '://\u200b' : `\u200b${found}`))
@@ -63,10 +56,7 @@ export function upperFirst(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/**
- * Wraps lines longer than `columns` characters at spaces. A continuation line is indented as far as the text
- * in the first line, after the spaces and the bullet. A word longer than a line stays whole.
- */
+/** Indents continued lines as far as the text of the first one. A word longer than a line stays whole. */
 export function wrapLines(text: string, columns: number): string {
   return text
     .split('\n')

@@ -1,7 +1,4 @@
-/**
- * Formats instants and periods for a locale. Instants are written in the recipient's time zone, and periods
- * in the time zone of the report.
- */
+/** Formats instants in the recipient's time zone, and periods in that of the report. */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import { DAY_MS, localDay, mondayOf } from '../../schedule/zone.ts'
@@ -13,14 +10,9 @@ export interface Dates {
   readonly recent: (at: Instant) => string
   /** Formats a time: `06:00`. */
   readonly time: (at: Instant) => string
-  /** Returns whether two instants are on the same local date. */
   readonly areSameDay: (one: Instant, other: Instant) => boolean
 }
 
-/**
- * The form of a period's name. The period is one day, several days, a week, a month or a
- * quarter.
- */
 type PeriodShape = 'day' | 'days' | 'week' | 'month' | 'quarter'
 
 export interface PeriodNames {
@@ -119,7 +111,6 @@ function isoWeek(day: number): number {
   return Math.floor((thursday.getTime() - newYear) / (7 * DAY_MS)) + 1
 }
 
-/** Returns the number of the quarter of a date, given in days since 1970-01-01. */
 function quarterOf(day: number): number {
   return Math.floor(new Date(day * DAY_MS).getUTCMonth() / 3) + 1
 }

@@ -6,7 +6,6 @@ import { type Dates, datesOf } from './dates.ts'
 import { type Numbers, numbersOf } from './numbers.ts'
 
 export interface LocaleContext {
-  /** The locale, BCP 47. */
   readonly tag: string
   readonly words: Words
   readonly numbers: Numbers
@@ -41,10 +40,7 @@ export function createLocaleContext(tag: string, timeZone: string, now: Instant)
   }
 }
 
-/**
- * Returns the first `most` names and a text such as `5 others`. If only one name would be left out, returns
- * all names.
- */
+/** Adds a text such as `5 others`. If only one name would be left out, returns all names. */
 export function shortenNames(
   names: readonly string[],
   most: number,
@@ -59,10 +55,7 @@ export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>
   return words('title', { name, label: capitalise(name) })
 }
 
-/**
- * Returns the name of a status in the recipient's language: `meeting_booked` becomes `Meeting booked`. If the
- * catalogue does not know the status, its own word is used.
- */
+/** `meeting_booked` becomes `Meeting booked` by the catalogue, or else by the word itself. */
 export function nameStatus(status: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('status', { status, label: capitalise(status) })
 }

@@ -1,7 +1,4 @@
-/**
- * Formats numbers and amounts for a locale. Rates go from 0 to 1. The minus sign is U+2212, and no-break
- * spaces keep an amount together.
- */
+/** Formats for a locale. The minus sign is U+2212, and no-break spaces keep an amount together. */
 import type { Money } from '../../domain/model.ts'
 import { oneLine } from './clean-text.ts'
 
@@ -26,10 +23,7 @@ export interface Numbers {
   readonly percent: (share: number) => string
   /** Formats `88%`. A share that is almost 0 or almost 1 becomes `<1%` or `>99%`. */
   readonly share: (share: number) => string
-  /**
-   * Formats `$1.2m`, `€300k`, `CHF 950`. A currency that is not three letters follows the amount: `950
-   * credits`.
-   */
+  /** Formats `$1.2m`, `€300k`, `CHF 950`. A currency that is not three letters follows: `950 credits`. */
   readonly money: (money: Money) => string
   /** Formats `€1,304,250.50`, to show a difference that rounding would hide. */
   readonly exactMoney: (money: Money) => string
@@ -39,20 +33,14 @@ export interface Numbers {
 
 const known = new Map<string, Numbers>()
 
-/**
- * Returns the functions that format numbers for a locale.
- * @param locale the locale (BCP 47), such as `de-CH`
- */
+/** The locale is a BCP 47 tag, such as `de-CH`. */
 export function numbersOf(locale: string): Numbers {
   const found = known.get(locale) ?? createNumbers(locale)
   known.set(locale, found)
   return found
 }
 
-/**
- * Formats an English count for operators: `5,706`. This function does not use Intl, because loading Intl's
- * data takes 8 ms and most commands need Intl for nothing else.
- */
+/** Formats `5,706` without Intl, because loading it takes 8 ms and most commands need it for nothing else. */
 export function englishCount(count: number): string {
   const digits = String(Math.abs(count))
   const groups: string[] = []
@@ -146,10 +134,7 @@ const DIGITS = {
   exact: { minimumFractionDigits: 2, maximumFractionDigits: 2, trailingZeroDisplay: 'stripIfInteger' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 
-/**
- * Returns the format of an amount.
- * @param currency a code of three letters; null for any other currency, because Intl does not accept it
- */
+/** A currency that is not three letters must be null, because Intl does not accept it. */
 function amountFormat(
   locale: string,
   currency: string | null,

@@ -1,25 +1,16 @@
-/**
- * Stores each message about alerts, and whether the alert webhook has accepted it. The mails with the same
- * content are in the outbox.
- */
+/** Stores each message about alerts, and whether the alert webhook has accepted it. */
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
-/** A message that the webhook has not accepted yet. */
 export interface WaitingPost {
   readonly id: number
   readonly madeAt: Instant
-  /** The message as JSON. */
   readonly content: string
-  /** The number of attempts so far to post the message. */
   readonly attempts: number
 }
 
-/**
- * Stores a message about alerts. If there is a webhook, the message waits to be posted to it.
- * @param message.content the message as JSON
- */
+/** If there is a webhook, the message (JSON) waits to be posted to it. */
 export async function insertAlertMessage(
   trx: Trx,
   message: { readonly madeAt: Instant; readonly content: string; readonly hasWebhook: boolean },
@@ -36,7 +27,6 @@ export async function insertAlertMessage(
     .execute()
 }
 
-/** Lists the times at which messages were made, from `since` on, oldest first. */
 export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[]> {
   const rows = await db
     .selectFrom('alert_message')
@@ -64,7 +54,6 @@ export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): P
   }))
 }
 
-/** Saves the result of an attempt to post a message to the webhook. */
 export async function updatePost(
   trx: Trx,
   id: number,

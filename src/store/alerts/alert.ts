@@ -5,7 +5,6 @@ import type { Row } from '../tables/tables.ts'
 
 export interface Alert {
   readonly id: number
-  /** The id of the check that found the problem. */
   readonly check: string
   /** The report, recipient or field that the alert is about; empty where it is about none of these. */
   readonly subject: string
@@ -28,10 +27,7 @@ export interface Alert {
   readonly acknowledgedAt: Instant | null
 }
 
-/**
- * Lists three kinds of alerts: those that are not resolved, those that were resolved since an instant, and
- * those whose resolution was not announced yet.
- */
+/** Lists alerts that are unresolved, were resolved since an instant, or whose resolution is unannounced. */
 export async function listUnsettledAlerts(db: Db, resolvedSince: Instant): Promise<Alert[]> {
   const rows = await db
     .selectFrom('alert')
@@ -63,7 +59,6 @@ export async function listAlerts(db: Db, which: 'open' | 'all', limit: number): 
   return rows.map(alertOf)
 }
 
-/** Returns the id that the next new alert gets. */
 export async function findNextAlertId(db: Db): Promise<number> {
   const { last } = await db
     .selectFrom('alert')
@@ -88,7 +83,6 @@ export async function deleteAlerts(trx: Trx, ids: readonly number[]): Promise<vo
   for (const id of ids) await trx.deleteFrom('alert').where('id', '=', id).execute()
 }
 
-/** Deletes the alerts that were resolved before an instant. */
 export async function deleteAlertsBefore(trx: Trx, resolvedBefore: Instant): Promise<void> {
   await trx
     .deleteFrom('alert')
@@ -97,10 +91,7 @@ export async function deleteAlertsBefore(trx: Trx, resolvedBefore: Instant): Pro
     .execute()
 }
 
-/**
- * Marks an open alert as acknowledged.
- * @returns the alert; undefined where no open alert has this id
- */
+/** Marks an open alert as acknowledged. Returns undefined where no open alert has this id. */
 export async function markAcknowledged(trx: Trx, id: number, at: Instant): Promise<Alert | undefined> {
   const row = await trx
     .updateTable('alert')
@@ -155,7 +146,6 @@ function alertOf(row: Row<'alert'>): Alert {
 export type HeartbeatSignal = Row<'heartbeat_ping'>['signal']
 
 export interface HeartbeatPing {
-  /** The id of the sync run that the ping reports. */
   readonly runId: string
   readonly signal: HeartbeatSignal
   readonly attempts: number

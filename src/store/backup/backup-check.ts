@@ -5,7 +5,6 @@ import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { fileFailure } from '../db/sqlite.ts'
 
 export interface BackupContent {
-  /** The name of the last schema migration that was applied to the file. */
   readonly schema: string
   /** The id of the last sync that read all leads; null where no sync did. */
   readonly runId: string | null
@@ -15,7 +14,7 @@ export interface BackupContent {
 }
 
 /**
- * Checks every page of a backup and reads its content. Runs in a child process, because it takes long.
+ * Runs in a child process, because it takes long.
  * @throws LeadsheetError store_corrupt
  */
 export function checkBackup(file: string): BackupContent {

@@ -18,10 +18,7 @@ answerParent(({ live, file }: BackupJob): BackupContent => {
   return checkBackup(file)
 })
 
-/**
- * Copies the store as it is at one moment, even if other processes write to it meanwhile. The copy is one
- * compact file without a write-ahead log.
- */
+/** Copies the store as it is at one moment, while others may write. The copy has no write-ahead log. */
 function copy(live: string, file: string): void {
   let database: Database.Database | undefined
   try {

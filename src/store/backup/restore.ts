@@ -35,7 +35,6 @@ export interface Unknown {
 export interface Restored {
   readonly content: BackupContent
   readonly unknown: Unknown
-  /** The path to which the old file was moved; null where there was no old file. */
   readonly before: string | null
 }
 
@@ -141,7 +140,6 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   return schedules.map(({ schedule }) => schedule)
 }
 
-/** Puts the new file in place of the old file, and returns the path to which the old file was moved. */
 async function putInPlace(staged: string, file: string, now: Date): Promise<string> {
   const before = `${file}.before-restore-${now.toISOString().replace(/[-:]|\.\d+/g, '')}`
   const isDamaged = await refuseWhileUsed(file, now)

@@ -1,7 +1,4 @@
-/**
- * Upgrades a database of an older version of leadsheet, after a backup. An upgrade that was killed leaves the
- * file unchanged.
- */
+/** Upgrades an older database after a backup. A killed upgrade leaves the file unchanged. */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
@@ -16,7 +13,6 @@ import { makeBackup } from './backup.ts'
 const LEASE = 'migration'
 
 export interface Upgrade {
-  /** The version of leadsheet to which the database is upgraded. */
   readonly program: string
   readonly now: () => Date
   readonly tell: (step: string) => void
@@ -65,10 +61,7 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
   }
 }
 
-/**
- * Refuses a database that another process uses, because that process of the older version expects the old
- * schema.
- */
+/** A process of the older version expects the old schema. */
 async function refuseWhileUsed(db: Db, file: string, now: Date): Promise<void> {
   const other = (await listHeldLeases(db, now)).find(({ name }) => name !== LEASE)
   if (other === undefined) return

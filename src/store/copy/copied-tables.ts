@@ -13,10 +13,7 @@ import type { Tables } from '../tables/tables.ts'
 
 export interface CopiedTable {
   readonly name: keyof Tables & string
-  /**
-   * The columns in order. Generated columns are left out, and `rowid` is added where the order of arrival
-   * matters.
-   */
+  /** Generated columns are left out, and `rowid` is added where the order of arrival matters. */
   readonly columns: readonly CopiedColumn[]
   /** The columns by which rows are sorted, so that both databases give them in the same order. */
   readonly key: readonly string[]
@@ -31,10 +28,7 @@ interface CopiedColumn {
 
 /** Tables about the database or its present processes, which are not copied. */
 const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index']
-/**
- * Tables of counts that triggers update. They are copied last, and their rows are copied unchanged. The
- * triggers cannot produce the same counts again, because some counts include deleted rows.
- */
+/** Filled by triggers, and copied last and unchanged, because some counts include deleted rows. */
 const COUNTED: readonly string[] = ['event_count']
 
 export async function listCopiedTables(): Promise<CopiedTable[]> {
@@ -71,19 +65,12 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
   }
 }
 
-/**
- * A row of a table. A table is read in parts, in the order of its key, so that it is never in memory as a
- * whole.
- */
+/** Tables are read in parts, in the order of the key, so that none is in memory as a whole. */
 export type CopiedRow = Readonly<Record<string, unknown>>
 
-/** The values of a row's key columns, in the order of the key. */
 type Key = readonly unknown[]
 
-/**
- * The wanted length of a part of a table as JSON, in characters. The longer the rows are, the fewer rows a
- * part has.
- */
+/** The wanted length of a part of a table as JSON, in characters. */
 const CHUNK_CHARACTERS = 1_000_000
 const FIRST_ROWS = 100
 const ROWS_MAX = 5000
@@ -113,10 +100,7 @@ export async function countRows(db: Db, table: CopiedTable): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/**
- * Turns a row into a text that is the same for SQLite and PostgreSQL. If the database returns a number as
- * text, the text is first turned into a number.
- */
+/** Gives the same text for SQLite and PostgreSQL, which returns some numbers as text. */
 function cellsOf({ columns }: CopiedTable, row: CopiedRow): string {
   return JSON.stringify(
     columns.map(({ name, isNumber }) => {

@@ -21,10 +21,7 @@ import { type CopiedTable, countRows, listCopiedTables, readChunks } from './cop
 /** A daemon counts as running if its last heartbeat is not older than this. */
 const ALIVE_MS = 3 * 60_000
 
-/**
- * Tables that get rows when a daemon starts or a person looks at the store. A target with rows in these
- * tables alone still counts as empty.
- */
+/** A daemon's start or a look at the store fills these tables. They may have rows in an empty target. */
 const OF_LOOKING: readonly string[] = ['daemon_uptime', 'config_load', 'stage', 'pipeline']
 
 interface Copying {
@@ -34,7 +31,6 @@ interface Copying {
   readonly onProgress: (done: number, total: number, table: string) => void
 }
 
-/** A table that has the same rows in both databases. */
 export interface TableCopy {
   readonly name: string
   readonly rows: number
@@ -133,7 +129,6 @@ async function emptyTarget(trx: Trx, to: StorePlace, tables: readonly CopiedTabl
 
 type Digest = Omit<TableCopy, 'name'>
 
-/** Reads the rows of a table in the order of its key, and passes them on. */
 async function readTable(
   db: Db,
   table: CopiedTable,

@@ -20,18 +20,12 @@ export async function tidyAfterWrites(db: Kysely<Tables>): Promise<void> {
   await (isPostgres(db) ? countUnknownTables(db) : emptySqliteLog(db))
 }
 
-/**
- * Returns SQL to put after the name of a table. The SQL makes SQLite use the index. It is empty for
- * PostgreSQL, which chooses indexes by its statistics.
- */
+/** Makes SQLite use the index. Empty for PostgreSQL, which chooses indexes by its statistics. */
 export function indexedBy(db: Kysely<Tables>, index: string): RawBuilder<unknown> {
   return isPostgres(db) ? sql`` : sql`INDEXED BY ${sql.ref(index)}`
 }
 
-/**
- * Returns the instant `plusMs` milliseconds from now. SQLite uses the caller's clock, passed in `now`;
- * PostgreSQL uses its server's clock, which is the same for all machines.
- */
+/** SQLite uses the caller's `now`; PostgreSQL uses its server's clock, the same for all machines. */
 export function clockOf(db: Kysely<Tables>, now: Date, plusMs = 0): RawBuilder<string> {
   if (!isPostgres(db)) return sql`${new Date(now.getTime() + plusMs).toISOString()}`
   return sql`strftime('%Y-%m-%dT%H:%M:%fZ', CAST(clock_timestamp() AS text), ${`${plusMs} milliseconds`})`

@@ -10,10 +10,7 @@ import type { Trx } from './store.ts'
 /** The name of the statement that runs after all indexes are restored. No index has this name. */
 const LAST = ''
 
-/**
- * Drops the indexes of `lead`, which would slow down each insert.
- * @param last a statement to run after the indexes are restored
- */
+/** Drops the indexes of `lead`, which slow down inserts. `last` runs after they are restored. */
 export async function dropIndexes(trx: Trx, last: string): Promise<void> {
   const { rows } = await sql<{ name: string; made: string; drop: string }>`
     SELECT name, sql AS made, 'DROP INDEX ' || format('"%w"', name) AS "drop" FROM sqlite_schema
@@ -26,10 +23,7 @@ export async function dropIndexes(trx: Trx, last: string): Promise<void> {
   await trx.insertInto('sync_dropped_index').values({ name: LAST, sql: last }).execute()
 }
 
-/**
- * Tells whether indexes are missing. They are missing during the first load, and after a first load that was
- * killed.
- */
+/** True during the first load, and after a first load that was killed. */
 export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
   const dropped = await db.selectFrom('sync_dropped_index').select('name').executeTakeFirst()
   return dropped !== undefined

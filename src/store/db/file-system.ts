@@ -14,10 +14,7 @@ export interface Room {
   readonly log: number
 }
 
-/**
- * The names of network file systems by the `f_type` of statfs(2). The numbers are from
- * include/uapi/linux/magic.h, and from the sources of the file systems that are missing there.
- */
+/** The keys are `f_type` of statfs(2), from include/uapi/linux/magic.h and other sources. */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x00006969, 'NFS'],
   [0x0000517b, 'SMB'],
@@ -35,10 +32,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
 ])
 
-/**
- * The names of usual local file systems by `f_type`. Files on the last two file systems are lost when the
- * machine or container ends.
- */
+/** The keys are `f_type`. Files on the last two are lost when the machine or container ends. */
 const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x0000ef53, 'ext4'],
   [0x58465342, 'XFS'],
@@ -50,10 +44,7 @@ const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 ])
 const PASSING: readonly string[] = ['tmpfs', 'overlay']
 
-/**
- * The mode of data directories. Other users may open a file in it whose name they know and whose mode allows
- * it, such as the snapshot, and may not list it.
- */
+/** Other users may open files whose names they know, such as the snapshot, but not list the folder. */
 export const DATA_MODE = 0o711
 
 /**
@@ -72,10 +63,7 @@ export async function makeFolder(path: string, hint: string, mode = 0o777): Prom
   }
 }
 
-/**
- * Makes the missing folders one by one. Node's `mkdir` with `recursive` tries for ever where a parent folder
- * exists but can hold no folder, such as /proc.
- */
+/** Node's `mkdir` with `recursive` tries for ever where a parent can hold no folder, such as /proc. */
 async function makeMissing(path: string, mode = 0o777): Promise<void> {
   if (await isFolder(path)) return
   if (!(await isFolder(dirname(path)))) await makeMissing(dirname(path))
@@ -89,10 +77,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true
 }
 
-/**
- * Returns the name of a folder's file system. `isLasting` says whether files on it outlive the machine or
- * container.
- */
+/** `isLasting` says whether files outlive the machine or container. */
 export async function readFileSystem(
   folder: string,
 ): Promise<{ readonly name: string; readonly isLasting: boolean; readonly isNetwork: boolean }> {
@@ -104,8 +89,7 @@ export async function readFileSystem(
 }
 
 /**
- * Refuses a folder on a network file system.
- * @param folder must exist
+ * Refuses an existing folder on a network file system.
  * @throws LeadsheetError data_network
  */
 export async function refuseNetworkFileSystem(folder: string): Promise<void> {
@@ -114,7 +98,6 @@ export async function refuseNetworkFileSystem(folder: string): Promise<void> {
 }
 
 export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
-  // Makes the number unsigned, because `type` is signed on systems with 32-bit words.
   const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)
   if (name === undefined) return null
   return new LeadsheetError(
@@ -126,10 +109,7 @@ export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): L
   )
 }
 
-/**
- * Reads the free disk space and the sizes of a database.
- * @param file must exist
- */
+/** Reads the free disk space and the sizes of an existing database. */
 export async function readRoom(file: string): Promise<Room> {
   const [{ bavail, bsize }, database, log] = await Promise.all([
     statfs(dirname(file)),

@@ -15,21 +15,13 @@ export type StorePlace =
       readonly name: string
     }
 
-/**
- * Matches a schema name that needs no quotes. The job queue (pg-boss) has its own schema, named after this
- * one with `_jobs` at the end. Because pg-boss allows 50 characters, this name may have 45.
- */
+/** A name without quotes. pg-boss allows 50 characters and appends `_jobs` to it, so 45 are left. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,44}$/
 
-/**
- * The parameters that an address may have. Other parameters could override the settings of our connections.
- */
+/** Other parameters could override the settings of our connections. */
 const PARAMETERS = ['schema', 'user', 'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
-/**
- * The values of `sslmode` in libpq, without `prefer` and `allow`. With these two values, libpq tries both
- * encrypted and unencrypted connections, which the driver cannot do.
- */
+/** Those of libpq without `prefer` and `allow`, which try connections both ways, as the driver cannot. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /**
@@ -56,10 +48,7 @@ export function placeOf(text: string): StorePlace {
   return { kind: 'postgres', url: url.href, schema, name: `${shown.href}?schema=${schema}` }
 }
 
-/**
- * Describes what is wrong with a PostgreSQL address; null for a valid address. The text shows no part of the
- * address that may belong to the password.
- */
+/** Returns null for a valid address. Shows nothing that may belong to the password. */
 export function postgresFault(text: string): string | null {
   const url = URL.parse(text)
   // Because no @ may follow the host, an @ in the path or query is the rest of a password that was not
@@ -99,8 +88,8 @@ export function nameOf(place: StorePlace): string {
 }
 
 /**
- * Returns the file of a store, for operations that need a file.
- * @throws LeadsheetError store_elsewhere for a store in PostgreSQL
+ * For operations that need a file.
+ * @throws LeadsheetError store_elsewhere for PostgreSQL
  */
 export function fileOf(store: { readonly place: StorePlace }, what = 'this'): string {
   if (store.place.kind === 'sqlite') return store.place.file

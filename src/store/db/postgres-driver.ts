@@ -75,7 +75,6 @@ class PostgresStoreDriver implements Driver {
     }
   }
 
-  /** Begins a transaction. Takes the write lock, unless the transaction only reads. */
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
     const { isolationLevel, accessMode } = settings
     const isolation = isolationLevel === undefined ? '' : ` ISOLATION LEVEL ${isolationLevel}`

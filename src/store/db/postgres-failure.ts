@@ -4,10 +4,7 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 export const POOLER_HINT =
   'Connect to PostgreSQL itself: poolers such as PgBouncer keep no settings of a session.'
 
-/**
- * Returns the error for a failed connection. Where {@link postgresFailure} does not know the failure, the
- * error blames the address of the store, which may contain a wrong password or certificate.
- */
+/** An unknown failure is blamed on the address, which may have a wrong password or certificate. */
 export function connectFailure(name: string, cause: unknown): LeadsheetError {
   const failure = postgresFailure(name, cause)
   if (failure !== null) return failure
@@ -24,7 +21,7 @@ export function connectFailure(name: string, cause: unknown): LeadsheetError {
   })
 }
 
-/** Turns a failure of PostgreSQL into an error that an operator can act on; returns null for a bug. */
+/** Returns null for a bug. */
 export function postgresFailure(name: string, cause: unknown): LeadsheetError | null {
   if (cause instanceof LeadsheetError) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

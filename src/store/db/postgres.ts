@@ -1,7 +1,4 @@
-/**
- * The operations that only PostgreSQL needs: opening a schema, transactions whose commit does not wait for
- * the disk, and facts about the server. The folder `postgres/` has more of them.
- */
+/** The operations that only PostgreSQL needs. The folder `postgres/` has more of them. */
 import type { Transaction } from 'kysely'
 import { Kysely, sql } from 'kysely'
 import type pg from 'pg'
@@ -18,16 +15,10 @@ export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 /** The maximum number of connections of a process: several that read at once, and one that may write. */
 const CONNECTIONS_MAX = 6
 const CONNECT_TIMEOUT_MS = 10_000
-/**
- * The idle time after which the operating system checks a connection. Without this setting it checks only
- * after two hours.
- */
+/** The system checks a connection after this idle time, and otherwise only after two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
-/**
- * Opens the schema of a store, which need not exist yet. The first statement connects to the server.
- * @param access with `read`, the server refuses writes, except to temporary tables where a transaction asks
- */
+/** The schema need not exist yet. With `read`, the server refuses writes except to temporary tables. */
 export function openPostgres(place: PostgresPlace, access: 'read' | 'write' = 'write'): Kysely<Tables> {
   const { Pool } = loadPackage('pg')
   const pool = new Pool({
@@ -58,10 +49,7 @@ export function connectionTo(place: PostgresPlace): pg.ClientConfig {
   }
 }
 
-/**
- * Returns the settings of each connection. The server ends a transaction after a minute without statements,
- * so that a machine that has crashed does not block the writers.
- */
+/** A transaction ends after a minute without statements, so that a crashed machine blocks no writer. */
 function sessionOf({ schema }: PostgresPlace): string {
   const settings = {
     search_path: schema,
@@ -97,7 +85,6 @@ export function isPostgres(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresStoreAdapter
 }
 
-/** Makes PostgreSQL collect statistics of the tables for which it has none. */
 export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT relname AS name FROM pg_class
     WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind = 'r' AND reltuples < 0`.execute(
@@ -106,10 +93,7 @@ export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
   for (const { name } of rows) await sql`ANALYZE ${sql.table(name)}`.execute(db)
 }
 
-/**
- * Runs a transaction whose commit does not wait for the disk. Commits are flushed in their order, so that a
- * crash of the server loses only the last commits.
- */
+/** The commit does not wait for the disk. Commits keep their order, so a crash loses only the last ones. */
 export async function writeUnflushedPostgres<T>(
   db: Kysely<Tables>,
   work: (trx: Transaction<Tables>) => Promise<T>,
@@ -160,7 +144,6 @@ interface ServerState {
   readonly isStandby: boolean
   /** True if a setting of the server, the database or the user makes transactions read-only. */
   readonly isReadOnly: boolean
-  /** The number of connections of all users, and the maximum number that users may have. */
   readonly connections: { readonly used: number; readonly most: number }
 }
 
@@ -232,10 +215,7 @@ export const CRASH_MARKER: readonly string[] = [
   "COMMENT ON COLUMN crash_marker.marker IS 'random; another one after each crash of the server'",
 ]
 
-/**
- * Reads the crash marker. Call this function before reading data that the process will remember, and
- * pass the marker to {@link checkNoCrash} before relying on that data.
- */
+/** Must run before data is read that the process remembers. {@link checkNoCrash} must run before its use. */
 export async function readCrashMarker(db: Kysely<Tables>): Promise<string> {
   if (!isPostgres(db)) return ''
   const { rows } = await sql<{ marker: string }>`SELECT marker FROM crash_marker`.execute(db)
@@ -247,8 +227,8 @@ export async function readCrashMarker(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Checks that the server has lost nothing since `marker` was read.
- * @throws LeadsheetError store_unreachable where recent writes may be lost
+ * Checks that nothing was lost since `marker`.
+ * @throws LeadsheetError store_unreachable
  */
 export async function checkNoCrash(db: Kysely<Tables>, marker: string): Promise<void> {
   if (!isPostgres(db)) return

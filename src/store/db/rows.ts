@@ -1,7 +1,4 @@
-/**
- * Statements that write or select many rows. SQLite prepares a statement once and runs it for each row;
- * PostgreSQL runs one statement for all rows.
- */
+/** Writes or selects many rows: SQLite by a prepared statement for each, PostgreSQL by one for all. */
 import type { CompiledQuery, Expression, Kysely, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
@@ -68,10 +65,7 @@ async function insertColumns(
   )
 }
 
-/**
- * The compiled INSERT statements by their shape. They are kept, because compiling a statement takes longer
- * than inserting rows.
- */
+/** INSERT statements are kept by their shape, because compiling takes longer than inserting. */
 const inserts = new Map<string, CompiledQuery>()
 /** The maximum number of compiled statements. When it is reached, all statements are forgotten. */
 const INSERTS_MAX = 300
@@ -118,30 +112,24 @@ export async function deleteRows<T extends keyof Tables & string>(
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
 
-/** Turns a list of texts, however long, into a subquery for `where x in (...)`. */
+/** Makes a subquery for `where x in (...)` of a list of any length. */
 export function listOf<T extends string>(values: readonly T[]): Expression<T> {
   return textsIn<T>(JSON.stringify(values))
 }
 
-/** Turns a list of whole numbers, however long, into a subquery for `where x in (...)`. */
 export function numbersOf(values: readonly number[]): Expression<number> {
   return numbersIn(JSON.stringify(values))
 }
 
-/** Turns a JSON array of texts into a subquery for `where x in (...)`. */
 export function textsIn<T extends string>(json: string): Expression<T> {
   return sql<T>`(SELECT value FROM json_each(${json}))`
 }
 
-/** Turns a JSON array of whole numbers into a subquery for `where x in (...)`. */
 export function numbersIn(json: string): Expression<number> {
   return sql<number>`(SELECT CAST(value AS bigint) FROM json_each(${json}))`
 }
 
-/**
- * Merges the rows that have the same key. The result is the same as if the rows were inserted one after
- * another. The merge is necessary, because one PostgreSQL statement cannot update a row twice.
- */
+/** Merges rows with the same key as if inserted in order. PostgreSQL cannot update a row twice at once. */
 function onceEach(
   rows: readonly object[],
   key: readonly string[],
@@ -162,10 +150,7 @@ function* valuesOf(rows: readonly object[], columns: readonly string[]): Generat
   for (const row of rows) yield columns.map((column) => toValue(Reflect.get(row, column)))
 }
 
-/**
- * Turns whole numbers into bigints. SQLite would store a plain number as a fraction in a column without a
- * type.
- */
+/** SQLite would store a plain number as a fraction in a column without a type. */
 function toValue(value: unknown): unknown {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
   return value ?? null

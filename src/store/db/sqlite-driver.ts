@@ -53,7 +53,6 @@ export function dialectOf(
 }
 
 interface Losses {
-  /** Returns an error if the database's file is no longer in its place; null if it is. */
   findLoss(): LeadsheetError | null
   /** Empties the log of a lost database before it is closed. */
   endLog(): void

@@ -1,7 +1,4 @@
-/**
- * The operations that only SQLite needs: opening a file, its write-ahead log, and its errors. The driver is
- * in `sqlite-driver.ts`.
- */
+/** The operations that only SQLite needs. The driver is in `sqlite-driver.ts`. */
 import { closeSync, existsSync, openSync, readSync, statSync, truncateSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -11,15 +8,9 @@ import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Tables } from '../tables/tables.ts'
 import { dialectOf } from './sqlite-driver.ts'
 
-/**
- * This timeout is short, because a wait inside SQLite stops the whole thread. The driver waits longer between
- * its attempts.
- */
+/** Short, because a wait inside SQLite stops the thread. The driver waits longer between attempts. */
 const BUSY_TIMEOUT_MS = 5
-/**
- * This timeout is long, because a process that only reads has nothing else to do. A process locks the file
- * for a moment while it closes the file.
- */
+/** Long, because a reader has nothing else to do. Closing locks the file for a moment. */
 const READER_TIMEOUT_MS = 10_000
 const MODE = 0o600
 /**
@@ -30,7 +21,6 @@ const MODE = 0o600
 const CHECKPOINT_PAGES = 8000
 const MEMORY = ':memory:'
 
-/** Says whether a missing file is created or is an error. */
 export type Missing = 'create' | 'refuse'
 
 /**
@@ -95,10 +85,7 @@ interface Watch {
 
 const watchers = new WeakMap<Kysely<Tables>, () => void>()
 
-/**
- * Has each later transaction look whether the log and the shared memory are in their places, and whether the
- * file was overwritten. Must be called after a write, which makes the files beside the database.
- */
+/** Later transactions check log, shared memory and file. Must follow a write, which makes these files. */
 export function watchSqlite(db: Kysely<Tables>): void {
   watchers.get(db)?.()
 }
@@ -129,10 +116,7 @@ function watchOf(file: string): Watch | null {
   }
 }
 
-/**
- * Opens an existing file read-only, and creates no file beside it. Another process may have it open and
- * write.
- */
+/** Opens a file read-only and creates none beside it, while another process may write. */
 export function openReader(file: string): Kysely<Tables> {
   // Without a write-ahead log no process has the file open, so the file does not change. SQLite must be told
   // so, because it would create its shared files, or fail in a folder that is read-only.
@@ -167,7 +151,6 @@ function openUnchanging(file: string): Kysely<Tables> {
   return new Kysely<Tables>({ dialect })
 }
 
-/** Turns the bytes of a row into Buffers, as the other driver returns them. */
 function withBuffers(row: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(row))
     if (value instanceof Uint8Array) row[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
@@ -194,10 +177,7 @@ function openFile(file: string, missing: Missing): Database.Database {
   }
 }
 
-/**
- * Returns true if the file exists and is not empty. A full disk or a broken copy can leave an empty file,
- * which holds no database.
- */
+/** False for no file, and for an empty one that a full disk or a broken copy left. */
 export function hasBytes(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size > 0
@@ -209,10 +189,7 @@ export function notThere(file: string): LeadsheetError {
   })
 }
 
-/**
- * Creates the file readable for this user only, because it holds recipients, messages and the key of links.
- * SQLite gives its other files the same mode.
- */
+/** Only this user may read the file, because it holds recipients, messages and the key of links. */
 function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', MODE))
@@ -227,10 +204,7 @@ function isOursOrNew(database: Database.Database): boolean {
   return tables.length === 0 || tables.includes('kysely_migration')
 }
 
-/**
- * Moves the content of the write-ahead log into the database and empties the log, so that its file does not
- * keep its largest size. Pages that other processes are reading stay in the log until the next call.
- */
+/** Moves the log into the database, so that its file shrinks. Pages in use stay until the next call. */
 export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
 }
@@ -254,10 +228,7 @@ export async function writeUnflushedSqlite<T>(
   })
 }
 
-/**
- * Tells whether another connection holds the write lock of the file. Nothing is written or created. Node's own
- * SQLite must not be used here: by closing the file it would release the locks of this process.
- */
+/** Writes nothing. Node's own SQLite would release this process's locks by closing the file. */
 export function isWriteLocked(file: string): boolean {
   try {
     const database = new Database(file, { fileMustExist: true, timeout: 0 })
@@ -272,17 +243,13 @@ export function isWriteLocked(file: string): boolean {
   }
 }
 
-/** Returns a text that is different if this or another process has written since the last call. */
 export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ stamp: string }>`
     SELECT total_changes() || ' ' || data_version AS stamp FROM pragma_data_version`.execute(db)
   return rows[0]?.stamp ?? ''
 }
 
-/**
- * Turns a problem of the file, its folder or its disk into an error that an operator can act on; returns null
- * for a bug.
- */
+/** Turns a problem of the file, folder or disk into an error with a hint; returns null for a bug. */
 export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
   const code = codeOf(cause)
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {

@@ -1,7 +1,4 @@
-/**
- * Statements that run very often. Kysely compiles each statement once for each kind of database, because
- * compiling a statement usually takes longer than running it.
- */
+/** Compiles frequent statements once, because compiling them takes longer than running them. */
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
@@ -14,16 +11,10 @@ class Place {
   }
 }
 
-/**
- * Builds a statement with placeholders for its values. The function must only put the placeholders into the
- * statement. It must not use them in any other way.
- */
+/** Must only put the placeholders into the statement, and use them in no other way. */
 type Build<Values, Row> = (db: Kysely<Tables>, values: Values) => CompiledQuery<Row>
 
-/**
- * Makes a function that runs a statement with new values, which are given by name.
- * @param build runs once for each kind of database
- */
+/** Makes a function that runs a statement with values by name. `build` runs once per kind of database. */
 export function statement<Values extends object, Row>(
   build: Build<Values, Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>> {

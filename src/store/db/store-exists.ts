@@ -4,10 +4,7 @@ import { sql } from 'kysely'
 import type { StorePlace } from './place.ts'
 import { openPostgres } from './postgres.ts'
 
-/**
- * Tells whether the store exists.
- * @throws LeadsheetError store_unreachable, store_refused
- */
+/** @throws LeadsheetError store_unreachable, store_refused */
 export async function isStoreThere(place: StorePlace): Promise<boolean> {
   if (place.kind === 'sqlite') return existsSync(place.file)
   const db = openPostgres(place)

@@ -13,15 +13,11 @@ export interface Store {
   readonly place: StorePlace
   /** A random id that was made when the store was created. See the table `installation`. */
   readonly installationId: string
-  /**
-   * Runs `work` in a transaction. `work` must use only its argument, because a query on `db` would wait for
-   * ever.
-   */
+  /** `work` must use only its argument, because a query on `db` would wait for ever. */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
-   * Runs `work` in a transaction that does not wait for the disk. A power cut loses only the last of these
-   * transactions, each as a whole. Use the method only for data that leadsheet reads again or makes again
-   * after such a loss. The next `write` flushes these transactions too.
+   * A power cut may lose the last of these transactions, so use it only for data that is made again. The next
+   * `write` flushes them.
    */
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -36,10 +32,7 @@ export interface Observation {
 
 const OF_EVENT = 'event:'
 
-/**
- * Makes the observation for data that was read because of an event, not by a sync. Because no sync run has
- * read the data, the run id is made from the time: `event:20261121T061500Z`.
- */
+/** No sync run has read the data, so the id is made from the time: `event:20261121T061500Z`. */
 export function observedByEvent(at: Instant): Observation {
   return { runId: `${OF_EVENT}${at.replace(/[-:]|\.\d+/g, '')}`, at }
 }

@@ -11,21 +11,15 @@ import { LeadsheetError } from '../../errors.ts'
 /** A message of the child process. The last one is a result or a failure. */
 type Message<Result> = { readonly told: string } | { readonly result: Result } | { readonly failure: Failure }
 
-/** An error that can be sent to another process. */
 interface Failure extends Pick<LeadsheetError, 'message' | 'hint' | 'notBefore'> {
   /** The code of a LeadsheetError; null for a bug. */
   readonly code: ErrorCode | null
 }
 
-/**
- * Thrown where the child process takes too much memory. The message begins with a verb, so that a caller can
- * write a subject before it.
- */
+/** Its message begins with a verb, so that a caller can write a subject before it. */
 export class OutOfMemory extends Error {}
 
-/**
- * Thrown where the child process has ended without an answer, for example because the system has killed it.
- */
+/** The child has ended without an answer, for example because the system has killed it. */
 export class NoAnswer extends LeadsheetError {
   constructor(ending: string) {
     super('job_killed', `a process of leadsheet ended with ${ending} before its work was done`, {
@@ -34,14 +28,9 @@ export class NoAnswer extends LeadsheetError {
   }
 }
 
-/**
- * The signal by which the child process ends itself when it takes too much memory. No other code sends this
- * signal.
- */
+/** The child ends itself by this signal when it takes too much memory. No other code sends it. */
 const MEMORY_SIGNAL = 'SIGUSR2'
-/**
- * The time between two checks of the memory. It is short, because a process can take two gigabytes a second.
- */
+/** Short, because a process can take two gigabytes a second. */
 const LOOK_AT_MEMORY_MS = 10
 
 interface ChildOptions {
@@ -120,11 +109,9 @@ function readAnswer<Result>(
   })
 }
 
-/** The parent process, as a child process sees it. */
 export interface Parent {
   /** The signal that is aborted when the work is to end; see `endsItself` of {@link askChild}. */
   readonly signal: AbortSignal
-  /** Tells the parent process a text before the answer. */
   tell(text: string): void
 }
 

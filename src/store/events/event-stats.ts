@@ -11,10 +11,7 @@ import type { EventOutcome } from './event.ts'
 export interface EventCount {
   readonly outcome: EventOutcome
   readonly events: number
-  /**
-   * The sum of the delays in seconds. A delay lasts from the arrival of an event until our copy had the
-   * change that the event reported.
-   */
+  /** From the arrival of each event until our copy had its change. */
   readonly seconds: number
 }
 
@@ -25,17 +22,13 @@ export interface WaitingEvents {
   readonly since: Instant | null
 }
 
-/**
- * Finds the time at which the last stored event arrived. `resource` limits the search to events about one
- * kind of resource.
- */
+/** `resource` limits the search to one kind. */
 export async function findLastArrival(db: Db, resource: EventResource | 'any'): Promise<Instant | null> {
   const events = db.selectFrom('event').select('received_at').orderBy('received_at', 'desc').limit(1)
   const row = await (resource === 'any' ? events : events.where('resource', '=', resource)).executeTakeFirst()
   return row?.received_at ?? null
 }
 
-/** Counts the finished events by outcome. */
 export async function countEvents(db: Db): Promise<EventCount[]> {
   return eventCounts(db).execute()
 }
@@ -93,7 +86,6 @@ export interface TrackedFields {
   readonly pipelineId: string
 }
 
-/** Lists the last events, newest first. */
 export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
   const events = await db
     .selectFrom('event')
@@ -143,10 +135,7 @@ const FIELDS = [
   'pipeline_id as pipelineId',
 ] as const
 
-/**
- * Finds the change of a lead that an event reported. This is the last change that was read between the
- * arrival and the end of the event.
- */
+/** The last change that was read between the arrival and the end of the event. */
 async function findChange(
   db: Db,
   leadId: string,

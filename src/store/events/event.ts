@@ -10,7 +10,6 @@ import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
-/** The result of processing an event. */
 export type EventOutcome = NonNullable<Row<'event'>['outcome']>
 
 export const EVENT_OUTCOMES = [

@@ -1,7 +1,4 @@
-/**
- * The figures of a report by pipeline and by source of the leads. The parts add up to the figures of the
- * whole report.
- */
+/** The figures by pipeline and by source. The parts add up to the figures of the whole report. */
 import type { PipelineLine, SourceLine } from '../../domain/lists.ts'
 import type { Money, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
@@ -22,10 +19,7 @@ const counted = (
     FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${recent})) AS each
   GROUP BY ${group}`
 
-/**
- * Builds the query of the prior period. Because no win rate is needed for it, the query leaves out leads that
- * were closed before that period.
- */
+/** The prior period needs no win rate, so leads closed before it are left out. */
 const countedIn = (group: string): Query => ({ reads: ['new_lead', 'closed'], sql: counted(group, ':from') })
 
 export const COUNTS_BY_PIPELINE = {
@@ -76,10 +70,7 @@ export interface Level {
   readonly amount: number
 }
 
-/**
- * Reads the figures of the pipelines that have leads, or had new or closed leads in one of the two periods.
- * The result has the order of `pipelines`.
- */
+/** Reads the pipelines with leads, or with new or closed leads in a period, in the given order. */
 export async function readByPipeline(
   trx: ReadTrx,
   scope: FigureScope,
@@ -108,10 +99,7 @@ export async function readByPipeline(
   return lines.filter((line) => line.leads > 0 || hasNews(line))
 }
 
-/**
- * Reads the figures of each source.
- * @returns the source with the most new leads first
- */
+/** The source with the most new leads comes first. */
 export async function readBySource(trx: ReadTrx, scope: FigureScope, prior: Period): Promise<SourceLine[]> {
   const { current, before } = await readCounts(trx, 'source', scope, prior)
   const sources = [...new Set([...current.keys(), ...before.keys()])]
@@ -148,10 +136,7 @@ function hasNews({ newLeads, won, winRate }: Pick<PipelineLine, 'newLeads' | 'wo
   return [newLeads.current, newLeads.prior, won.current, won.prior, winRate.whole].some((count) => count > 0)
 }
 
-/**
- * Returns the open value by currency. The currency with the most leads comes first, because amounts of two
- * currencies are never compared.
- */
+/** The currency with the most leads first, because amounts of two currencies are never compared. */
 export function openValueOf(levels: readonly Level[]): Money[] {
   return levels
     .filter(({ currency, open }) => currency !== '' && open > 0)

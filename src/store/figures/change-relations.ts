@@ -5,10 +5,7 @@
  */
 import type { Bounds, Relation } from './relation-bounds.ts'
 
-/**
- * Returns SQL for the position of a status in the funnel: -1 for a status outside the funnel or without a
- * stage.
- */
+/** Returns -1 for a status outside the funnel or without a stage. */
 const placeOf = (status: string): string =>
   `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
 

@@ -1,6 +1,5 @@
 /**
- * Coverage: how many of the leads behind a figure have a known history. A figure that needs more than the
- * present state of leads may lack what happened before the first sync.
+ * Coverage: how many of a figure's leads have a known history, which may lack what preceded the first sync.
  */
 import type { HistoryCoverage } from '../../domain/model.ts'
 import { isTraced } from '../leads/reached.ts'

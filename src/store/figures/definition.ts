@@ -23,23 +23,15 @@ export interface FigureDefinition {
   readonly unit: FigureUnit
   readonly reads: readonly RelationName[]
   readonly sql: string
-  /**
-   * The name of the coverage: the number of leads for which the needed history is known. Null for a figure
-   * that needs only the present state of leads.
-   */
+  /** The leads whose needed history is known; null for a figure that needs only present states. */
   readonly coverage: CoverageName | null
 }
 
-/**
- * The SQL condition that selects the middle row, or the two middle rows. The column `place` numbers the rows
- * in order. The mean of the selected values is the median.
- */
+/** Selects the middle row or rows by `place`. The mean of their values is the median. */
 export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 
 /**
- * Builds SQL that rounds money to the cent. The result is the same in whatever order the amounts were added,
- * and is never -0. The inner rounding removes the error of binary fractions, so that exactly half a cent is
- * rounded up.
+ * The inner rounding removes the error of binary fractions, so that half a cent rounds up. Never gives -0.
  */
 export const toCents = (amount: string): string => `round(round(${amount}, 4), 2) + 0`
 

@@ -39,11 +39,7 @@ interface Explained {
 
 type Described = Query & { readonly title: string; readonly meaning: string; readonly name?: FigureName }
 
-/**
- * Lists the explanations in the order of the blocks (the parts of a report). The report's own queries are
- * left out, because their SQL is already in the configuration.
- * @param figures the figures that were read for `request`
- */
+/** Lists the explanations in the order of the blocks. The report's own queries are left out. */
 export function explainReport(request: ReportRequest, figures: ReportFigures): Explained[] {
   const { period, prior, filter, rowsMax, since } = request
   const scope = scopeOf(request, period)

@@ -60,10 +60,7 @@ const STAYS_BY_PIPELINE = {
     WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
 } as const
 
-/**
- * Reads the funnel of each pipeline from the upstream's statistics. If the statistics have no funnel for a
- * pipeline, leadsheet counts that funnel itself.
- */
+/** Where the upstream's statistics have no funnel, leadsheet counts it itself. */
 export async function readFunnels(
   trx: ReadTrx,
   scope: FigureScope,
@@ -107,26 +104,17 @@ export async function readFunnel(
   }
 }
 
-/**
- * Tells whether a sample is too late to describe a period, because the time between the end of the period and
- * the sample is at least as long as the period.
- */
+/** True if the time between the period's end and the sample is at least as long as the period. */
 export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope, 'from' | 'to'>): boolean {
   return asOf !== null && Date.parse(asOf) - Date.parse(to) >= Date.parse(to) - Date.parse(from)
 }
 
-/**
- * Returns the scope of the 90 days up to the end of the period. The funnel shows the median length of the
- * stays that ended in these days.
- */
+/** The 90 days up to the end of the period, whose stays give the median lengths. */
 export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
 }
 
-/**
- * Reads the figure `time_in_stage` (median days) of each stage. For SQLite a faster query uses the function
- * `percentile_disc`. This query reads the stays once and does not sort them.
- */
+/** SQLite's `percentile_disc` is faster here, because it reads the stays once and does not sort them. */
 async function readStays(
   trx: ReadTrx,
   scope: FigureScope,

@@ -15,10 +15,7 @@ export function chosenSql(conditions: readonly FilterCondition[]): string {
   return conditions.map((condition, index) => conditionSql(condition, index + 1)).join(' AND ')
 }
 
-/**
- * Selects the ids of the leads that match a filter, as `lead_id`. The ids of the pipelines are bound to
- * `:pipelines`.
- */
+/** Selects ids as `lead_id`. The ids of the pipelines are bound to `:pipelines`. */
 export function chosenLeadsSql({ pipelineIds, conditions }: LeadFilter): string {
   const wanted = [
     ...(pipelineIds === null ? [] : ['pipeline_id IN (SELECT value FROM json_each(:pipelines))']),
@@ -27,7 +24,6 @@ export function chosenLeadsSql({ pipelineIds, conditions }: LeadFilter): string 
   return `SELECT id AS lead_id FROM lead${wanted.length === 0 ? '' : ` WHERE ${wanted.join(' AND ')}`}`
 }
 
-/** Returns the values of the parameters of {@link chosenSql}. */
 export function chosenValues(conditions: readonly FilterCondition[]): Record<string, string | number | null> {
   return Object.assign({}, ...conditions.map((condition, index) => conditionValues(condition, index + 1)))
 }

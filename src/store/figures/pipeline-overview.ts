@@ -25,7 +25,7 @@ import { readStatPairs } from './service-stats.ts'
 export interface OverviewRequest {
   /** The time up to which all leads have been read. Levels, such as the open value, are of this time. */
   readonly asOf: Instant
-  /** The whole local days in which new and won leads are counted. */
+  /** The period has whole local days. */
   readonly period: Period
   /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
@@ -35,7 +35,6 @@ export interface OverviewRequest {
 }
 
 export interface Overview extends Pick<OverviewRequest, 'asOf' | 'period' | 'stalledDays'> {
-  /** The pipelines in order of name. */
   readonly pipelines: readonly PipelineOverview[]
   readonly agents: AgentSpans & Pick<Period, 'from' | 'to'> & { readonly outages: readonly Outage[] }
 }
@@ -58,7 +57,6 @@ export interface PipelineOverview {
   readonly statistics: readonly StatPair[]
 }
 
-/** The message to the process that counts the overview: the file of the store, and what to count. */
 export interface OverviewJob {
   readonly file: string
   readonly request: OverviewRequest
@@ -67,7 +65,7 @@ export interface OverviewJob {
 const CHILD = programFile(import.meta.url, 'overview-child')
 
 /**
- * Counts the overview without blocking the daemon.
+ * Does not block the daemon.
  * @throws any error of the store, and the reason of an aborted signal
  */
 export async function countOverview(
@@ -80,10 +78,7 @@ export async function countOverview(
   return askChild<OverviewJob, Overview>(CHILD, { file, request }, { folder: dirname(file), signal })
 }
 
-/**
- * Returns a text that changes when a sync ends or old rows are pruned. While the text is the same, the
- * overview is the same too.
- */
+/** Changes when a sync ends or rows are pruned. With the same text, the overview is the same. */
 export async function readOverviewMark(db: Db): Promise<string> {
   const { rows } = await sql<{ mark: string }>`
     SELECT (SELECT coalesce(max(rowid), 0) FROM sync_run WHERE outcome IS NOT NULL)
@@ -99,10 +94,7 @@ const NO_FUNNEL: Funnel = {
   stages: [],
 }
 
-/**
- * Reads the whole overview from one consistent read of the database.
- * @param db must not be inside a transaction
- */
+/** Reads all from one state of the database. `db` must not be inside a transaction. */
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {
   const { asOf, period, stalledDays, agents } = request
   const scope = scopeOf({ filter: EVERY_LEAD, stalledDays }, period)
@@ -187,7 +179,6 @@ export interface AgentSpan {
 }
 
 export interface AgentSpans {
-  /** The spans of each agent, in order of time. There may be a gap between two spans of an agent. */
   readonly spans: readonly AgentSpan[]
   /** The longest distance between two samples that does not leave a gap, in milliseconds. */
   readonly gapMs: number
@@ -223,10 +214,7 @@ const SPANS = {
   FROM numbered GROUP BY agent_id, number, state ORDER BY agent_id, number`,
 } as const
 
-/**
- * Reads the spans of all agents.
- * @param scope the scope whose period is the span of time; the filter of the scope is not used
- */
+/** Uses the scope's period as the span of time, but not its filter. */
 export async function readAgentSpans(
   trx: ReadTrx,
   scope: FigureScope,

@@ -15,10 +15,8 @@ import { chosenValues } from './lead-filter.ts'
 import { relationsOf } from './relation.ts'
 import { RELATION_NAMES, type RelationName } from './relation-bounds.ts'
 
-/** The period, the filter and the other limits of a figure. */
 export interface FigureScope {
   readonly from: Instant
-  /** The end of the period, not included. */
   readonly to: Instant
   /** The time zone of the 30 days over which win rates are counted; UTC if absent. */
   readonly timeZone?: string
@@ -62,7 +60,6 @@ export async function readFigureAt(trx: ReadTrx, name: FigureName, scope: Figure
   return rows.map(({ of = null, value = null, part = null, whole = null }) => ({ of, value, part, whole }))
 }
 
-/** Reads the rows of any query over relations. `values` has the parameters that the scope does not have. */
 export async function readRows<Row>(
   { db, tempTables }: ReadTrx,
   query: Query,
@@ -163,7 +160,6 @@ function valueFor(name: string, values: QueryValues): Value {
   return value
 }
 
-/** Writes a value as SQL. */
 export function literal(value: Value): string {
   if (value === null) return 'NULL'
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`

@@ -18,7 +18,6 @@ export const OPEN_STATUSES = `(SELECT status FROM (SELECT DISTINCT status FROM l
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
-/** Builds all relations by name. */
 export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
   const bounds = boundsOf(filter)
   const { chosen, inScope, inPipelines, stateOf, storedOr, joinState, version } = bounds
@@ -243,8 +242,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
 /** The condition that the status of leads is not known, and that they may have moved meanwhile. */
 const IS_UNKNOWN = "(status = '' AND reached = -1)"
 /**
- * The SQL for the day whose beginning is the midnight (UTC) next to an instant, before or after it. From there, only
- * the changes of at most twelve hours are counted one by one.
+ * The day beginning at the midnight (UTC) nearest to an instant. Only hours from there are counted singly.
  */
 const dayNextTo = (instant: string): string =>
   `substr(strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, '+12 hours'), 1, 10)`

@@ -31,12 +31,9 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly rowsMax: number
   /** The last sent issue of the report; null before the first issue. */
   readonly since: LastReported | null
-  /**
-   * The periods of the sparklines: the last periods of the same kind, up to the period of the report, in
-   * order.
-   */
+  /** The last periods up to that of the report, in order. */
   readonly sparkPeriods: readonly Period[]
-  /** The days of the trend: whole local days up to the end of the period, in order. */
+  /** The whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
 }
 
@@ -248,7 +245,6 @@ export type Coverages = ReadonlyMap<FigureName, HistoryCoverage>
 
 export type Figures = ReadonlyMap<FigureName, readonly FigureRow[]>
 
-/** Reads the figures of each scope, in the order of the scopes. */
 export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promise<Figures[]> {
   return readEach(db, scopes, async (trx, scope) => {
     const figures = new Map<FigureName, FigureRow[]>()
@@ -272,7 +268,6 @@ export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Pro
   })
 }
 
-/** Calls `read` for each scope, and returns the results in the order of the scopes. */
 async function readEach<T>(
   db: Db,
   scopes: readonly FigureScope[],
@@ -290,10 +285,7 @@ async function readEach<T>(
   })
 }
 
-/**
- * Lists pipelines in order of name.
- * @param ids null for all pipelines
- */
+/** Lists pipelines in order of name; `ids` is null for all of them. */
 export async function listPipelines(
   db: Db,
   ids: readonly string[] | null = null,

@@ -1,7 +1,4 @@
-/**
- * The leads that a report lists: the best new leads, those that have stalled longest, and those that have
- * changed since the last issue of the report.
- */
+/** The leads that a report lists: best new, longest stalled, and changed since the last issue. */
 import { LEAD_FIELDS, LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { ChangedLead, ChangeKind, Changes, ListedLead, Stalled, TopLeads } from '../../domain/lists.ts'
 import type { Instant, Money } from '../../domain/model.ts'
@@ -13,10 +10,7 @@ import { fillTempTables } from './temp-tables.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
-/**
- * The SQL for a lead's status at the end of the period. If the first known state of the lead began later, its
- * last move before the end of the period gives the status. Without such a move, the present status is used.
- */
+/** If the first known state began later, the last move before the end counts, or the present status. */
 const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
       WHERE each.lead_id = lead.id AND moved_at < :to ORDER BY moved_at DESC LIMIT 1), lead.status)`
 
@@ -61,7 +55,6 @@ export const STALLED_LEADS = {
 /** More candidates than there can be leads, for a query that is printed. */
 export const ALL_CANDIDATES = 1_000_000_000
 
-/** The row of a listed lead, with its value as two columns: the amount and its currency. */
 export type ListedRow = Omit<ListedLead, 'value'> & {
   readonly amount: number | null
   readonly currency: string | null
@@ -98,8 +91,7 @@ interface StalledRow extends ListedRow {
 }
 
 /**
- * Reads the leads that have stalled longest. The database can list leads in order of their last state, but not in
- * order of their last update. Candidates are therefore added until no other lead can have stalled as long.
+ * Lists by last update, which has no order in the database, so candidates are added until none can be longer.
  */
 async function readLongestStalled(trx: ReadTrx, scope: FigureScope, rowsMax: number): Promise<ListedRow[]> {
   for (let candidates = 2 * rowsMax; ; candidates *= 8) {
@@ -115,10 +107,7 @@ export function listedLeadOf({ amount, currency, ...lead }: ListedRow): ListedLe
   return { ...lead, value: amount !== null && currency !== null ? { amount, currency } : null }
 }
 
-/*
- * The changes of leads since the last issue. Each lead is counted once, by its status at the end of the
- * period.
- */
+/** Each lead is counted once, by its status at the end of the period. */
 
 const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'deleted', 'returned']
 
@@ -167,10 +156,7 @@ interface Row extends Omit<ChangedLead, 'value'> {
   readonly currency: string | null
 }
 
-/**
- * Reads the changes of leads since the last issue.
- * @param since the last issue that was sent; null before the first issue
- */
+/** `since` is the last sent issue, or null before the first. */
 export async function readChanges(
   trx: ReadTrx,
   scope: FigureScope,
@@ -196,10 +182,7 @@ export async function readChanges(
   }
 }
 
-/**
- * Returns the values that the queries of changes need in addition to the scope: the beginning of the changes,
- * and the time at which the figures of the last issue were read.
- */
+/** The beginning of the changes, and the time at which the last issue's figures were read. */
 export function changeValues({ from }: FigureScope, since: LastReported | null) {
   return { since: since !== null && since.at < from ? since.at : from, reported_at: since?.knownAt ?? null }
 }

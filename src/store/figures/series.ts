@@ -1,16 +1,10 @@
-/**
- * Counts figures for many spans of time at once, for sparklines and the trend. A few queries serve any number
- * of spans, and give the same numbers as the figures of each span.
- */
+/** Counts figures for many spans at once. Gives the same numbers as the figures of each span. */
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, readRows, recentFrom } from './query.ts'
 
-/**
- * The largest share of a value in a sparkline that may be unknown. A value with a larger unknown share is
- * left out, because a sparkline has no room to show its coverage.
- */
+/** A value with a larger unknown share is left out, as a sparkline cannot show its coverage. */
 const UNSURE_MAX = 0.01
 const DATE_LENGTH = '2026-11-20'.length
 const HALF_DAY_MS = 12 * 3_600_000
@@ -19,10 +13,7 @@ const HALF_DAY_MS = 12 * 3_600_000
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
       AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
 
-/**
- * Builds SQL that counts the leads closed with an outcome between an instant and the end of a span. Only
- * leads that were still closed at the end of the span count.
- */
+/** Counts only leads that were still closed with the outcome at the end of the span. */
 const closedSince = (since: string, outcome: string): string => `(SELECT count(*) FROM closed_now AS each
       WHERE outcome = '${outcome}' AND closed_at >= ${since} AND closed_at < span_to AND NOT ${WAS_GONE})
     + (SELECT count(*) FROM closed_once AS each WHERE outcome = '${outcome}' AND closed_at >= ${since}
@@ -130,11 +121,7 @@ export async function readTrend(
   })
 }
 
-/**
- * Reads the trend of every pipeline in one query, in about the time that one pipeline takes.
- * @param pipelineIds the pipelines to return
- * @param days whole local days, in order
- */
+/** Takes about as long as one pipeline. `days` are whole local days, in order. */
 export async function readTrends(
   trx: ReadTrx,
   scope: FigureScope,
@@ -170,10 +157,7 @@ interface OpenValue {
   readonly unsure: number
 }
 
-/**
- * Reads the figure open_value at the end of each period, in one currency. A value is null if more than one percent
- * of it comes from leads whose value at that time is not known.
- */
+/** Null where more than one percent comes from leads whose value then is not known. */
 async function readOpenValues(
   trx: ReadTrx,
   scope: FigureScope,
@@ -194,15 +178,11 @@ async function readOpenValues(
   return values
 }
 
-/** Returns the values of a query over spans. */
 export function spansOf(periods: readonly Period[]): QueryValues {
   return { spans: JSON.stringify(periods.map((period) => [period.from, period.to, recentFrom(period)])) }
 }
 
-/**
- * Returns the time at which the first of all leads was created, whatever the filter. From that time on, a
- * count of zero really means zero; before that time nothing is known.
- */
+/** Finds the first of all leads, whatever the filter. Before this time a count of zero means nothing. */
 async function findFirstLead({ db }: ReadTrx): Promise<Instant | null> {
   const row = await db
     .selectFrom('lead')
@@ -219,7 +199,6 @@ function isKnown(
   return known.to === null || period.to <= known.to
 }
 
-/** Returns the local date of a day, such as `2026-11-20`. */
 function dateOf({ from, timeZone }: Period): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(Date.parse(from))
 }

@@ -1,7 +1,4 @@
-/**
- * Compares the upstream's own statistics with our counts of the same moment. Uses the last sample of the
- * statistics from before our last sync, because a later sample counts leads that we have not read yet.
- */
+/** Compares the upstream's statistics from before our last sync with our counts of that moment. */
 import type { StatDifference } from '../../domain/lists.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'
 import type { Row } from '../tables/tables.ts'
@@ -44,23 +41,18 @@ const RATE_TOLERANCE = 0.0001
 /** The largest difference between equal amounts of money, because the upstream rounds sums to cents. */
 const VALUE_TOLERANCE = 0.011
 
-/** A figure of the upstream's statistics, with our count of the same figure. */
 export interface StatPair extends StatDifference {
   readonly pipelineId: string
   readonly isSame: boolean
 }
 
-/**
- * Reads the figures that differ between the upstream and our counts. Returns an empty list where the filter
- * has conditions, because the upstream's statistics cannot be filtered.
- */
+/** Empty where the filter has conditions, because the upstream's statistics cannot be filtered. */
 export async function readServiceStats(trx: ReadTrx, scope: FigureScope): Promise<StatDifference[]> {
   if (scope.filter.conditions.length > 0) return []
   const pairs = await readStatPairs(trx, scope)
   return pairs.filter(({ isSame }) => !isSame).map(({ pipelineId: _, isSame: __, ...rest }) => rest)
 }
 
-/** Reads each figure in the upstream's statistics of the pipelines, with our count of the same figure. */
 export async function readStatPairs(trx: ReadTrx, scope: FigureScope): Promise<StatPair[]> {
   const all: StatPair[] = []
   for (const sample of await readRows<Sample>(trx, STAT_SAMPLES, scope)) {
@@ -75,9 +67,7 @@ export async function readStatPairs(trx: ReadTrx, scope: FigureScope): Promise<S
   return all
 }
 
-/**
- * Returns the scope of a sample: the pipeline of the sample, up to and including the moment of the sample.
- */
+/** The scope ends with the moment of the sample, included. */
 export function scopeOfSample(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
   const to = new Date(Date.parse(asOf) + 1).toISOString()
   return { ...scope, to, filter: { pipelineIds: [pipelineId], conditions: [] } }

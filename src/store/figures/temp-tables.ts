@@ -1,17 +1,11 @@
-/**
- * Computes relations (named subqueries) once for all queries of a report, and stores them in temporary tables
- * of the connection. Each table has the name of its relation.
- */
+/** Computes relations once for all queries of a report, in temporary tables of the same names. */
 import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
 import type { RelationName } from './relation-bounds.ts'
 
-/**
- * The columns by which single leads are looked up in a relation. Each of these columns gets an index in the
- * temporary table.
- */
+/** Columns of lookups, which get an index in the temporary table. */
 const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
   chosen: ['lead_id', 'lead_no'],
   touched: ['lead_id'],
@@ -20,10 +14,7 @@ const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
 /** Relations that are the same for any period of the same filter. */
 const OF_ANY_PERIOD: readonly RelationName[] = ['chosen', 'chosen_day']
 
-/**
- * Fills the temporary tables with the leads of one filter. The next call overwrites the tables.
- * @returns the transaction, with the tables that its queries read; unchanged if the filter has no conditions
- */
+/** Overwrites earlier tables. Returns `trx` unchanged if the filter has no conditions. */
 export async function fillFilteredLeads(trx: ReadTrx, scope: FigureScope): Promise<ReadTrx> {
   return scope.filter.conditions.length === 0 ? trx : fillTempTables(trx, scope, OF_ANY_PERIOD)
 }
@@ -48,7 +39,6 @@ export async function fillTempTables(
   return once
 }
 
-/** Writes the rows of a query into the temporary table of a relation. */
 async function fillTempTable(
   { db, tempTables }: ReadTrx,
   name: RelationName,

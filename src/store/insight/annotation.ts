@@ -4,7 +4,6 @@ import type { Annotation } from '../../domain/insight.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** Lists all annotations in order of their days. */
 export async function listAnnotations(db: Db): Promise<Annotation[]> {
   const rows = await db
     .selectFrom('annotation')
@@ -16,7 +15,6 @@ export async function listAnnotations(db: Db): Promise<Annotation[]> {
   return rows.map(annotationOf)
 }
 
-/** Stores an annotation and returns it with its new id. */
 export async function insertAnnotation(trx: Trx, given: Omit<Annotation, 'id'>): Promise<Annotation> {
   const row = await trx
     .insertInto('annotation')
@@ -34,7 +32,7 @@ export async function insertAnnotation(trx: Trx, given: Omit<Annotation, 'id'>):
   return annotationOf(row)
 }
 
-/** Deletes an annotation and returns it. Returns undefined if no annotation has this id. */
+/** Returns undefined if no annotation has this id. */
 export async function deleteAnnotation(trx: Trx, id: number): Promise<Annotation | undefined> {
   const row = await trx.deleteFrom('annotation').where('id', '=', id).returningAll().executeTakeFirst()
   return row && annotationOf(row)

@@ -20,10 +20,7 @@ const DAYS_ANEW = 2
 const DAYS_MAX = 1096
 /** The maximum number of days that are counted in one transaction. */
 const DAYS_AT_ONCE = 10
-/**
- * Leads that were read within this time before the last count are checked again, because a page of leads may
- * be written some time after it was read.
- */
+/** Leads read within this time before the last count are checked again, as pages are written late. */
 const MARGIN_MS = 3_600_000
 /** If more leads and moves than this were read since the last count, all days are counted again. */
 const ROWS_SINCE_MAX = 20_000
@@ -53,17 +50,13 @@ export async function listCountedDays(db: Db, end: Instant, timeZone: string): P
   return daysBefore(end, timeZone).filter((day) => day.from > first)
 }
 
-/** A local day with its date, such as `2026-11-20`. */
 export interface CountedDay extends Period {
   readonly date: string
 }
 
 let lastDays: { readonly key: string; readonly days: readonly CountedDay[] } = { key: '', days: [] }
 
-/**
- * Lists the days of the three years before `end`. The last result is cached, because finding the beginnings
- * of so many local days is slow.
- */
+/** Keeps the last result, because finding the beginnings of so many local days is slow. */
 function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
   const key = `${end} ${timeZone}`
   if (lastDays.key !== key) {
@@ -149,7 +142,6 @@ export async function readDailyCounts(
     .execute()
 }
 
-/** Reads the names of pipelines and agents by their ids. */
 export async function listNames(db: Db): Promise<ReadonlyMap<string, string>> {
   const pipelines = await db.selectFrom('pipeline').select(['id', 'name']).execute()
   const agents = await db.selectFrom('agent').select(['id', 'name']).execute()
@@ -160,10 +152,7 @@ function markOf(countedAt: Instant): Instant {
   return new Date(Date.parse(countedAt) - MARGIN_MS).toISOString()
 }
 
-/**
- * Finds the days whose counts may be outdated, because leads of these days changed since `mark`. Returns the
- * positions of these days in `days`; null if there are too many changes.
- */
+/** Finds positions in `days` whose leads changed since `mark`; null if there are too many changes. */
 async function staleDays(db: Db, mark: Instant, days: readonly Period[]): Promise<Set<number> | null> {
   const { rows } = await sql<{ at: Instant | null }>`SELECT at FROM (
       SELECT created_at AS at FROM lead WHERE first_seen_at >= ${mark}
@@ -238,10 +227,7 @@ const closedOn = (outcome: string): string => `SELECT day, ${GROUPS}, lead.value
 
 const LEADS = { currency: "''", value: 'leads' }
 
-/**
- * The sources of the figures. Each has a query that counts the leads of each day in groups, and lists the
- * figures that come from the rows of this query.
- */
+/** Each query counts the leads of each day in groups, and lists the figures that its rows give. */
 const SOURCES = [
   {
     leads: `SELECT day, ${GROUPS}, count(*) AS leads FROM span CROSS JOIN lead

@@ -17,10 +17,7 @@ const RATE_DAYS = 30
  * again later.
  */
 const LAST_DAYS = { day: 365, other: 1096 } as const
-/**
- * The real number of a range is recorded this many days after the range's last day, because leads of the last
- * days may be read late.
- */
+/** The real number is recorded this many days after the last day, because leads may be read late. */
 const SETTLED_AFTER_DAYS = 3
 
 /** Stores the ranges that an issue published. A range that an earlier issue published is not stored again. */
@@ -64,11 +61,7 @@ export async function savePublishedRanges(
     .execute()
 }
 
-/**
- * Records the real number for each published range whose days are over. The number comes from the daily
- * counts.
- * @param dates the local dates that are counted, in order
- */
+/** Records real numbers from the daily counts of `dates`, which are in order, when ranges are over. */
 export async function recordOutcomes(
   store: Pick<Store, 'db' | 'write'>,
   timeZone: string,
@@ -94,11 +87,7 @@ export async function recordOutcomes(
   })
 }
 
-/**
- * Counts how many published ranges contained the real number. Ranges of one day count for a year, other
- * ranges for three years.
- * @param lastDay the last local date that is counted
- */
+/** Ranges of one day count for a year before `lastDay`, other ranges for three years. */
 export async function readPublishedRecords(
   db: Db,
   timeZone: string,

@@ -9,19 +9,13 @@ import { runQuery } from '../figures/query.ts'
 
 /** The threshold of a stage is chosen so that this share of won leads stayed longer in the stage. */
 export const STAY_SHARE = 0.05
-/**
- * The threshold for the age is chosen so that this share of won leads were older when they were won. An open
- * lead that is older than the threshold counts as lost.
- */
+/** Only this share of won leads were older when won. An older open lead counts as lost. */
 export const AGE_SHARE = 0.01
 /** The minimum number of stays in a stage that is needed for a threshold of the stage. */
 const STAYS_MIN = 60
 /** The minimum number of won leads that is needed for a threshold for the age. */
 const WINNERS_MIN = 300
-/**
- * The first lead must be at least this many times as old as a threshold. In a shorter history only quick wins
- * are known, so the threshold would be too low.
- */
+/** The first lead must be this many times as old as a threshold, or only quick wins would count. */
 const KNOWN_TIMES = 3
 /** Only leads that were won within this number of days count. */
 const WINNERS_DAYS = 365
@@ -32,10 +26,7 @@ const DAY_MS = 86_400_000
 const WHOLE_AGE = ''
 
 export interface StallThreshold {
-  /**
-   * The number of stays in the stage from which the threshold was computed; for the age, the number of won
-   * leads.
-   */
+  /** The stays from which the threshold was computed; for the age, the won leads. */
   readonly winners: number
   /** The threshold in days; null if too few leads were won, or if leads are known for too short a time. */
   readonly days: number | null
@@ -45,17 +36,13 @@ interface OldLeads {
   readonly pipelineId: string
   /** ISO 4217; empty for leads without a value. */
   readonly currency: string
-  /** The number of open leads. */
   readonly open: number
-  /** The number of open leads that are older than the threshold for the age. */
   readonly old: number
   /** The total value of these older leads. */
   readonly value: number
 }
 
-/**
- * Computes the thresholds and counts the old leads again if the last count is at least 20 hours old.
- */
+/** Does nothing if the last count is less than 20 hours old. */
 export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>, now: Date): Promise<void> {
   const known = await store.db
     .selectFrom('stall_threshold')
@@ -87,15 +74,11 @@ export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>,
   })
 }
 
-/** A threshold with the status of its stage; the status is empty for the whole age. */
 interface Threshold extends StallThreshold {
   readonly status: string
 }
 
-/**
- * Computes the thresholds from the leads that were won within a year before a time. The threshold of the age
- * comes first.
- */
+/** From the leads won within a year before a time. The threshold of the age comes first. */
 export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
   const counted = await runQuery<Threshold>(db, THRESHOLDS, {
     won_since: new Date(at.getTime() - WINNERS_DAYS * DAY_MS).toISOString(),
@@ -114,7 +97,6 @@ export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
   return rows.some(({ status }) => status === WHOLE_AGE) ? rows : [whole, ...rows]
 }
 
-/** Reads the threshold of each stage. */
 export async function readStallThresholds(db: Db): Promise<ReadonlyMap<string, StallThreshold>> {
   const rows = await db
     .selectFrom('stall_threshold')
@@ -124,10 +106,7 @@ export async function readStallThresholds(db: Db): Promise<ReadonlyMap<string, S
   return new Map(rows.map(({ status, ...threshold }) => [status, threshold]))
 }
 
-/**
- * Reads the age above which an open lead counts as lost, and the number of open leads that are older. Returns
- * null if nothing has been counted yet.
- */
+/** Returns null if nothing has been counted yet. */
 export async function readOldLeads(
   db: Db,
 ): Promise<{ age: StallThreshold; countedAt: Instant; leads: OldLeads[] } | null> {
@@ -159,10 +138,7 @@ async function countOld(db: Db, created_before: Instant): Promise<OldLeads[]> {
   )
 }
 
-/**
- * Returns SQL for a position among `rows` sorted values. At most the given share of the values come after
- * this position.
- */
+/** SQL for a position among `rows` sorted values, which at most the given share comes after. */
 const placeOf = (share: number): string => `CAST(ceil((1 - ${share}) * rows) AS bigint)`
 
 const STAYS = `WITH winner AS (

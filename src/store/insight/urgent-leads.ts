@@ -11,10 +11,7 @@ import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts
 import type { StallThreshold } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
-/**
- * If the limit of a stage is shorter than this number of days, a lead is listed only after the limit, because
- * nobody can act that fast.
- */
+/** If the limit is shorter than this, a lead is listed only after it, because nobody can act that fast. */
 const LIMIT_MIN_DAYS = 2.5
 /** In the last fifth of the limit, a lead is already urgent. */
 const SOON_SHARE = 0.2

@@ -11,16 +11,11 @@ import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 
-/** A rule of the store, the query that finds its violations, and the remedy for a violation. */
 interface Invariant {
-  /** The rule as a sentence. */
   readonly rule: string
   /** Set if only an SQLite file can violate the rule, because PostgreSQL itself enforces the rule. */
   readonly isOfFiles?: true
-  /**
-   * The query that returns one row for each violation. Its column `what` names the violating row or lead. The
-   * query gets the present time by `(SELECT now FROM moment)`.
-   */
+  /** Returns one row for each violation, named in `what`. The present time is `(SELECT now FROM moment)`. */
   readonly violations: RawBuilder<unknown>
   readonly remedy: string
 }
@@ -257,10 +252,8 @@ export function invariantsOf(db: Db): readonly Invariant[] {
 }
 
 export interface Violation {
-  /** The rule as a sentence. */
   readonly rule: string
   readonly count: number
-  /** A few of the violations. */
   readonly examples: readonly string[]
   readonly remedy: string
 }
@@ -268,10 +261,7 @@ export interface Violation {
 const EXAMPLES = 3
 
 /**
- * Finds the violations of the rules.
- * @param now the present time, with which the rules find work that has taken too long
- * @param reads `few` checks only the rules on the program's own work; `all` checks all rules, which takes a
- * second for some hundred megabytes
+ * Finds violations by the present time `now`. With `few`, checks only the quick rules on the program's work.
  */
 export async function findViolations(db: Db, now: Instant, reads: 'few' | 'all'): Promise<Violation[]> {
   const found: Violation[] = []

@@ -1,6 +1,5 @@
 /**
- * Stores the details of leads, and lists the leads whose details are read next. A lead without a row in
- * `detail_queue` counts as waiting, so that a first load need not insert a row for each lead.
+ * Stores details of leads and lists those to read next. A lead without a row in `detail_queue` is waiting.
  */
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -26,10 +25,7 @@ export interface WaitingLead {
   readonly updatedAt: Instant
 }
 
-/**
- * Lists the leads whose details are to be read because they are new, have changed, or are tried again. Open
- * leads come first, then closed leads. The newest lead of each group comes first.
- */
+/** Lists new, changed and retried leads: first open and then closed ones, the newest of each group first. */
 export async function listWaitingLeads(
   db: Db,
   { now, limit }: { readonly now: Instant; readonly limit: number },
@@ -63,7 +59,6 @@ export async function listWaitingLeads(
 interface DetailCount {
   readonly asked: number
   readonly due: number
-  /** The number of leads to be requested again whose last request failed. */
   readonly failing: number
 }
 
@@ -75,10 +70,7 @@ export async function countDetails(db: Db): Promise<DetailCount> {
   return rows[0] ?? { asked: 0, due: 0, failing: 0 }
 }
 
-/**
- * Marks the details of changed leads as outdated, so that they are read again. Call this function in the
- * transaction that changes the leads.
- */
+/** Must be called in the transaction that changes the leads, so that their details are read again. */
 export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: Instant): Promise<void> {
   if (leadNos.length === 0) return
   await outdateQueued(trx, { leadNos: JSON.stringify(leadNos), at })
@@ -151,18 +143,13 @@ async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
   await insertRows(trx, 'detail_queue', rows, { key: ['lead_no'] })
 }
 
-/** The activity entries that were read for a lead, and the entries that could not be mapped. */
 interface ActivityRead {
   readonly leadId: string
   readonly entries: readonly Activity[]
   readonly quarantined: readonly QuarantinedRecord[]
 }
 
-/**
- * Saves the activity entries of leads. Where a lead has two entries with the same id, the last one counts.
- * Entries that cannot be mapped are quarantined. Older quarantined entries of these leads are deleted unless
- * the upstream sent them again.
- */
+/** The last of equal ids counts. Quarantined entries that the upstream did not send again are deleted. */
 export async function saveActivity(
   trx: Trx,
   read: readonly ActivityRead[],
@@ -214,9 +201,8 @@ export async function saveActivity(
 
 interface LocalLead {
   readonly lead: Omit<Row<'lead'>, 'derived_version'>
-  /** JSON as the upstream sent it; null where no details were read. */
+  /** JSON as sent; null where no details were read. */
   readonly enrichment: string | null
-  /** The known versions of the lead (its states over time), oldest first. */
   readonly versions: readonly LocalVersion[]
   readonly activity: readonly Pick<
     Selectable<Tables['activity']>,
@@ -233,10 +219,7 @@ export interface LocalVersion {
   readonly valid_to: Instant | null
 }
 
-/**
- * Reads a lead from the local copy.
- * @returns undefined where no sync has read the lead
- */
+/** Returns undefined where no sync has read the lead. */
 export async function readLocalLead(db: Db, id: string): Promise<LocalLead | undefined> {
   const row = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()
   if (row === undefined) return undefined

@@ -1,8 +1,4 @@
-/**
- * The fingerprints of leads: hashes of their records. A record with a known fingerprint is unchanged, so it
- * is neither parsed nor looked up. Fingerprints are stored in `lead_fingerprint`, and during a scan also in
- * memory.
- */
+/** Hashes of records. A record with a known hash is unchanged, so it is neither parsed nor looked up. */
 import { sql } from 'kysely'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -35,7 +31,6 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   return known
 }
 
-/** @param areNew whether none of the leads has a fingerprint yet */
 export async function saveFingerprints(
   trx: Trx,
   fingerprints: readonly Fingerprint[],
@@ -54,10 +49,7 @@ export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): 
   await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', numbersOf(leadNos)).execute()
 }
 
-/**
- * Adds fingerprints to the index.
- * @param text for each lead its number, a space, and its fingerprint as 16 hex digits
- */
+/** The text has for each lead its number, a space, and its fingerprint as 16 hex digits. */
 function addAll(known: NumberIndex, text: string): void {
   for (let at = 0; at < text.length; ) {
     let no = 0
@@ -97,9 +89,8 @@ export interface NumberIndex {
 }
 
 /**
- * Creates an index in memory from 64-bit hashes to the numbers of leads, with open addressing over typed
- * arrays, at about 16 bytes a lead. Each lead has one hash.
- * @param leads the number of leads to make room for; the index grows beyond it
+ * Maps 64-bit hashes to numbers of leads, by open addressing at about 16 bytes a lead. It grows beyond
+ * `leads`.
  */
 export function createNumberIndex(leads = 0): NumberIndex {
   let slots = new Uint32Array(slotsFor(leads))

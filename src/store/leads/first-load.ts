@@ -12,22 +12,15 @@ import { COUNT_ALL_DAYS } from './lead-day.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**
-   * Tells whether the load can continue with a page. The load cannot continue if a lead of the page was seen
-   * before, or if a quarantined record of the page belongs to a lead of the load. The leads of the page count
-   * as seen from now on.
+   * Returns false where a lead was seen before, or a quarantined record is of a lead of the load. Marks all
+   * as seen.
    */
   takes(leadIds: readonly string[], quarantinedIds: readonly string[]): boolean
-  /**
-   * Ends the load and restores the indexes. Further calls do nothing.
-   * @throws the reason of an aborted signal; the next sync then restores the indexes
-   */
+  /** Restores the indexes once. After an abort it throws, and the next sync restores them. */
   end(signal: AbortSignal): Promise<void>
 }
 
-/**
- * Starts a first load. Returns null if the store already has leads, and for PostgreSQL, where other processes
- * may read leads meanwhile. If the load is disposed of before its end, the next sync restores the indexes.
- */
+/** Returns null if the store has leads, and for PostgreSQL, where other processes may read meanwhile. */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   if (isPostgres(store.db) || (await hasLeads(store.db))) return null
   // Turns off the check of foreign keys, because the check needs the indexes. Rows that refer to each other
@@ -83,10 +76,7 @@ async function checkForeignKeys(db: Db, isOn: boolean): Promise<void> {
   await sql`PRAGMA foreign_keys = ${sql.lit(isOn ? 1 : 0)}`.execute(db)
 }
 
-/**
- * Hashes a text to two unsigned halves (cyrb53, without its cut to 53 bits). If two texts have the same hash,
- * the only harm is that the first load ends early.
- */
+/** Hashes by cyrb53, without its cut to 53 bits. Equal hashes only end the first load early. */
 function hashText(text: string): { high: number; low: number } {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

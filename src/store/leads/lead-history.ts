@@ -15,16 +15,12 @@ import type { Row, TrackedColumn } from '../tables/tables.ts'
 /** The tracked fields: if one of them changes, the lead gets a new version. */
 export const TRACKED = fieldsWith('hasHistory')
 
-/** The state of a lead as one read found it. */
 export type LeadState = Pick<
   Row<'lead_version'>,
   'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | TrackedColumn
 >
 
-/**
- * A span of time, by our clock, in which a lead was deleted upstream. `to` is null if the lead is still
- * deleted.
- */
+/** A span by our clock in which a lead was deleted upstream; `to` is null if it still is. */
 export interface Deletion {
   readonly from: Instant
   readonly to: Instant | null
@@ -34,7 +30,6 @@ export interface Deletion {
 export interface Step {
   readonly state: LeadState
   readonly from: Instant
-  /** The later reads that changed no tracked field. */
   readonly minorUpdates: readonly LeadState[]
 }
 
@@ -45,8 +40,7 @@ export function hasSameTracked(one: LeadState, other: LeadState): boolean {
 }
 
 /**
- * Groups states into steps: each step begins with a change of a tracked field.
- * @param states in the order of `changed_at`; states of the same instant in the order in which they were read
+ * Each step begins with a change of a tracked field. `states` are in order of `changed_at`, then of reading.
  */
 export function stepsOf(states: readonly LeadState[]): Step[] {
   const steps: { state: LeadState; from: Instant; minorUpdates: LeadState[] }[] = []
@@ -58,10 +52,7 @@ export function stepsOf(states: readonly LeadState[]): Step[] {
   return steps
 }
 
-/**
- * Builds the versions of a lead: each step without the spans in which the lead was deleted. The versions are
- * in order and never overlap.
- */
+/** Returns each step without the spans of deletions. The versions are in order and never overlap. */
 export function historyOf(steps: readonly Step[], deletions: readonly Deletion[]): LeadVersion[] {
   return steps.flatMap(({ state, from }, index) => {
     const to = steps[index + 1]?.from ?? null
@@ -90,18 +81,12 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   return at > before.from ? at : after(before.from)
 }
 
-/**
- * Returns the last time at which the lead was known to be in the state of a step: the time of the last
- * update.
- */
+/** The time of the last update. */
 export function lastSightingOf(step: Step): Instant {
   return step.minorUpdates.at(-1)?.changed_at ?? step.state.changed_at
 }
 
-/**
- * Returns the parts of a span outside the deletions. If no part is left, returns an empty span at the
- * beginning.
- */
+/** If no part is left outside the deletions, returns an empty span at the beginning. */
 function spansOf(from: Instant, to: Instant | null, deletions: readonly Deletion[]): Deletion[] {
   const spans: Deletion[] = []
   let start: Instant | null = from
@@ -177,10 +162,7 @@ const selectDeletions = statement((db, { ids }: { ids: string }) =>
     .compile(),
 )
 
-/**
- * Rebuilds the states from the stored rows. A state that was interrupted by a deletion has one row for each
- * part. A minor update changed no tracked field, so it takes these fields from the state before it.
- */
+/** A deletion splits a state into rows. A minor update takes the tracked fields from the state before it. */
 export function statesOf({ versions, minorUpdates }: KnownHistory): LeadState[] {
   const states: LeadState[] = []
   const waiting = [...minorUpdates]
@@ -208,10 +190,7 @@ export function statesOf({ versions, minorUpdates }: KnownHistory): LeadState[] 
   return states
 }
 
-/**
- * A lead as it was at a past moment. Tracked fields have their values of that moment; other fields have their
- * present values.
- */
+/** Tracked fields have their values of the past moment; other fields have their present values. */
 export interface PastLead {
   readonly id: string
   readonly pipeline_id: string
@@ -233,11 +212,7 @@ export interface PastFilter {
   readonly minScore?: number | undefined
 }
 
-/**
- * Lists the leads that existed at an instant and match the filter, the last changed first. `total` is the
- * number of all such leads, including those beyond `limit`.
- * @param limit the maximum number of leads to list; null for all leads
- */
+/** Lists leads that existed at an instant, last changed first. `total` also counts those beyond `limit`. */
 export async function listLeadsAsOf(
   db: Db,
   at: Instant,

@@ -11,16 +11,12 @@ const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_v
 /** The columns that keep the value of the first write. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
-/** The columns for the fields of a lead, except the fields that contain a time. */
 const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
   name,
   column,
   isList: type === 'list',
 }))
-/**
- * A row in which all columns of `OWN` are null. Each new row starts as a copy of this row, because adding
- * columns one by one would be slower.
- */
+/** A row in which all columns of `OWN` are null, because copying it is faster than adding columns. */
 const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
 
 export type StoredLead = Row<'lead'> & { raw: string }
@@ -35,10 +31,7 @@ export function isOlder(before: StoredLead, lead: Lead): boolean {
   return before.updated_at > lead.updatedAt && !isCutToSecond(lead.updatedAt, before.updated_at)
 }
 
-/**
- * Tells whether a time is another one without its milliseconds. An upstream may give milliseconds in its
- * events and whole seconds in its list.
- */
+/** An upstream may give milliseconds in its events and whole seconds in its list. */
 export function isCutToSecond(time: Instant, exact: Instant): boolean {
   return time < exact && time === `${exact.slice(0, 19)}.000Z`
 }
@@ -63,12 +56,7 @@ export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation)
   return isDeepStrictEqual(JSON.parse(before.raw), JSON.parse(lead.raw))
 }
 
-/**
- * Builds the row of a lead.
- * @param before the stored row; undefined for a new lead
- * @param isDerived whether the lead's only version is not stored, because the view `lead_version` derives the
- * version from this row
- */
+/** The only version of a lead with `isDerived` is not stored, because the view `lead_version` derives it. */
 export function rowOf(
   no: number,
   lead: Lead,
@@ -104,16 +92,12 @@ export function changedColumns(before: Row<'lead'>, row: Row<'lead'>): string[] 
   return columns.filter((column) => !LASTING.has(column))
 }
 
-/** Tells whether a record has the same values as the stored lead, even if its format differs. */
 function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
   return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
 }
 
-/**
- * Gives a lead the stored time of update, so that the lead does not count as changed, if it has none or has
- * the stored one with another precision.
- */
+/** Keeps the stored time of update if the lead has none or the same with another precision. */
 export function datedAs(before: StoredLead, lead: Lead): Lead {
   const { updatedAt: at } = lead
   const { updated_at: stored } = before

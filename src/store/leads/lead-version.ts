@@ -23,13 +23,12 @@ import {
 } from './lead-history.ts'
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
-/** A page of leads, grouped by how they change the stored rows. */
 export interface Arrivals {
   /** New leads whose first version must be stored, because it cannot be derived from the row in `lead`. */
   readonly fresh: readonly Lead[]
-  /** Leads that were stored before and whose new record is now in `lead`. Each lead occurs once. */
+  /** Each lead occurs once. */
   readonly present: readonly Lead[]
-  /** Records that are older than the row in `lead`. That row stays unchanged. */
+  /** Older than the row in `lead`, which stays unchanged. */
   readonly late: readonly Lead[]
   /** The ids of leads that were marked as deleted and exist again, whether or not their fields changed. */
   readonly returned: readonly string[]
@@ -39,17 +38,12 @@ export interface Arrivals {
 
 const NO_HISTORY: KnownHistory = { versions: [], minorUpdates: [], deletions: [] }
 
-/**
- * The maximum number of minor updates (updates that change no tracked field) to keep for each lead. Older
- * minor updates are deleted.
- */
+/** The minor updates (of no tracked field) that are kept for each lead. */
 const MINOR_UPDATES_KEPT = 16
 
-/** The rows to delete, and the rows to insert or replace by their key. */
 interface Changes {
   readonly deletedVersions: Row<'lead_version'>[]
   readonly versions: Row<'lead_version'>[]
-  /** The columns in which at least one of `versions` differs from its stored row. */
   readonly changedColumns: Set<string>
   readonly deletedMinorUpdates: Row<'lead_minor_update'>[]
   readonly minorUpdates: Row<'lead_minor_update'>[]
@@ -137,10 +131,7 @@ export function derivedVersion(row: Row<'lead'> | undefined): Row<'lead_version'
   }
 }
 
-/**
- * Stores the versions that are derived from the rows of leads. Call this function before these rows or their
- * history change. Leads whose version is given to `saveHistory` in `derived` do not need this call.
- */
+/** Must run before the rows or the history change, except for leads in `derived` of `saveHistory`. */
 export async function storeDerivedVersions(trx: Trx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const wanted = { ids: JSON.stringify(ids) }
@@ -160,10 +151,7 @@ function derivedOf(ids: string): RawBuilder<unknown> {
   return sql`(SELECT id FROM lead WHERE id IN ${textsIn(ids)} AND derived_version IS NOT NULL)`
 }
 
-/**
- * Ends the open version of deleted leads, and saves when each deletion began. A deletion begins no earlier
- * than the last return of its lead.
- */
+/** Ends the open versions. A deletion begins no earlier than the last return of its lead. */
 export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
   await withLeadDays(trx, ids, () => endVersions(trx, ids, scan))
 }
@@ -179,10 +167,7 @@ async function endVersions(trx: Trx, ids: readonly string[], scan: Observation):
       AND lead_history.valid_to IS NULL AND lead_history.lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
-/**
- * Stores when deleted leads were found again. Each deletion lasts at least a millisecond, even if our clock
- * was set back. Queries would not find a deletion that lasts no time.
- */
+/** A deletion lasts at least a millisecond, even after a clock was set back, as queries would miss it. */
 async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await sql`UPDATE lead_deletion
@@ -190,10 +175,7 @@ async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation)
     WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
-/**
- * Appends the state that is now in `lead`. If the upstream dates this state before the last known state, the
- * time of the lead moved back, and the new state gets the time at which it was read.
- */
+/** If the upstream moved the lead's time back, the new state gets the time at which it was read. */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   let state = stateOf(lead, seen)
   if (lead.updatedAt !== null && isBeforeLast(state, states)) {
@@ -255,15 +237,11 @@ function undateStatus(states: LeadState[], present: LeadState): void {
   states.splice(states.indexOf(step.state), 1, undated)
 }
 
-/** Returns the place of the step with which the lead entered its last status, which is `status`. */
 function beginOfStatus(steps: readonly Step[], status: string): number {
   return steps.findLastIndex(({ state }) => state.status !== status) + 1
 }
 
-/**
- * Inserts a state that arrived late at its place in the order of time. Does nothing if the same state is
- * already known at that instant.
- */
+/** Inserts a late state in the order of time, unless the same is already known at that instant. */
 function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return

@@ -1,7 +1,4 @@
-/**
- * Stores the last read state of each lead. A page of leads is compared with the stored rows, and only the
- * differences are written. `lead-version.ts` saves the history of leads.
- */
+/** Stores the last read state of each lead. Of a page, only the differences are written. */
 import { sql } from 'kysely'
 import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
@@ -28,14 +25,11 @@ import {
 } from './lead-version.ts'
 import { setReached } from './reached.ts'
 
-/** The result of merging one lead of a page. */
 export interface SavedLead {
   readonly no: number
   readonly lead: Lead
   readonly change: 'inserted' | 'updated' | 'unchanged'
-  /**
-   * Tells whether the record is older than the stored record. If so, it did not replace the stored record.
-   */
+  /** An older record did not replace the stored one. */
   readonly isLate: boolean
 }
 
@@ -46,10 +40,7 @@ export interface SavedLead {
  */
 type MergeRule = 'newer' | 'remap' | 'list'
 
-/**
- * Merges a page of leads by id, so that each lead is saved once. A record older than the stored one does not
- * change the row of the lead. A lead that was marked as deleted and exists again is marked as returned.
- */
+/** Saves each lead once. An older record changes no row, and a deleted lead that exists again is marked. */
 export async function saveLeads(
   trx: Trx,
   leads: readonly Lead[],
@@ -110,7 +101,6 @@ interface PageChanges {
   readonly stored: ReadonlyMap<string, StoredLead>
 }
 
-/** Writes the rows and the history of the leads of a page that have changed. */
 async function writeChanges(
   trx: Trx,
   { rows, arrived, stored }: PageChanges,
@@ -144,8 +134,7 @@ async function writeChanges(
 }
 
 /**
- * Inserts new leads during a first load without looking anything up. Each lead may occur only once. The end of the
- * load counts them in `lead_day`.
+ * For a first load: looks nothing up, each lead may occur only once, and `lead_day` is counted at the end.
  */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
@@ -171,7 +160,6 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
   return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
 }
 
-/** Finds the numbers of the leads with these ids. */
 export async function findLeadNos(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
   const { rows } = await selectNos(db, { ids: JSON.stringify(ids) })
@@ -206,7 +194,6 @@ export async function findLead(db: Db, id: string): Promise<FoundLead | undefine
   )
 }
 
-/** Finds the largest number that a lead has; 0 if there are no leads. */
 export async function findLastNo(db: Db): Promise<number> {
   const row = await db
     .selectFrom('lead')
@@ -227,10 +214,7 @@ export async function countCreated(trx: Trx, leadNos: readonly number[], since: 
   return row.n
 }
 
-/**
- * Counts the leads that exist upstream as far as we know. This is quick, because stored counts are added. During a
- * first load nothing is counted yet.
- */
+/** Adds stored counts of leads that exist upstream. During a first load nothing is counted yet. */
 export async function countLeads(db: Db): Promise<number> {
   const row = await db
     .selectFrom('lead_day')
@@ -276,10 +260,7 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
     .compile(),
 )
 
-/**
- * Marks deleted leads as existing again. This is needed for a lead that came back with a record older than
- * the stored one, because the row of such a lead is not written otherwise.
- */
+/** Marks leads that came back with an older record, as their rows are not written otherwise. */
 async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await trx
@@ -290,10 +271,7 @@ async function markReturned(trx: Trx, ids: readonly string[], seen: Observation)
     .execute()
 }
 
-/**
- * Writes leads.
- * @param changed the columns in which at least one of the leads differs from its stored row
- */
+/** `changed` has the columns in which at least one of the leads differs from its stored row. */
 async function writeLeads(
   trx: Trx,
   rows: readonly LeadRow[],

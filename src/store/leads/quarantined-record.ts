@@ -1,7 +1,4 @@
-/**
- * Quarantined records: records that could not be mapped. The last state of each record is kept with the
- * reason, until the record can be mapped.
- */
+/** The last state of each record that could not be mapped, kept with the reason until it can be. */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Instant, QuarantinedRecord } from '../../domain/model.ts'
@@ -10,9 +7,7 @@ import type { Db, Trx } from '../db/store.ts'
 
 const RESOURCES: readonly QuarantinedRecord['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
 
-/**
- * Saves quarantined records. A record with an id replaces its earlier state. Equal records are saved once.
- */
+/** A record with an id replaces its earlier state. Equal records are saved once. */
 export async function saveQuarantinedRecords(
   trx: Trx,
   quarantined: readonly QuarantinedRecord[],
@@ -68,10 +63,7 @@ export async function deleteQuarantinedRecord(
     .execute()
 }
 
-/**
- * Lists the quarantined records of a kind whose hash comes after `afterSha256`, in order of the hashes.
- * Leaves out records that are stored only in part.
- */
+/** Lists in order of the hashes, after `afterSha256`. Leaves out records that are stored only in part. */
 export async function listQuarantinedRecords(
   db: Db,
   resource: QuarantinedRecord['resource'],
@@ -97,7 +89,6 @@ export async function countQuarantinedRecords(db: Db): Promise<number> {
   return row.n
 }
 
-/** A quarantined record without its content. */
 interface QuarantinedRecordLine {
   readonly resource: QuarantinedRecord['resource']
   /** The id of the record; for an activity, the id of its lead; null where the id cannot be read. */
@@ -107,7 +98,6 @@ interface QuarantinedRecordLine {
   readonly lastSeenAt: Instant
 }
 
-/** Lists the records quarantined last, of all kinds. */
 export async function listLastQuarantined(db: Db, limit: number): Promise<QuarantinedRecordLine[]> {
   const lists = await Promise.all(
     RESOURCES.map((resource) =>
@@ -127,10 +117,7 @@ export async function listLastQuarantined(db: Db, limit: number): Promise<Quaran
     .slice(0, limit)
 }
 
-/**
- * Counts the records of each kind that were quarantined since an instant. `reason` is the reason for the last
- * quarantined record of the kind.
- */
+/** `reason` is that of the last quarantined record of the kind. */
 export async function countQuarantinedSince(
   db: Db,
   since: Instant,
@@ -156,7 +143,6 @@ export async function countQuarantinedSince(
   )
 }
 
-/** Tells whether there is a quarantined lead whose id could be read. */
 export async function hasQuarantinedLeads(db: Db): Promise<boolean> {
   const row = await db
     .selectFrom('quarantined_record')
@@ -188,16 +174,13 @@ export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean>
 
 interface ImplausibleTime {
   readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
-  /**
-   * The kind of fault. `read`: the field of nearly all leads has the time at which we first read the lead.
-   * `same`: the field of nearly all leads has the same day, which is in `day`.
-   */
+  /** `read`: nearly all leads have the time of our first reading. `same`: nearly all have the same `day`. */
   readonly why: 'read' | 'same'
-  /** The day (UTC) that nearly all leads have; null if `why` is `read`. */
+  /** The day in UTC; null if `why` is `read`. */
   readonly day: string | null
 }
 
-/** The number of the oldest leads to examine. As many of the newest leads are examined. */
+/** As many of the newest leads are examined as of the oldest. */
 const SAMPLE = 500
 /** The minimum number of examined leads for a finding, because a few leads may really have the same day. */
 const LEADS_LEAST = 50
@@ -240,7 +223,6 @@ export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
   })
 }
 
-/** Describes an implausible time in a sentence for operators. */
 export function formatImplausible({ field, why, day }: ImplausibleTime): string {
   return why === 'read'
     ? `${field} of nearly all leads is when they were first read: the upstream tells none where the profile looks`

@@ -8,11 +8,9 @@ import { textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 
-/** A state of a lead, in SQL. */
 interface StateSql {
   readonly leadId: string
   readonly createdAt: string
-  /** The beginning of the first known state of the lead. */
   readonly first: string
   readonly began: string
   /** The highest position in the funnel of the statuses that were read up to this state; null for none. */

@@ -65,7 +65,6 @@ const selectMoves = statement((db, { ids }: { ids: string }) =>
   db.selectFrom('stage_move').where('lead_id', 'in', textsIn(ids)).selectAll().compile(),
 )
 
-/** Reads the changes of status from the activity of leads. The entries of each lead are in order of time. */
 async function readActivities(
   trx: Trx,
   ids: readonly string[],
@@ -96,7 +95,6 @@ export function moveTraits(steps: readonly Step[]): string {
   return JSON.stringify(traits.flat())
 }
 
-/** An event that gave a lead a status. It is known from a version or from the activity. */
 interface Event {
   readonly at: Instant
   readonly from: string | null
@@ -199,7 +197,6 @@ function eventOf(activity: StatusActivity, seenToo: Instant): Event {
   }
 }
 
-/** Returns the pipeline of a lead at a time. Before the first step, returns that of the first step. */
 function pipelineAt(steps: readonly Step[], at: Instant): string {
   return (steps.findLast((step) => step.from <= at) ?? steps[0])?.state.pipeline_id ?? ''
 }
@@ -233,7 +230,6 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
   await trx.executeQuery(CompiledQuery.raw(COUNT_ALL_DAYS))
 }
 
-/** Returns the statuses of the funnel and their positions, as a text that can be compared. */
 function funnelOf(stages: readonly { status: string; position: number; in_funnel: number }[]): string {
   const funnel = stages
     .filter((stage) => stage.in_funnel === 1)

@@ -1,7 +1,4 @@
-/**
- * Finds messages by their state, and the problems of sending: messages that failed, are unconfirmed or are
- * deferred, and recipients whose mail server refuses one issue after another.
- */
+/** Finds messages by their state, problems of sending, and recipients whose server keeps refusing. */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Instant, Period } from '../../domain/model.ts'
@@ -9,7 +6,6 @@ import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import type { Delivery, DeliveryRowState } from './delivery.ts'
 
-/** A message with the report and period of its issue. */
 export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt'> {
   /** The name of the report; null for an alert. */
   readonly report: string | null
@@ -17,7 +13,7 @@ export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt'>
 }
 
 interface DeliveryQuestion {
-  /** The name of a report; null for all messages, including alerts. */
+  /** Null for all messages, including alerts. */
   readonly report: string | null
   /** Only messages queued at or after this time are listed; null for all. */
   readonly since: Instant | null
@@ -27,7 +23,6 @@ interface DeliveryQuestion {
 
 type Row = Omit<ListedDelivery, 'period'> & { [K in keyof Period]: Period[K] | null }
 
-/** Finds the messages that match all given conditions, newest first. */
 export async function findDeliveries(
   db: Db,
   { report, since, states, recipient }: DeliveryQuestion,
@@ -59,7 +54,6 @@ export interface RefusingRecipient {
   /** The number of issues refused in a row, the latest included. */
   readonly issues: number
   readonly since: Instant
-  /** The mail server's last response. */
   readonly response: string
 }
 
@@ -103,17 +97,12 @@ export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRec
   return rows
 }
 
-/** The messages of one report with the same problem. `report` is null for alerts. */
 export interface DeliveryProblem {
   readonly report: string | null
   readonly messages: number
-  /** The time at which the first of the messages got the problem. */
   readonly since: Instant
-  /** The time at which the last of the messages got the problem. */
   readonly last: Instant
-  /** The recipient of the last message. */
   readonly recipient: string
-  /** The mail server's response to the last message. */
   readonly response: string | null
 }
 
@@ -142,13 +131,12 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
   )
 }
 
-/** An unconfirmed message: nobody knows whether it has arrived. */
 interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
-  /** The name of the report; null for an alert. */
+  /** Null for an alert. */
   readonly report: string | null
-  /** The id of the issue; null for an alert. */
+  /** Null for an alert. */
   readonly issueId: string | null
   readonly stateAt: Instant
   /** The time of the next attempt; null if a person has to resolve the message. */
@@ -169,10 +157,7 @@ export async function listUnconfirmedMessages(
   return rows
 }
 
-/**
- * Lists the messages that are still to be sent and that the mail server first deferred before an instant, or
- * refused at any time.
- */
+/** Lists unsent messages that were deferred first before an instant, or refused at any time. */
 export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
@@ -181,11 +166,7 @@ export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]
   )
 }
 
-/**
- * Groups the selected messages by report, alerts first.
- * @param fate the column with the time at which a message got the problem
- * @param condition the SQL condition on `message` and its `issue` that selects the messages
- */
+/** Groups by report, alerts first. `fate` is the column with the time of the problem. */
 async function listProblems(
   db: Db,
   fate: RawBuilder<unknown>,

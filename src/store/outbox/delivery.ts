@@ -28,7 +28,7 @@ export const UNCONFIRMED_MAX = 2
 /** The state of sending a message. The module `store/outbox/stored-message.ts` stores the message itself. */
 export interface Delivery {
   readonly messageId: string
-  /** The id of the issue; null for an alert. */
+  /** Null for an alert. */
   readonly issueId: string | null
   readonly recipient: string
   /**
@@ -37,15 +37,12 @@ export interface Delivery {
    */
   readonly revision: number
   readonly state: DeliveryRowState
-  /** The number of attempts to send the message. */
   readonly attempts: number
-  /** The number of times that the message was unconfirmed. */
   readonly unconfirmedCount: number
   readonly queuedAt: Instant
   readonly stateAt: Instant
   /** The time of the next attempt; null if no attempt follows. */
   readonly nextAttemptAt: Instant | null
-  /** The time at which the server first deferred the message. */
   readonly deferredAt: Instant | null
   readonly replyCode: number | null
   readonly response: string | null
@@ -125,7 +122,6 @@ export async function listWaiting(
   return rows.map(deliveryOf)
 }
 
-/** Counts the messages in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
   // Counts only the unsent messages, because there is an index for these. The number of sent messages is the
   // number of all messages minus this count.
@@ -144,9 +140,8 @@ export async function countDeliveries(db: Db): Promise<Record<string, number>> {
 export interface DeliveryMove {
   readonly state: DeliveryRowState
   readonly at: Instant
-  /** The time of the next attempt; null if no attempt follows. */
+  /** Null if no attempt follows. */
   readonly nextAttemptAt?: Instant | null
-  /** Tells whether the server has deferred the message. */
   readonly isDeferred?: boolean
   /** Tells whether the server was not contacted. If so, the attempt is subtracted from the count again. */
   readonly isNoAttempt?: boolean

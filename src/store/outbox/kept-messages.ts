@@ -8,16 +8,11 @@ export interface KeptMessage {
   readonly messageId: string
   readonly recipient: string
   readonly state: DeliveryRowState
-  /** The time at which the message got its state. */
   readonly stateAt: Instant
-  /** The mail server's last response. */
   readonly response: string | null
 }
 
-/**
- * Lists the messages of all issues of a report and period, in order of the recipients. The newest message of
- * each recipient comes first.
- */
+/** Lists messages by recipient. The newest message of each recipient comes first. */
 export async function listKeptMessages(
   db: Db,
   report: string,
@@ -32,13 +27,11 @@ export async function listKeptMessages(
 }
 
 export interface IssueMessage extends Delivery {
-  /** The language of the message (BCP 47); null if the message has been pruned. */
+  /** BCP 47; null if the message has been pruned. */
   readonly lang: string | null
 }
 
-/**
- * Lists the messages of an issue in order of recipients. The oldest message of each recipient comes first.
- */
+/** Lists messages by recipient. The oldest message of each recipient comes first. */
 export async function listIssueMessages(db: Db, issueId: string): Promise<IssueMessage[]> {
   const { rows } = await sql<{ messageId: string; lang: string | null }>`
     SELECT message_id AS "messageId", head ->> '$.lang' AS lang

@@ -15,9 +15,7 @@ export interface MailOutage {
    */
   readonly kind: Row<'mail_outage'>['kind']
   readonly beganAt: Instant
-  /** The number of failures in a row. */
   readonly failures: number
-  /** No message is tried before this time. */
   readonly nextAttemptAt: Instant
   readonly replyCode: number | null
   readonly response: string

@@ -1,6 +1,5 @@
 /**
- * Stores messages, and reads them to send or show them. Bodies are compressed, and a file that many messages
- * carry is stored once. Because messages are large, they are read one at a time.
+ * Stores messages with compressed bodies, and each file once. Messages are large, so they are read singly.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
@@ -12,41 +11,29 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** A reference from a message to one of its files. */
 interface FileReference extends Omit<MessageFile, 'content'> {
   readonly sha256: string
 }
 
-/** A message as it is stored. */
 interface PackedMessage {
   readonly messageId: string
   readonly recipient: string
-  /** JSON of the message without its bodies and files. */
   readonly head: string
-  /** JSON of the references to the files. */
   readonly files: string
   readonly html: () => Uint8Array
   readonly text: () => Uint8Array
 }
 
-/**
- * Messages that are written to the store together. Ten thousand messages take little memory, because a file
- * that all of them carry is held once.
- */
+/** Messages that are written together. They take little memory, because a shared file is held once. */
 export interface MessagePack extends Disposable {
   readonly messages: PackedMessage[]
-  /**
-   * The hash of each file. The key is the content of the file. All messages with the same file share one
-   * content object.
-   */
+  /** The keys are contents. All messages with the same file share one content object. */
   readonly hashes: Map<Uint8Array, string>
   readonly bodies: Spool
 }
 
 /**
- * Creates an empty pack of messages. Bodies that would take much memory are kept in a temporary file. For an
- * SQLite store, this file is in the folder of the store. Dispose of the pack once the messages are in the
- * store.
+ * Large bodies go to a temporary file, for SQLite beside the store. Dispose of the pack once it is written.
  */
 export function createMessagePack(place?: StorePlace): MessagePack {
   const bodies = openSpool(place?.kind === 'sqlite' ? dirname(resolve(place.file)) : tmpdir())
@@ -91,14 +78,14 @@ export async function keepFiles(trx: Trx, { hashes }: Pick<MessagePack, 'hashes'
   }
 }
 
-/** Reads a message, identical byte for byte to the message that was queued. */
+/** Identical byte for byte to the message that was queued. */
 export async function readMessage(db: Db, messageId: string): Promise<Message> {
   const message = await findMessage(db, messageId)
   if (message === null) throw new Error(`the message ${messageId} or a file of it is not in the store`)
   return message
 }
 
-/** Works as {@link readMessage}, but returns null if the message or one of its files is missing. */
+/** Returns null if the message or one of its files is missing. */
 export async function findMessage(db: Db, messageId: string): Promise<Message | null> {
   const row = await db
     .selectFrom('message')
@@ -120,10 +107,7 @@ export async function findMessage(db: Db, messageId: string): Promise<Message | 
   return { ...JSON.parse(row.head), ...bodies, files }
 }
 
-/**
- * The number of bytes that a spool keeps in memory. For more bytes the spool uses a file without a name, so
- * that a killed process leaves no file.
- */
+/** Above this, a spool uses a file without a name, so that a killed process leaves no file. */
 const MEMORY_BYTES_MAX = 8 * 2 ** 20
 
 interface Spool extends Disposable {
@@ -131,10 +115,7 @@ interface Spool extends Disposable {
   put(bytes: Uint8Array): () => Uint8Array
 }
 
-/**
- * Opens a spool for bytes that wait to be written to the store together.
- * @param folder the folder for the file of the spool
- */
+/** Opens a spool for bytes to be written together. Many bytes wait in a file of `folder`. */
 function openSpool(folder: string): Spool {
   let file: number | null = null
   let inMemory = 0

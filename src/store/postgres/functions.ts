@@ -9,10 +9,7 @@ const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834
 
 const IN_UTC = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 
-/**
- * Matches JSON escapes that no PostgreSQL text can hold: NUL, and half of a surrogate pair. An escaped
- * backslash before `u` is handled where this pattern is used.
- */
+/** JSON escapes that PostgreSQL cannot hold. An escaped backslash before `u` is handled at the use. */
 const UNTELLABLE = [
   String.raw`\\u0000`,
   String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])`,

@@ -1,6 +1,4 @@
-/**
- * Migrates a PostgreSQL schema to the present version, all or nothing. Refuses a schema of a newer version.
- */
+/** Migrates a PostgreSQL schema, all or nothing. Refuses a schema of a newer version. */
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -46,10 +44,7 @@ export async function requireReadable(db: Kysely<Tables>, place: PostgresPlace):
   if ((await readMark(db)) !== markOf(db)) await readDone(db, place)
 }
 
-/**
- * Checks that the connection still uses our schema, because a connection pooler may lose this setting. All
- * tables would then go into another schema, which several installations might share.
- */
+/** A pooler may lose this setting, and tables would go into a schema that installations share. */
 async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ path: string }>`SELECT current_setting('search_path') AS path`.execute(db)
   const path = rows[0]?.path ?? ''
@@ -61,10 +56,7 @@ async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlac
   )
 }
 
-/**
- * Checks the encoding of the database, and that it can be written, before anything is created. Without this
- * check a text could fail much later, or the error would be less clear.
- */
+/** Checks the encoding and that the database can be written, as errors would come later and be less clear. */
 async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ encoding: string; read_only: string }>`
     SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') AS read_only
@@ -81,10 +73,7 @@ async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): 
   })
 }
 
-/**
- * Creates the schema where it is missing. Looks for an existing schema first, because the user of that schema
- * need not have the right to create one.
- */
+/** Looks for the schema first, because its user need not have the right to create one. */
 async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ may_use: number }>`
     SELECT has_schema_privilege(oid, 'CREATE') AND has_schema_privilege(oid, 'USAGE') AS may_use
@@ -122,10 +111,7 @@ async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Pro
     for (const statement of commentsSql(relation)) await run(trx, statement)
 }
 
-/**
- * Replaces our views. Analysts' own views that read ours are kept, unless our views lose columns or change
- * the order of columns.
- */
+/** Keeps analysts' views of ours, unless our views lose columns or change their order. */
 async function replaceViews(trx: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
   const texts = Object.values(VIEWS).map((view) => view.compile(trx).sql)
   await run(trx, 'SAVEPOINT views')
@@ -158,10 +144,7 @@ async function run(db: Kysely<Tables>, statement: string): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(statement))
 }
 
-/**
- * Reads the schema that the migrations make in an empty SQLite database. `relations` describes only the
- * tables and views that PostgreSQL has too.
- */
+/** The schema of an empty SQLite database, in `relations` only what PostgreSQL has too. */
 async function readModel() {
   const database = await openEmptyDatabase()
   try {
@@ -180,7 +163,7 @@ function markOf(db: Kysely<Tables>): string {
   return `leadsheet ${createHash('sha256').update(parts.join('\n')).digest('hex')}`
 }
 
-/** Reads the hash that the schema has stored; null for a schema without a hash. */
+/** Null for a schema without a hash. */
 async function readMark(db: Kysely<Tables>): Promise<string | null> {
   const { rows } = await sql<{ mark: string | null }>`
     SELECT obj_description(to_regclass('kysely_migration'), 'pg_class') AS mark`.execute(db)

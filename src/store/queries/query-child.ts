@@ -11,7 +11,7 @@ export interface QueryTask extends SelectLimits {
   readonly values: Readonly<Record<string, string | number | null>>
   /** The filter of the leads that the table `chosen` has; null if no query reads it. */
   readonly chosen: LeadFilter | null
-  /** Tells whether the queries are only checked. Then no query runs, and the answers have no rows. */
+  /** If true, no query runs, and the answers have no rows. */
   readonly isTrial: boolean
 }
 
@@ -19,7 +19,6 @@ export interface QueryJob extends QueryTask {
   readonly file: string
 }
 
-/** For each query, its rows or the error of SQLite. */
 export type QueryAnswer = { readonly error: string } | ({ readonly error: null } & Selected)
 
 answerParent(({ file, sqls, chosen, ...task }: QueryJob): QueryAnswer[] => {
@@ -34,10 +33,7 @@ answerParent(({ file, sqls, chosen, ...task }: QueryJob): QueryAnswer[] => {
   })
 })
 
-/**
- * Fills a temporary table with the leads of the filter, so that the filter runs once and not for every row
- * that a query reads. A filter that takes all leads needs only a view.
- */
+/** Runs the filter once and not for every row. A filter that takes all leads needs only a view. */
 function makeChosen(database: DatabaseSync, filter: LeadFilter): void {
   const { pipelineIds, conditions } = filter
   if (pipelineIds === null && conditions.length === 0) {

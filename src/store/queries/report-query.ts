@@ -1,6 +1,5 @@
 /**
- * Runs the SQL queries from a report's folder on the snapshot, which holds only what analysts may read. All
- * queries of a report are answered from one snapshot.
+ * Runs the SQL queries from a report's folder, all on one snapshot, which has only what analysts may read.
  */
 import type { FailedSection, LeadFilter } from '../../domain/figures.ts'
 import type { QueryTable } from '../../domain/lists.ts'
@@ -25,11 +24,9 @@ export interface ReportQuery {
   readonly title: string
   readonly note: string | null
   readonly sql: string
-  /** The file and line of the query, for error messages. */
   readonly place: string
 }
 
-/** The values for the parameters of the queries. */
 interface QueryScope {
   readonly period: Period
   readonly prior: Period
@@ -127,7 +124,6 @@ export function explainReportQuery(sql: string, scope: QueryScope): string {
   return `${chosen}${filled(sql).trim().replace(/;$/, '')};`
 }
 
-/** Returns the values of all parameters by their names in SQL, without the colon. */
 function valuesOf({ period, prior, filter, stalledDays, topScore }: QueryScope): QueryValues {
   return {
     from: period.from,
@@ -190,7 +186,6 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   })
 }
 
-/** Converts a value of the database for a report. An infinite number such as `9e999` becomes null. */
 function plain(cell: Cell): string | number | null {
   if (typeof cell === 'number' && !Number.isFinite(cell)) return null
   if (typeof cell !== 'bigint') return cell

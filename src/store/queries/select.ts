@@ -1,7 +1,4 @@
-/**
- * Runs one SQL statement of an analyst, checks its text beforehand, and tests threshold conditions. Use it in
- * a child process, which can be killed.
- */
+/** Checks and runs one SQL statement of an analyst. Runs in a child process, which can be killed. */
 import type { SQLOutputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -10,7 +7,6 @@ import type { Cell, Row } from './snapshot-table.ts'
 export interface Selected {
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
-  /** Tells whether the statement has more rows than the limits allow. */
   readonly isCut: boolean
 }
 
@@ -22,18 +18,12 @@ export interface SelectLimits {
 
 /** The limit of one value in bytes. */
 const VALUE_BYTES_MAX = 16 * 2 ** 20
-/**
- * The options for opening a snapshot on which statements of others run. They can neither change it nor open
- * another file by ATTACH.
- */
+/** A statement of others can neither change the snapshot nor open another file by ATTACH. */
 export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX, attach: 0 } } as const
-/**
- * The memory in bytes that a process may take to run analysts' statements. A quarter of it is in use when the
- * process begins.
- */
+/** For a process that runs analysts' statements. A quarter of it is in use at the beginning. */
 export const MEMORY_BYTES_MAX = 256 * 2 ** 20
 
-/** Describes for people which limit a statement exceeded; undefined if `message` is about something else. */
+/** Undefined if `message` is about something else. */
 export function formatLimit(message: string): string | undefined {
   if (message !== 'string or blob too big') return undefined
   return `has a value of more than ${VALUE_BYTES_MAX / 2 ** 20} MB`
@@ -86,10 +76,7 @@ function cellOf(value: SQLOutputValue): Cell {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
 }
 
-/**
- * Matches a text, a quoted name or a comment. A `/*` or `[` without an end matches up to the end of the SQL.
- * Otherwise the search would read the rest of the SQL again for each such beginning, which takes long.
- */
+/** Unclosed quotes match to the end, as searching the rest again for each beginning takes long. */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
 /** Tells whether the SQL has a second statement, which SQLite would silently ignore. */
@@ -103,7 +90,6 @@ export function parametersIn(sql: string): string[] {
   return [...new Set(found)]
 }
 
-/** Replaces each parameter `:name` by a value. */
 export function fillParameters(sql: string, write: (name: string) => string): string {
   const part = new RegExp(`${QUOTED.source}|(?<![\\w$]):([A-Za-z_]\\w*)`, 'g')
   return sql.replace(part, (found, name?: string) => (name === undefined ? found : write(name)))

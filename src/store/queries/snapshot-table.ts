@@ -1,6 +1,5 @@
 /**
- * Reads the tables and views of a snapshot row by row. A statement may stay open as long as its caller needs,
- * because a snapshot file is never written to: a new snapshot replaces it.
+ * Reads a snapshot row by row. Statements may stay open, because a snapshot is replaced and never written to.
  */
 import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
@@ -15,10 +14,7 @@ export interface SnapshotTable {
   /** The number of rows; null for a view, because counting its rows would take long. */
   readonly rows: number | null
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
-  /**
-   * Returns for each column a type that fits all its values. Reads the whole table if the schema leaves the
-   * type of a column open.
-   */
+  /** Types that fit all values. Reads the whole table if the schema leaves a type open. */
   readTypes(): CellType[]
   readRows(chunkSize: number): Generator<Row[], void, void>
 }
@@ -26,7 +22,7 @@ export interface SnapshotTable {
 export interface SnapshotReader extends Disposable {
   /** The names of the tables and views, in the order of the dictionary. */
   readonly names: readonly string[]
-  /** Finds a table or view by its name; undefined where the snapshot has none with that name. */
+  /** Undefined where the snapshot has none with that name. */
   findTable(name: string): SnapshotTable | undefined
 }
 
@@ -89,10 +85,7 @@ function openTable(database: Database.Database, table: TableRow): SnapshotTable 
 const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
 const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
 
-/**
- * Says which types occur among the values of a column: 1 for yes, 0 for no, null if all values are null.
- * `instants` says whether all values are instants.
- */
+/** Which types occur: 1 for yes, 0 for no, null without values. `instants` holds if all values are. */
 interface Seen {
   readonly text: bigint | null
   readonly real: bigint | null
@@ -131,10 +124,7 @@ function readTypes(
   })
 }
 
-/**
- * Returns the type of a column. A column without values gets the type that its values would have, so that the
- * type is the same in every export.
- */
+/** Without values, gives the type that they would have, so that it is the same in every export. */
 function typeOf(column: ColumnRow, seen: Seen): CellType {
   if (column.unit === 'UTC') return seen.instants === 0n ? 'text' : 'instant'
   if (seen.text === 1n) return 'text'

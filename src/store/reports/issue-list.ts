@@ -15,7 +15,7 @@ export interface ListedIssue {
   readonly subject: string
   readonly renderedAt: Instant
   readonly programVersion: string | null
-  /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
+  /** Null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
   /** The counts of the first message to each recipient. They show how many recipients got the report. */
   readonly messages: MessageCounts
@@ -23,15 +23,11 @@ export interface ListedIssue {
   readonly copies: MessageCounts
 }
 
-/**
- * The number of all messages, and of the messages in each final state. The other messages wait to be sent.
- */
+/** The messages in each final state, and all. The others wait to be sent. */
 export interface MessageCounts {
   readonly total: number
   readonly sent: number
-  /** The number of messages that were refused permanently or given up. */
   readonly failed: number
-  /** The number of messages of which nobody knows whether they have arrived. */
   readonly unconfirmed: number
   /** The number of messages whose recipient unsubscribed before the message was sent. */
   readonly withdrawn: number
@@ -45,29 +41,21 @@ type Row = Omit<ListedIssue, 'period' | 'messages' | 'copies'> &
   CountColumns<'first'> &
   CountColumns<'copy'>
 
-/**
- * Lists the issues, newest first.
- * @param report null for all reports
- */
+/** Lists the issues, newest first; `report` is null for all reports. */
 export function listIssues(db: Db, report: string | null, limit: number): Promise<ListedIssue[]> {
   return list(db, report === null ? sql<boolean>`true` : sql<boolean>`report = ${report}`, limit)
 }
 
-/** Lists the issues with these ids, newest first. */
 export function listIssuesOf(db: Db, ids: readonly string[]): Promise<ListedIssue[]> {
   return list(db, sql<boolean>`id IN ${listOf(ids)}`, ids.length)
 }
 
-/** The id and period of an issue, which a link to the issue needs. */
 export interface IssueName {
   readonly id: string
   readonly period: Period
 }
 
-/**
- * Finds the previous and the next issue of a report with the same filter of leads and the same kind of
- * period.
- */
+/** Finds the previous and next issue with the same filter of leads and kind of period. */
 export async function findNeighbours(
   db: Db,
   { report, variant, kind, period }: Pick<ListedIssue, 'report' | 'variant' | 'kind' | 'period'>,

@@ -4,31 +4,22 @@ import type { Period } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 
-/**
- * `sent` means that all messages of the issue were sent. `looked_at` means that a person made the issue only
- * to look at it, so that it has no messages.
- */
+/** `looked_at` means that a person made the issue only to look at it, so that it has no messages. */
 export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'unconfirmed', 'not_sent', 'looked_at'] as const
 export type IssueState = (typeof ISSUE_STATES)[number]
 
-/**
- * A condition on issues: a word or phrase, or days. The days are given as periods, one for each time zone that
- * issues have.
- */
+/** A word, a phrase, or days as periods, one for each time zone that issues have. */
 export type IssueTerm = { readonly word: string } | { readonly days: readonly Period[] }
 
 export interface IssueQuestion {
-  /** The name of a report; null for all reports. */
+  /** Null for all reports. */
   readonly report: string | null
-  /** The state that the issues must have; null for any state. */
   readonly state: IssueState | null
-  /** An issue has to match all terms. */
   readonly terms: readonly IssueTerm[]
   /** The id of the issue after which the list continues; null to begin with the newest issue. */
   readonly after: string | null
 }
 
-/** Finds the ids of the issues that match all parts of the question, newest first. */
 export async function findIssues(
   db: Db,
   { report, state, terms, after }: IssueQuestion,
@@ -47,7 +38,6 @@ export async function findIssues(
   return rows.map(({ id }) => id)
 }
 
-/** Lists the reports that have issues, in order. */
 export async function listIssueReports(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('report_issue').select('report').distinct().orderBy('report').execute()
   return rows.map(({ report }) => report)
@@ -79,10 +69,7 @@ const STATES = {
   looked_at: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NULL`,
 } as const satisfies Record<IssueState, RawBuilder<boolean>>
 
-/**
- * Builds the condition that an issue has a word in its subject, its text, its report, its filter or the
- * address of a recipient. Capitals do not matter.
- */
+/** Searches subject, text, report, filter and recipients. Capitals do not matter. */
 function hasWord(db: Db, word: string): RawBuilder<boolean> {
   const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
   const like = isPostgres(db) ? sql`ILIKE ${pattern}` : sql`LIKE ${pattern} ESCAPE '\\'`
@@ -98,10 +85,7 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
   return spans.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
 }
 
-/**
- * Builds the condition that an issue comes after the given issue in the list. If the given issue does not
- * exist, no issue meets the condition.
- */
+/** Holds for no issue if the given issue does not exist. */
 function comesAfter(id: string): RawBuilder<boolean> {
   const last = sql`SELECT period_to, rendered_at FROM report_issue WHERE id = ${id}`
   const lastInTurn = sql`SELECT report, variant FROM report_issue WHERE id = ${id}`

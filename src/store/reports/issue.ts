@@ -1,7 +1,4 @@
-/**
- * Stores issues: the reports of past periods as they were made, kept for ever. There is one issue for each
- * report, period and variant. Recipients with the same filter of leads get the same variant.
- */
+/** Stores issues for ever, one for each report, period and variant (the same filter of leads). */
 import { randomUUID } from 'node:crypto'
 import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
 import type { Rendered } from '../../domain/message.ts'
@@ -22,18 +19,14 @@ export interface Issue extends IssueKey, Rendered {
   /** The time just before the figures were read. Data that became known later is not in the issue. */
   readonly renderedAt: Instant
   readonly figures: ReportFigures
-  /**
-   * The version of leadsheet that made the issue; null if its figures have another format than today's, or
-   * cannot be read. It is then shown and sent as it is stored.
-   */
+  /** Null if the figures have another format than today's; the issue then stays as stored. */
   readonly programVersion: string | null
-  /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
+  /** Null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
   /** Tells whether the issue has messages. An issue with messages must not change. */
   readonly isMailed: boolean
 }
 
-/** An issue that is not stored yet. */
 export type UnsavedIssue = Omit<Issue, 'id' | 'isMailed' | 'notSent'>
 
 /** A series of issues: all issues of a report with the same variant and the same kind of period. */
@@ -41,7 +34,7 @@ export interface SeriesKey extends Pick<IssueKey, 'report' | 'variant'> {
   readonly kind: PeriodKind
 }
 
-/** The part of the last sent issue that the next issue needs. */
+/** What the next issue needs of the last sent one. */
 export interface SentIssue {
   readonly periodTo: Instant
   readonly renderedAt: Instant
@@ -65,10 +58,7 @@ export async function readIssue(db: Db, id: string): Promise<Issue | undefined> 
   return row && issueOf(row, await hasMessages(db, row.id))
 }
 
-/**
- * Lists the issues with messages whose period ended last, at or before an instant. If a day and a week ended
- * at the same time, the issues of both are listed.
- */
+/** Lists the mailed issues with the last end by an instant, such as those of a day and a week. */
 export async function listLastMailed(db: Db, report: string, by: Instant): Promise<Issue[]> {
   const last = await findLastMailedEnd(db, report, by)
   if (last === null) return []
@@ -81,10 +71,7 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
   return rows.map((row) => issueOf(row, true))
 }
 
-/**
- * Finds the last period that ended at or before an instant and has an issue with messages. Returns the end of
- * that period.
- */
+/** The end of the last mailed period that ended at or before an instant. */
 export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
   const row = await mailedIssues(db, report)
     .where('period_to', '<=', by)
@@ -94,7 +81,6 @@ export async function findLastMailedEnd(db: Db, report: string, by: Instant): Pr
   return row?.period_to ?? null
 }
 
-/** Lists the sections that failed in the report's last mailed issue. */
 export async function listLastFailed(db: Db, report: string): Promise<readonly FailedSection[]> {
   const row = await mailedIssues(db, report)
     .orderBy('period_from', 'desc')
@@ -104,19 +90,13 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
   return row === undefined ? [] : figuresOf(row.figures).failed
 }
 
-/**
- * Finds the last period of a series that ended before an instant and has an issue with messages. Returns the
- * end of that period.
- */
+/** The end of the series' last mailed period that ended before an instant. */
 export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
   const row = await sentIssues(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
-/**
- * Finds the last issue with messages in a series. The period of the issue must have ended by an instant.
- * @param madeBefore leaves out the issues made at or after this time
- */
+/** The last mailed issue that ended by an instant, made before `madeBefore`. */
 export async function findLastSent(
   db: Db,
   key: SeriesKey,
@@ -131,20 +111,14 @@ export async function findLastSent(
   return { periodTo: row.period_to, renderedAt: row.rendered_at, figures: figuresOf(row.figures) }
 }
 
-/**
- * Returns the time up to which an issue has reported changes. If the list of changes failed in that issue,
- * this is the time from which the failed list should have begun.
- */
+/** If the list of changes failed, this is the time from which it should have begun. */
 export function reportedUpTo({ periodTo, renderedAt, figures }: SentIssue): LastReported {
   const hasFailed = figures.failed.some(({ block }) => block === 'changes')
   const { since } = figures.changes
   return hasFailed ? { at: since, knownAt: since } : { at: periodTo, knownAt: renderedAt }
 }
 
-/**
- * Saves an issue. An existing issue with the same key is replaced, but its id and `notSent` are kept. An
- * existing issue with messages is not replaced: the function returns it and saves nothing.
- */
+/** Replaces an issue but keeps its id and `notSent`. An issue with messages is returned unchanged. */
 export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   const earlier = await findIssue(trx, issue)
   if (earlier?.isMailed) return earlier
@@ -175,10 +149,7 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   return { id, ...issue, notSent, isMailed: false }
 }
 
-/**
- * Returns true if, for some period that ended between `from` and `to`, the report was sent or was deliberately
- * not sent.
- */
+/** True if, for a period that ended between, the report was sent or deliberately not sent. */
 export async function wasSent(
   db: Db,
   report: string,
@@ -200,10 +171,7 @@ export async function wasSent(
   return row !== undefined
 }
 
-/**
- * Saves the reason why an issue was not sent.
- * @param reason null if the issue is sent after all
- */
+/** The reason is null if the issue is sent after all. */
 export async function noteNotSent(trx: Trx, id: string, reason: string | null): Promise<void> {
   await trx.updateTable('report_issue').where('id', '=', id).set({ not_sent: reason }).execute()
 }
@@ -257,10 +225,7 @@ export function isGroup(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Returns the stored figures of an issue. Only those of today's format are known to be whole; others have at least
- * the list of failures.
- */
+/** Only figures of today's format are known to be whole; others have at least the list of failures. */
 function figuresOf(json: string): ReportFigures {
   const figures = parseFigures(json)
   const failed = Array.isArray(figures.failed) ? figures.failed : []

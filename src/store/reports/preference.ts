@@ -15,9 +15,8 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
 export interface PreferenceKey {
-  /** The address. Capitals do not matter, because mail servers do not distinguish them from small letters. */
+  /** Capitals do not matter, as for mail servers. */
   readonly address: string
-  /** The name of the report. */
   readonly report: string
 }
 
@@ -42,17 +41,13 @@ export async function findPreference(
   return row && preferenceOf(row)
 }
 
-/**
- * Lists preferences in order of report and address.
- * @param report the name of a report; undefined for all reports
- */
+/** Lists by report and address; all reports if `report` is undefined. */
 export async function listPreferences(db: Db, report?: string): Promise<Preference[]> {
   const all = db.selectFrom('preference').selectAll().orderBy('report').orderBy('address')
   const rows = await (report === undefined ? all : all.where('report', '=', report)).execute()
   return rows.map(preferenceOf)
 }
 
-/** Saves a preference. It replaces an earlier preference of the same address and report. */
 export async function savePreference(trx: Trx, preference: Preference): Promise<void> {
   const { address, report, state, cadence, changedAt, changedBy, reason } = preference
   const choice = { state, cadence, changed_at: changedAt, changed_by: changedBy, reason }
@@ -87,10 +82,7 @@ interface Copy {
   readonly preferences: readonly Row<'preference'>[]
 }
 
-/**
- * Writes the copy of the preferences. Call this function after each change of the preferences. A store in
- * PostgreSQL has no copy, because it relies on the backups of its server.
- */
+/** Must follow each change of the preferences. PostgreSQL relies on its server's backups instead. */
 export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>): Promise<void> {
   if (place.kind !== 'sqlite' || place.file === ':memory:') return
   const linkKey = await db.selectFrom('link_key').select(['key', 'made_at']).executeTakeFirst()
@@ -104,10 +96,7 @@ export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>
   await rename(unfinished, file)
 }
 
-/**
- * Parses the copy of the preferences.
- * @throws LeadsheetError store_corrupt
- */
+/** @throws LeadsheetError store_corrupt */
 function parseCopy(file: string, text: string): Copy {
   try {
     return JSON.parse(text)
@@ -123,10 +112,7 @@ function parseCopy(file: string, text: string): Copy {
   }
 }
 
-/**
- * Saves each preference from the copy that is newer than the same preference in the store. Saves the key from
- * the copy if it is newer than the key in the store.
- */
+/** Takes each preference and the key where the copy is newer than the store. */
 export async function takePreferences(store: Store, folder: string): Promise<void> {
   const file = join(folder, PREFERENCES_FILE)
   if (!existsSync(file)) return

@@ -30,12 +30,10 @@ const SERIES = {
 export type Series = keyof typeof SERIES
 
 interface PruneOptions {
-  /** Only rows from before this instant are deleted; for samples, the beginning of a UTC day. */
+  /** For samples, the beginning of a UTC day. */
   readonly before: Instant
   readonly now: Instant
-  /** Tells whether rows are only counted and none is deleted. */
   readonly isDry: boolean
-  /** The function that is called between two transactions. */
   readonly pause: () => Promise<void>
 }
 
@@ -100,11 +98,7 @@ async function deleteSamples(trx: Trx, series: Series, surplus: RawBuilder<unkno
   return deleteFrom(series)
 }
 
-/**
- * Deletes the states of leads that ended before the limit, and the moves that are known only from them. States
- * that ended later stay, so that the history since then is unchanged.
- * @returns the number of states that were deleted
- */
+/** Deletes states that ended before the limit, and moves known only from them. Returns how many states. */
 export async function pruneVersions(store: Store, options: PruneOptions): Promise<number> {
   const ended = sql`SELECT lead_id, valid_from FROM lead_history WHERE valid_to <= ${options.before}`
   return deleteInChunks(store, ended, options, VERSIONS_A_CHUNK, async (trx, chunk) => {
@@ -117,10 +111,7 @@ export async function pruneVersions(store: Store, options: PruneOptions): Promis
   })
 }
 
-/**
- * Deletes the finished events that arrived before the limit. Waiting events stay, however old they are.
- * @returns the number of events that were deleted
- */
+/** Waiting events stay, however old they are. Returns the number of deleted events. */
 export async function pruneEvents(store: Store, options: PruneOptions): Promise<number> {
   const done = sql`SELECT id FROM event WHERE received_at < ${options.before} AND done_at IS NOT NULL`
   return deleteInChunks(store, done, options, EVENTS_A_CHUNK, async (trx, chunk) => {
@@ -150,7 +141,6 @@ async function countRows(db: Db, surplus: RawBuilder<unknown>): Promise<number> 
   return rows[0]?.n ?? 0
 }
 
-/** Saves up to when a table is pruned, in the transaction that deletes the rows. */
 async function addPruned(
   trx: Trx,
   table: Series | 'lead_version',

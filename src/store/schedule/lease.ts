@@ -119,7 +119,6 @@ const renewLease = statement((db, { holder, until }: { holder: string; until: In
     .compile(),
 )
 
-/** A lease of another process, with the properties that this process needs to work for the holder. */
 interface LeaseInUse {
   readonly name: string
   readonly holder: string

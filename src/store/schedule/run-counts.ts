@@ -1,11 +1,8 @@
-/**
- * Counts runs and scheduled runs since the installation began, for metrics that never decrease (counters).
- */
+/** Counts runs since the installation began, for metrics that never decrease. */
 import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** The sums of all runs with the same outcome. */
 export interface RunCounts {
   readonly outcome: string
   readonly runs: number
@@ -34,17 +31,13 @@ export async function countRuns(db: Db): Promise<RunCounts[]> {
   return rows
 }
 
-/** Counts scheduled runs by schedule and state. */
 export async function countScheduledRuns(db: Db): Promise<ScheduledRunCounts[]> {
   const { rows } = await sql<ScheduledRunCounts>`
     SELECT schedule, state, count(*) AS runs FROM scheduled_run GROUP BY schedule, state`.execute(db)
   return rows
 }
 
-/**
- * Counts for each schedule the skipped runs that never started. The run that is stored when a schedule is set
- * up does not count.
- */
+/** Skipped runs that never started, without the run that marks when a schedule was set up. */
 export async function countMissedScheduledRuns(
   db: Db,
 ): Promise<{ readonly schedule: string; readonly runs: number }[]> {

@@ -1,7 +1,4 @@
-/**
- * Stores scheduled runs: each time at which a schedule was due, and what became of it. A scheduled run has
- * only one row, whichever process inserts the row and however late.
- */
+/** Stores each time at which a schedule was due, in only one row whichever process inserts it. */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { indexedBy } from '../db/dialect.ts'
@@ -10,13 +7,9 @@ import type { Row } from '../tables/tables.ts'
 
 export type ScheduledRun = Readonly<Row<'scheduled_run'>>
 
-/** The states of a scheduled run that is not finished. */
 const OPEN = ['pending', 'running', 'held'] as const
 
-/**
- * Finds the last scheduled run of a schedule that was due and noted by an instant. A run noted while the
- * clock was ahead does not count.
- */
+/** A run that was noted while the clock was ahead does not count. */
 export async function findLastScheduledRun(
   db: Db,
   schedule: string,
@@ -33,11 +26,7 @@ export async function findLastScheduledRun(
     .executeTakeFirst()
 }
 
-/**
- * Stores a scheduled run. A run that is already stored stays unchanged, unless it was stored while the clock
- * was ahead and has never started.
- * @returns whether the run was stored
- */
+/** Returns false for a stored run, unless it was stored while the clock was ahead and has never started. */
 export async function addScheduledRun(
   trx: Trx,
   scheduledRun: Pick<ScheduledRun, 'schedule' | 'due_at' | 'state' | 'noted_at' | 'not_before' | 'message'>,
@@ -63,7 +52,6 @@ export async function isAnyNotedAfter(db: Db, instant: Instant): Promise<boolean
   return (await noted.select('schedule').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Deletes the runs that were noted after an instant, and returns them. */
 export async function forgetScheduledRuns(
   trx: Trx,
   instant: Instant,
@@ -86,10 +74,7 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   return rows.length > 0
 }
 
-/**
- * Lists the due scheduled runs of a schedule that are not finished, oldest first. The query names an index,
- * because SQLite would otherwise read all runs that the schedule ever had.
- */
+/** Lists the oldest first. The query names an index, or SQLite would read all runs of the schedule. */
 export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
   const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
     WHERE schedule = ${schedule} AND due_at <= ${at} AND state IN ('pending', 'running', 'held') ORDER BY due_at`.execute(
@@ -98,10 +83,7 @@ export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instan
   return rows
 }
 
-/**
- * Starts a scheduled run. The caller must hold the lease of the schedule. When a held run is checked again,
- * this does not count as another attempt.
- */
+/** The caller must hold the schedule's lease. Checking a held run again is no other attempt. */
 export async function beginScheduledRun(
   trx: Trx,
   scheduledRun: ScheduledRun,
@@ -172,7 +154,6 @@ export async function listNotDoneBefore(db: Db, schedule: string, before: Instan
   )
 }
 
-/** Lists the last scheduled runs of all schedules, newest first. */
 export async function listScheduledRuns(db: Db, limit: number): Promise<ScheduledRun[]> {
   return db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').limit(limit).execute()
 }
@@ -191,9 +172,7 @@ export async function endUnknownScheduledRuns(
     .execute()
 }
 
-/**
- * Lists the scheduled runs of a schedule that were not done or began more than `lateMs` late, newest first.
- */
+/** Lists runs that were not done, or began more than `lateMs` late, newest first. */
 export async function listProblemRuns(
   db: Db,
   schedule: string,
@@ -212,10 +191,7 @@ export async function listProblemRuns(
     .execute()
 }
 
-/**
- * Approves the latest unfinished run of a schedule, so that it starts when the daemon next checks.
- * @returns the scheduled run as it was before; undefined where the schedule has no unfinished run
- */
+/** The run then starts at the next check. Returns it as before; undefined where none is unfinished. */
 export async function approveScheduledRun(
   trx: Trx,
   schedule: string,

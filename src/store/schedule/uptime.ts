@@ -106,10 +106,8 @@ export async function findLastUptime(db: Db): Promise<Uptime | undefined> {
   return uptimes.findLast((each) => each.ended_at === null && each.last_heartbeat_at >= since) ?? last
 }
 
-/** The uptime of a running worker. */
 type RunningWorker = Pick<Uptime, 'host' | 'pid' | 'began_at' | 'last_heartbeat_at'>
 
-/** Lists the workers with a heartbeat since an instant that have not ended. */
 export async function listRunningWorkers(db: Db, since: Instant): Promise<RunningWorker[]> {
   return db
     .selectFrom('daemon_uptime')
@@ -193,7 +191,7 @@ function isCovered({ from, to }: Gap, { began_at, last_heartbeat_at }: Uptime): 
  */
 export interface LastHeartbeat {
   readonly last_heartbeat_at: Instant
-  /** The time at which the daemon was stopped; null where it runs or was killed. */
+  /** Null where it runs or was killed. */
   readonly ended_at: Instant | null
 }
 

@@ -1,7 +1,4 @@
-/**
- * Finds the meaning of each table, view and column of a database file from its schema alone. A column without
- * a comment has the meaning of another column: the one that it comes from, refers to or shares its name with.
- */
+/** Finds the meaning of each table, view and column in the schema of a file alone. */
 import type Database from 'better-sqlite3'
 
 export interface Relation {
@@ -14,13 +11,10 @@ export interface Relation {
 
 interface Column {
   readonly name: string
-  /** The declared type of the column; null for a column that a view computes. */
   readonly type: string | null
   readonly unit: string | null
   readonly meaning: string
-  /**
-   * The table and column whose values the view takes unchanged, such as `lead.id`; null for other columns.
-   */
+  /** The column, such as `lead.id`, whose values a view takes unchanged; null for others. */
   readonly origin: string | null
   readonly isComputed: boolean
   readonly isNullable: boolean
@@ -83,7 +77,6 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
   return { name: table, kind: 'table', meaning: comments.whole, columns }
 }
 
-/** Describes a view, or the full-text index, which takes its columns from a view. */
 function describeView(
   database: Database.Database,
   { name: view, type, sql }: SchemaRow,
@@ -129,12 +122,8 @@ function listColumns(database: Database.Database, table: string) {
     }))
 }
 
-/**
- * The comments of a CREATE statement, which SQLite keeps in the file. In a table, the comment after a column
- * is the meaning of the column. In a view, a comment has the format `-- column: meaning`.
- */
+/** A table's comment follows its column. In a view, a comment has the format `-- column: meaning`. */
 interface SchemaComments {
-  /** The meaning of the table or view; empty where the comments have none. */
   readonly whole: string
   readonly columns: ReadonlyMap<string, string>
 }
@@ -168,10 +157,7 @@ export function readTableComments(create: string): SchemaComments {
   return { whole: whole.join(' '), columns: joined(columns) }
 }
 
-/**
- * Reads the comments of a view. Comments that stand before the SQL of the view and name no column describe
- * the view as a whole. The meaning of a column may continue on the next comment lines.
- */
+/** Comments before the SQL describe the view. A column's meaning may continue on the next lines. */
 export function readViewComments(create: string, names: readonly string[]): SchemaComments {
   const whole: string[] = []
   const columns = new Map<string, string[]>()
@@ -196,10 +182,7 @@ function unquoted(token: string): string {
   return /^["'`[]/.test(token) ? token.slice(1, -1).replaceAll('""', '"') : token
 }
 
-/**
- * The units that follow from the meaning of a column. The first pattern that matches gives the unit; `$1`
- * stands for the text that its group matches.
- */
+/** The first pattern that matches gives the unit; `$1` stands for the text of its group. */
 const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^UTC\b/, 'UTC'],
   [/\bin whole units of (?!the\b)(\w+)/, '$1'],
@@ -218,10 +201,7 @@ const UNITS_BY_NAME: Readonly<Record<string, string>> = {
   employees: 'people',
 }
 
-/**
- * Finds the unit of a column.
- * @returns the unit or format of the values; null where there is none
- */
+/** Returns null where values have no unit or format. */
 function unitOf(column: string, meaning: string): string | null {
   for (const [pattern, unit] of UNITS_BY_MEANING) {
     const found = pattern.exec(meaning)

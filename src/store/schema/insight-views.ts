@@ -41,9 +41,7 @@ const DRIVER = columns('driver', [
 ])
 
 /**
- * Selects how many published ranges contained the real number. The rows are grouped in the order of the
- * primary key, so that the database need not sort them.
- * @param where a condition on the rows of published_range
+ * Groups rows of published_range (chosen by `where`) in the order of the primary key, which saves sorting.
  */
 export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`SELECT time_zone, kind, figure, pipelines, CAST(sum(ranges) AS bigint) AS ranges, CAST(sum(hits) AS bigint) AS hits,

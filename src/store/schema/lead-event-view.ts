@@ -1,6 +1,5 @@
 /**
- * The view `lead_event`: one row per instant at which a lead entered or left a state. The sum of all rows before
- * an instant tells how many leads were in each state then. `lead_day` keeps the sums of whole days.
+ * The view `lead_event`: a row per change of state, whose sums are the states. `lead_day` keeps whole days.
  */
 import { sql } from 'kysely'
 import { isLate, reachedBy } from '../leads/reached.ts'
@@ -16,7 +15,6 @@ interface StateTable {
   readonly changed: string
   /** Null if the states have not ended. */
   readonly ended: string | null
-  /** The beginning of the first known state of the lead. */
   readonly first: string
   readonly reached: string
 }

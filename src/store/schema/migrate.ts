@@ -46,7 +46,7 @@ export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
 }
 
 /**
- * Refuses a file of an older version, for commands that only read.
+ * For commands that only read.
  * @throws LeadsheetError store_older, store_newer, store_corrupt
  */
 export async function refuseOlder(db: Kysely<Tables>, file: string): Promise<void> {
@@ -57,7 +57,7 @@ export async function refuseOlder(db: Kysely<Tables>, file: string): Promise<voi
 }
 
 /**
- * Lists the migrations that a file of an older version lacks. The list is empty for a file without tables.
+ * Empty for a file without tables.
  * @throws LeadsheetError store_newer, store_corrupt
  */
 export async function listPending(db: Kysely<Tables>, file: string): Promise<string[]> {
@@ -102,10 +102,7 @@ export interface SqliteObject {
   readonly sql: string
 }
 
-/**
- * Opens an empty database in memory with the present schema. The comments on its tables, views and columns
- * are also used for PostgreSQL.
- */
+/** Its comments on tables, views and columns are also used for PostgreSQL. */
 export async function openEmptyDatabase(): Promise<Database.Database> {
   const database = new Database(':memory:')
   await migrate(new Kysely<Tables>({ dialect: dialectOf(database, () => null) }), ':memory:')
@@ -122,21 +119,13 @@ export function listObjects(database: Database.Database): SqliteObject[] {
 
 /* The backups made before upgrades, in a folder beside the database. */
 
-/**
- * The maximum number of backups that are kept. Each backup is as large as the database was before the
- * upgrade.
- */
+/** Each backup is as large as the database was before the upgrade. */
 const KEPT = 3
-/**
- * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before upgrading to 0.2.0.
- */
+/** Matches `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before upgrading to 0.2.0. */
 const NAME = /^leadsheet-before-.+-(\d{8}T\d{6}Z)\.db$/
 const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+(-journal)?$/
 
-/**
- * Returns the path of a new backup.
- * @param program the version of leadsheet to which the database is upgraded
- */
+/** `program` is the version of leadsheet to which the database is upgraded. */
 export function upgradeBackup(database: string, program: string, now: Date): string {
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
   return join(folderOf(database), `leadsheet-before-${program}-${time}.db`)

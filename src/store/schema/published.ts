@@ -69,10 +69,7 @@ export const PRIVATE: readonly string[] = [
   'upstream_profile',
 ]
 
-/**
- * The names of the tables and views that only the snapshot has. An analyst's view with one of these names is
- * not copied into the snapshot.
- */
+/** An analyst's view with one of these names is not copied into the snapshot. */
 export const OWN: readonly string[] = [
   'snapshot_info',
   'figure',

@@ -186,20 +186,14 @@ export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {
   return Object.entries(VIEWS).every(([name, view]) => present.get(name) === view.compile(db).sql)
 }
 
-/**
- * Drops every view, because a migration cannot change a table that a view reads. Returns the texts of the
- * analysts' views by name.
- */
+/** A migration cannot change a table that a view reads. Returns the texts of analysts' views by name. */
 export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>> {
   const present = await readViews(db)
   for (const name of present.keys()) await sql`DROP VIEW ${sql.ref(name)}`.execute(db)
   return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-/**
- * Creates our views, and the views of analysts. Leaves out an analyst's view if a table now has the same
- * name.
- */
+/** Leaves out an analyst's view if a table now has the same name. */
 export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)

@@ -12,7 +12,6 @@ import { fillFigures } from './figure-sql.ts'
 import { createSearch, fillSearch } from './search.ts'
 
 export interface SnapshotJob {
-  /** The file of the store. */
   readonly live: string
   /** The file to create; it must not exist. */
   readonly target: string
@@ -20,7 +19,6 @@ export interface SnapshotJob {
   readonly madeAt: string
   /** The time in milliseconds that the caller has taken so far; by default 0. */
   readonly elapsedMs?: number
-  /** The version of this leadsheet. */
   readonly version: string
   /** The path of each column in the upstream's records, such as `lead.company_name` -> `company.name`. */
   readonly sourcePaths: Readonly<Record<string, string>>
@@ -94,7 +92,6 @@ function readSchema(database: Database.Database, type: 'table' | 'index' | 'view
     .all(type)
 }
 
-/** Creates each published table and copies its rows. */
 function copyTables(database: Database.Database): void {
   const indexes = readSchema(database, 'index')
   for (const { name, sql } of readSchema(database, 'table')) {
@@ -107,10 +104,7 @@ function copyTables(database: Database.Database): void {
   }
 }
 
-/**
- * Copies the rows of a table. With `SELECT *` between tables of the same definition, SQLite copies rows and
- * indexes as they are stored. SQLite computes generated columns itself.
- */
+/** `SELECT *` copies rows and indexes as they are stored. SQLite computes generated columns itself. */
 function copyRows(database: Database.Database, table: string, isWhole: boolean): void {
   const columns = database
     .prepare<[string], { name: string; hidden: number }>(

@@ -58,7 +58,6 @@ const STATEMENTS = `
     UNIQUE (table_name, column_name)
   ) STRICT, WITHOUT ROWID`
 
-/** The tables whose columns come from the lead records. */
 const LEAD_TABLES = ['lead', 'lead_history']
 
 export function createDictionary(database: Database.Database): void {
@@ -126,7 +125,6 @@ export function readDictionary(database: Database.Database): Dictionary {
   }
 }
 
-/** Reads the fields that syncs have seen in the lead records. */
 function readFields(database: Database.Database) {
   const rows = database
     .prepare<[], { path: string; first_seen: string; last_seen: string }>(
@@ -136,12 +134,9 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/** The number of rows of a table. */
 interface Counts {
   readonly rows: number
-  /**
-   * For each column, the number of rows without a value. A column without an entry has a value in every row.
-   */
+  /** A column without an entry has a value in every row. */
   readonly nulls: ReadonlyMap<string, number>
 }
 

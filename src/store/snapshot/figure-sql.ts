@@ -20,7 +20,6 @@ interface Issue {
   readonly topScore: number
 }
 
-/** The lists of leads in a report, beside the figures. */
 const LISTS = [
   { ...TOP_LEADS, name: 'top_leads', unit: 'list', coverage: null },
   { ...STALLED_LEADS, name: 'stalled_leads', unit: 'list', coverage: 'stalled' },
@@ -49,10 +48,7 @@ export function fillFigures(database: Database.Database): void {
   }
 }
 
-/**
- * Lists the last issue of each report. If the periods of several issues ended last at the same time, takes
- * the issue with all leads of the report.
- */
+/** Lists the last issue of each report: of several, the one with all leads of the report. */
 function listIssues(database: Database.Database): Issue[] {
   const rows = database
     .prepare<[], { report: string; figures: string }>(
@@ -86,7 +82,6 @@ function issueOf(
   }
 }
 
-/** Returns the ids of the pipelines with these names; null if these are all pipelines. */
 function idsOf(database: Database.Database, names: readonly string[]): string[] | null {
   const pipelines = database.prepare<[], { id: string; name: string }>('SELECT id, name FROM pipeline').all()
   const covered = pipelines.filter(({ name }) => names.includes(name))

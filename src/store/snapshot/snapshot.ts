@@ -89,8 +89,8 @@ export async function makeSnapshot(
 }
 
 /**
- * Lets a group read a file, or every user if the group is null. Nobody else but the program's own user may.
- * @throws LeadsheetError config_invalid where there is no such group, or this user may not give it a file
+ * Lets a group, or everybody, read a file.
+ * @throws LeadsheetError config_invalid for the group
  */
 export async function letAnalystsRead(file: string, group: string | null): Promise<void> {
   if (group === null) return chmod(file, MODE_FOR_ALL)
@@ -122,10 +122,7 @@ async function findGroup(group: string): Promise<number> {
   })
 }
 
-/**
- * Reads when a snapshot was made and how recent its leads are. Returns null if there is no snapshot, or if
- * this version of leadsheet cannot read it.
- */
+/** Returns null if there is no snapshot, or if this version of leadsheet cannot read it. */
 export function readSnapshotInfo(file: string): SnapshotInfo | null {
   return readFrom(
     file,
@@ -184,10 +181,7 @@ async function removeLeftovers(file: string): Promise<void> {
   for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
 }
 
-/**
- * Returns the SQLite file from which the snapshot is built: the store itself, or a copy of the published
- * parts of a PostgreSQL store.
- */
+/** Returns the store itself, or a copy of the published parts of a PostgreSQL store. */
 async function liveFile(
   { db, place }: Pick<Store, 'db' | 'place'>,
   unfinished: string,
@@ -206,9 +200,7 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
   })
 }
 
-/** The numbers of changes in the store since a snapshot. */
 export interface SnapshotNews {
-  /** The name of the last migration of the store. */
   readonly schema: string
   /** The id of the last sync that read all leads, even if the snapshot lacks it; null if there is none. */
   readonly wholeRunId: string | null
@@ -218,10 +210,7 @@ export interface SnapshotNews {
   readonly others: number
 }
 
-/**
- * Reads what has happened since a snapshot.
- * @param info the snapshot; null to count everything
- */
+/** Counts everything if `info` is null. */
 export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promise<SnapshotNews> {
   const madeAt = info?.madeAt ?? ''
   const { rows } = await sql<SnapshotNews>`

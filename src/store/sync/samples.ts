@@ -3,10 +3,7 @@ import type { Agent, Instant, PipelineStat } from '../../domain/model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 
-/**
- * Saves one sample of each agent. Agents that are missing from a complete list are marked as deleted at that
- * time. If an agent occurs twice in the list, the last entry counts.
- */
+/** An agent that is missing from a complete list is marked as deleted. The last of two entries counts. */
 export async function saveAgents(
   trx: Trx,
   agents: readonly Agent[],
@@ -26,7 +23,6 @@ export async function saveAgents(
     .execute()
 }
 
-/** Counts the agents in each state, the most frequent state first. */
 export async function countAgents(db: Db): Promise<{ status: string; agents: number }[]> {
   return db
     .selectFrom('agent')
@@ -79,7 +75,6 @@ export interface ListedAgent {
   readonly id: string
   readonly name: string
   readonly kind: string | null
-  /** The upstream's word for the status. */
   readonly status: string
   readonly statusChangedAt: Instant | null
   readonly taskType: string | null
@@ -92,15 +87,11 @@ export interface ListedAgent {
   readonly errors24h: number | null
   readonly lastErrorAt: Instant | null
   readonly lastErrorMessage: string | null
-  /** The time at which the agent was last found in the upstream's list. */
   readonly observedAt: Instant
   readonly deletedSince: Instant | null
 }
 
-/**
- * Lists the agents in order of name.
- * @param missingSince agents that were deleted before this time are left out
- */
+/** Lists the agents in order of name, but none that was deleted before `missingSince`. */
 export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
   return db
     .selectFrom('agent')
@@ -125,7 +116,6 @@ export async function listAgents(db: Db, missingSince: Instant): Promise<ListedA
     .execute()
 }
 
-/** Lists the ids of the pipelines that have leads upstream, in order. */
 export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('lead_day')
@@ -138,10 +128,7 @@ export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/**
- * Saves a sample of a pipeline's statistics, and updates the pipeline's name and status from the sample. If
- * the sample has no name, the stored name is kept.
- */
+/** Updates the pipeline's name and status too, but keeps the stored name if the sample has none. */
 export async function savePipelineStat(trx: Trx, stat: PipelineStat, seen: Observation): Promise<void> {
   const pipeline = { id: stat.pipelineId, name: stat.name ?? stat.pipelineId, status: stat.status }
   await insertRows(trx, 'pipeline', [{ ...pipeline, first_seen_at: seen.at, observed_at: seen.at }], {

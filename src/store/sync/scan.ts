@@ -24,7 +24,6 @@ interface ScanStart {
   readonly is_remap: number
 }
 
-/** The changes that a page makes to the scan. */
 export interface ScanStep {
   /** The leads and records on the page, each once. */
   readonly seenKeys: readonly SeenKey[]
@@ -43,10 +42,7 @@ export interface ScanStep {
   readonly tail: readonly string[]
   readonly total: number | null
   readonly hasMoved: boolean
-  /**
-   * The number of leads expected to be on this page and also on the page before. If more leads are repeated,
-   * rows have moved between pages. Null if repeated leads prove nothing.
-   */
+  /** The leads expected also on the page before; more mean that rows moved. Null if repeats prove nothing. */
   readonly repeats: number | null
   readonly isBroken: boolean
   /** Tells whether unchanged leads stand in another order on the page than on the pages before. */
@@ -131,7 +127,6 @@ const updateScan = statement((db, scan: Scan) =>
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.seenKeys.length - page.freshInPass > page.repeats
-  // An empty page lies behind the end of the list. It does not show that rows moved.
   const moved = page.rows > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
@@ -210,7 +205,6 @@ export async function noteReadByEvent(trx: Trx, leadNo: number, isOlder = false)
   )
 }
 
-/** Lists the leads noted after a sequence number, in the order in which they were noted. */
 export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq: number; no: number }[]> {
   return (await selectEvents(db, { afterSeq })).rows
 }
@@ -224,14 +218,12 @@ const selectEvents = statement((db, { afterSeq }: { afterSeq: number }) =>
     .compile(),
 )
 
-/** A lead that was read because of an event during the scan. */
 interface LeadOfEvent {
   readonly no: number
   readonly isDeleted: boolean
   readonly updatedAt: Instant
 }
 
-/** Finds which of the leads were read because of events. */
 export async function findReadByEvents(trx: Trx, ids: readonly string[]): Promise<Map<string, LeadOfEvent>> {
   const rows = await trx
     .selectFrom('lead')
@@ -249,7 +241,6 @@ export async function findReadByEvents(trx: Trx, ids: readonly string[]): Promis
 
 interface OlderRecord {
   readonly lead_no: number
-  /** The JSON of the record. */
   readonly raw: string
 }
 
@@ -268,7 +259,6 @@ export async function listOlder(db: Db, limit: number): Promise<OlderRecord[]> {
   return selectOlder(db).orderBy('lead_no').limit(limit).selectAll().execute()
 }
 
-/** Counts the records that {@link listOlder} would list without a limit. */
 export async function countOlder(db: Db): Promise<number> {
   const count = selectOlder(db).select((eb) => eb.fn.countAll<number>().as('n'))
   return (await count.executeTakeFirstOrThrow()).n
@@ -279,16 +269,12 @@ function selectOlder(db: Db) {
   return db.selectFrom('sync_scan_older').where('lead_no', 'not in', readByEvents)
 }
 
-/** Lists the numbers of all leads of which a record is noted. */
 export async function listOlderNos(db: Db): Promise<number[]> {
   const rows = await db.selectFrom('sync_scan_older').select('lead_no').execute()
   return rows.map((row) => row.lead_no)
 }
 
-/**
- * The identity of a lead that the current scan has found: the number of the lead. For a quarantined record
- * whose lead is not in the store, it is the id of the record.
- */
+/** The number of a lead, or the id of a quarantined record whose lead is not in the store. */
 export type SeenKey = number | string
 
 const CHUNK_PAGES = 200
@@ -299,16 +285,12 @@ export interface SeenLeads {
   note(key: SeenKey, pass: number): void
   /** Notes the number of a lead that is now stored, if the scan found a record with its id before. */
   number(id: string, no: number): void
-  /** Counts all leads and records that the scan has found. */
   count(): number
   /** Lists the numbers of leads up to `last` that no pass has found. */
   missing(last: number): number[]
 }
 
-/**
- * Loads the leads that the current scan has found; the result is empty if there is no scan. Each lead takes
- * one byte of memory. The rows of `sync_scan_page` stay, so that a run can continue after a kill.
- */
+/** Each lead takes one byte. The rows of `sync_scan_page` stay, so that a run can continue after a kill. */
 export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   const seenLeads = createSeenLeads()
   for (let after = -1; ; ) {

@@ -6,25 +6,16 @@ import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** Says what the examined records show about one field. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
-  /** The number of records that have the field. */
   readonly count: number
-  /** The number of these records in which the field is null. */
   readonly nulls: number
 }
 
-/**
- * The limit for vanished fields. A field counts as vanished if it is missing from all new records and the
- * probability that this happened by chance is at most this limit.
- */
+/** A field has vanished if it is missing from all new records with at most this probability by chance. */
 const CHANCE_MIN = 1e-6
 
-/**
- * Saves the fields of some records. Returns the fields that are new, have vanished or have a new type since
- * the last save, each once. The first save returns nothing, because there is nothing to compare with.
- */
+/** Returns new, vanished and retyped fields since the last save. The first save has nothing to compare. */
 export async function saveFields(
   trx: Trx,
   sample: ReadonlyMap<string, FieldSample>,
@@ -79,16 +70,11 @@ function typesOf(json: string): FieldType[] {
   return JSON.parse(json)
 }
 
-/** A change of a field, with the time at which a scan found it. */
 interface DatedDrift extends FieldDrift {
-  /** The end of the scan. */
   readonly at: Instant
 }
 
-/**
- * The maximum number of syncs that are searched for changes. The latest syncs are searched. Usually fewer
- * syncs run in a day.
- */
+/** The latest syncs that are searched for changes. Usually fewer syncs run in a day. */
 const RUNS_MAX = 200
 
 /** Lists the changes of fields that the last `RUNS_MAX` syncs have found since an instant, newest first. */

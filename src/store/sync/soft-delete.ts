@@ -79,7 +79,6 @@ async function findMass(trx: Trx, missing: number, last: number): Promise<Missin
   return missing > of * MISSING_SHARE_MAX ? { missing, of } : null
 }
 
-/** Lists the numbers of the leads that the last whole scan missed. */
 export async function listMissingLeads(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('lead')
@@ -97,7 +96,6 @@ export async function forgetMissing(trx: Trx, leadNos: readonly number[]): Promi
   )
 }
 
-/** Reads the leads with these numbers, except those that are marked as deleted. */
 async function readThere(trx: Trx, leadNos: readonly number[]): Promise<MissingLead[]> {
   const there: MissingLead[] = []
   for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {

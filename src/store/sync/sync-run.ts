@@ -17,9 +17,7 @@ import type { Row } from '../tables/tables.ts'
 
 type Mode = Row<'sync_run'>['mode']
 
-/**
- * Starts a run. An earlier run that never finished is marked as killed and keeps the counts it had reached.
- */
+/** An earlier run that never finished is marked as killed and keeps the counts it had reached. */
 export async function startRun(
   trx: Trx,
   run: { mode: Mode; parts: readonly SyncPart[]; at: Instant },
@@ -43,7 +41,6 @@ export async function startRun(
   return id
 }
 
-/** The numbers of requests that a run has sent to the upstream. */
 export interface RunUsage {
   readonly requests: number
   readonly retries: number
@@ -57,10 +54,7 @@ const updateUsage = statement((db, { id, requests, retries }: RunUsage & { id: s
   db.updateTable('sync_run').where('id', '=', id).set({ requests, retries }).compile(),
 )
 
-/**
- * Adds the counts of a page, in the transaction that writes the page. Returns how many pages and leads the
- * run has read so far.
- */
+/** Must be in the transaction that writes the page. Returns the pages and leads read so far. */
 export async function addCounts(
   trx: Trx,
   runId: string,
@@ -170,7 +164,6 @@ export interface RunSummary {
 /** Orders runs by when they began, even if the clock was set back. */
 const begun = sql<number>`rowid`
 
-/** Lists the last runs, newest first. */
 export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   const rows = await db.selectFrom('sync_run').selectAll().orderBy(begun, 'desc').limit(limit).execute()
   return rows.map((row) => ({
@@ -192,16 +185,11 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   }))
 }
 
-/** The properties of a run that are needed to count runs by outcome. */
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
-/**
- * The maximum number of listed runs. A sync can run every minute, so this is a little more than the number of
- * minutes in a day.
- */
+/** A sync can run every minute, so this is a little more than the number of minutes in a day. */
 const BRIEFS_MAX = 1500
 
-/** Lists the last runs that began since an instant, newest first. */
 export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]> {
   return db
     .selectFrom((last) =>
@@ -217,10 +205,7 @@ export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]>
     .execute()
 }
 
-/**
- * Finds the last run that read all leads. `requests` is null if that run has not ended or was killed, because
- * not all of its requests were counted then.
- */
+/** `requests` is null if that run has not ended or was killed, because not all of them were counted. */
 export async function findLastWholeRun(
   db: Db,
 ): Promise<{ id: string; asOf: Instant; requests: number | null } | undefined> {
@@ -242,7 +227,6 @@ export interface LastRun {
   readonly problems: readonly { readonly part: string; readonly code: string; readonly message: string }[]
 }
 
-/** Finds the run that began last; null if there is none. */
 export async function findLastRun(db: Db): Promise<LastRun | null> {
   const [run] = await listRuns(db, 1)
   if (run === undefined) return null
@@ -250,10 +234,7 @@ export async function findLastRun(db: Db): Promise<LastRun | null> {
   return { at: finishedAt ?? startedAt, outcome, problems }
 }
 
-/**
- * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, and at
- * later runs. The run that read all leads is included, because another part of it may have failed.
- */
+/** Searches from the last run that read all leads, because another part of that run may have failed. */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db
     .selectFrom('sync_run')
@@ -281,7 +262,6 @@ export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   }
 }
 
-/** The progress of the sync that is running, in this or another process. */
 export interface SyncUnderWay {
   readonly mode: Mode
   readonly startedAt: Instant
@@ -292,13 +272,9 @@ export interface SyncUnderWay {
   readonly details: number
   /** The progress of reading the leads; null once all leads are read. */
   readonly leads: {
-    /**
-     * The number of the pass over the list: 1 for the first, more if the list is read again because rows
-     * moved.
-     */
+    /** The first pass is 1. The list is read again because rows moved. */
     readonly pass: number
     readonly read: number
-    /** The total number of leads according to the upstream; null if the upstream gives no total. */
     readonly total: number | null
   } | null
 }

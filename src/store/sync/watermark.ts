@@ -11,10 +11,7 @@ import { findLastNo } from '../leads/lead.ts'
 import { clearScan } from './scan.ts'
 
 const RESOURCE = 'lead'
-/**
- * The maximum number of leads that are read for each status, the last updated first. These leads are searched
- * for an update time from the upstream. If none of them has one, all leads are searched.
- */
+/** The last updated leads of each status, which are searched for an update time before all others. */
 const NEWEST_LEADS = 100
 /** The maximum number of leads that one query reads. Between two queries other tasks can run. */
 const PART_LEADS = 20_000
@@ -87,10 +84,7 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   return dated?.updated_at ?? null
 }
 
-/**
- * Finds the latest update among all leads. This takes long, but is needed if many leads lack a time from the
- * upstream.
- */
+/** This takes long, but is needed if many leads lack a time from the upstream. */
 async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
   let latest: Instant | null = null
   const last = await findLastNo(db)
@@ -109,7 +103,6 @@ async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
   return latest
 }
 
-/** A stored lead, with the time of its last change. */
 export interface DatedLead {
   readonly no: number
   readonly id: string
@@ -139,7 +132,6 @@ export async function findNewestLead(db: Db, since: Instant, until: Instant): Pr
   return lead ?? null
 }
 
-/** Returns whether the last change of the stored lead is the one given. */
 export async function isDatedAs(db: Db, { no, updatedAt }: DatedLead): Promise<boolean> {
   const row = await db.selectFrom('lead').where('no', '=', no).select('updated_at').executeTakeFirst()
   return row?.updated_at === updatedAt
@@ -154,10 +146,7 @@ export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promis
     .execute()
 }
 
-/**
- * Finds the hash of the profile (the settings that describe the upstream's API) with which all leads were
- * last read completely; null before the first complete scan.
- */
+/** The hash with which all leads were last read completely; null before the first complete scan. */
 export async function findProfileHash(db: Db): Promise<string | null> {
   const row = await db.selectFrom('upstream_profile').select('sha256').executeTakeFirst()
   return row?.sha256 ?? null
@@ -191,10 +180,7 @@ export async function isOtherAddress(db: Db, address: string): Promise<boolean> 
   return known !== null && known !== address
 }
 
-/**
- * Saves the address from which leads are read from now on. What is known of another address ends: the next
- * scan reads the whole list from its beginning, and a lead that was missing there was not missing here.
- */
+/** Ends what is known of another address: the next scan begins anew, and nothing was missing here before. */
 export async function saveAddress(trx: Trx, address: string): Promise<void> {
   if ((await findAddress(trx)) !== null) {
     await clearScan(trx)
@@ -205,7 +191,6 @@ export async function saveAddress(trx: Trx, address: string): Promise<void> {
   await trx.insertInto('upstream_address').values({ id: 1, address }).execute()
 }
 
-/** Returns whether the store has data that was read from an upstream. */
 export async function hasReadAny(db: Db): Promise<boolean> {
   for (const table of ['lead', 'quarantined_record', 'pipeline_stat', 'agent'] as const) {
     const row = await db.selectFrom(table).select(sql`1`.as('one')).limit(1).executeTakeFirst()
@@ -214,16 +199,12 @@ export async function hasReadAny(db: Db): Promise<boolean> {
   return false
 }
 
-/** A resource of the upstream that a run reads to its end. */
 export type Resource = 'leads' | 'stats' | 'agents'
 
 export interface LastRead {
   /** Everything that changed before this time is in the store. */
   readonly asOf: Instant
-  /**
-   * The time at which the run ended; null while the run still reads the other resources. Nobody knows when a
-   * killed run ended, so this is then the time at which it began.
-   */
+  /** Null while the run reads on. For a killed run, the time at which it began. */
   readonly endedAt: Instant | null
 }
 
@@ -281,18 +262,13 @@ export async function saveScanResult(
     .execute()
 }
 
-/** The result of a scan of the whole list of leads. */
 export interface WholeScan {
   readonly leads: number
   readonly pages: number
-  /**
-   * The number of leads that were missing from the scan but were not deleted, because too many were missing
-   * at once.
-   */
+  /** Missing leads that were not deleted, because too many were missing at once. */
   readonly heldBack: number
 }
 
-/** Lists the last complete scans of the whole list of leads, newest first. */
 export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
   return (
     db
@@ -323,7 +299,6 @@ export async function listWarningsOfChanges(db: Db): Promise<string[]> {
   return row === undefined ? [] : JSON.parse(row.warnings)
 }
 
-/** Finds the result of a run's scan; null for a run that read no leads. */
 export async function findScanResult(db: Db, runId: string): Promise<ScanReport | null> {
   const row = await db
     .selectFrom('sync_scan_result')

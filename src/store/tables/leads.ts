@@ -1,9 +1,7 @@
 /** The tables of the leads, their history and their details. */
 import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../domain/lead-fields.ts'
 
-/**
- * Writes the meaning of each column as a comment after the comma of the column. The dictionary looks there.
- */
+/** Writes meanings as comments after the commas, where the dictionary looks for them. */
 function columnsOf(fields: readonly LeadField[]): string {
   return fields.map((field) => `${field.column} ${typeOf(field)}, -- ${field.meaning}`).join('\n    ')
 }
@@ -13,10 +11,7 @@ function typeOf(field: LeadField): string {
   return field.type === 'text' && field.name !== 'id' && !('absent' in field) ? 'TEXT' : 'TEXT NOT NULL'
 }
 
-/**
- * Computes a column of `lead_detail` from a number or a truth value of the enrichment; null if it is neither,
- * or if a whole number is wanted and it is none.
- */
+/** Null if the enrichment has no number or truth value there, or no whole number where one is wanted. */
 function fromEnrichment(type: 'REAL' | 'INTEGER', path: string): `INTEGER GENERATED ALWAYS ${string}` {
   const kinds = type === 'REAL' ? `'integer', 'real'` : `'integer', 'true', 'false'`
   return `${type as 'INTEGER'} GENERATED ALWAYS AS (iif(json_type(enrichment, '$.${path}') IN (${kinds}), CAST(enrichment ->> '$.${path}' AS ${type}), NULL)) VIRTUAL`

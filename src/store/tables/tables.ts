@@ -82,5 +82,4 @@ export interface Tables extends Stored {
   lead_version: Omit<Stored['lead_history'], 'reached'>
 }
 
-/** A row as it is read. */
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>

@@ -7,7 +7,6 @@ import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from '
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '../server/frame.ts'
 
-/** The part of a request that is needed to read its cookies. */
 interface Asked {
   readonly headers: { readonly cookie?: string | undefined }
 }
@@ -17,7 +16,6 @@ interface Answered {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** The sessions that users have ended. */
 export interface EndedSessions {
   has(id: string): Promise<boolean>
   /** @param expiresAt when the session would have ended by itself; it may be forgotten then */

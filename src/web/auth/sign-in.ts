@@ -26,9 +26,7 @@ interface SignInDeps {
 }
 
 interface SignInView {
-  /** The path to go to after signing in. */
   readonly to: string
-  /** The error message; null on the first visit. */
   readonly mistake: string | null
 }
 
@@ -111,7 +109,6 @@ interface SignIn {
   readonly sessions: Sessions
 }
 
-/** The path of the sign-in page. */
 export const SIGN_IN = '/sign-in'
 
 // The codes of errors that are answered with status 404.
@@ -200,7 +197,6 @@ function isForeignForm(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith(FOREIGN)
 }
 
-/** The error page and status for a refused request. */
 interface Refused extends ErrorPage {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | number>>

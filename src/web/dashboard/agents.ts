@@ -1,7 +1,4 @@
-/**
- * The agents page: the present state of each agent, and a bar of its states over the last 30 days. The bar
- * shows the states by height as well as by colour.
- */
+/** The agents page shows states over 30 days as a bar, by height as well as by colour. */
 import { daysBefore } from '../../domain/period.ts'
 import type { OverviewKeeper } from '../../jobs/overview.ts'
 import { PERIOD_DAYS } from '../../jobs/overview.ts'
@@ -137,7 +134,6 @@ function composePast({ from, to, gapMs, outages }: Overview['agents'], { tag, ti
 const STRIP_WIDTH = 720
 // The minimum width of a span, because a narrower span would be invisible.
 const LEAST_WIDTH = 2
-// The positions and heights of the states in a bar that is 20 high.
 const SHAPES = {
   well: { y: 7, height: 6 },
   failing: { y: 0, height: 20 },

@@ -1,16 +1,11 @@
-/**
- * The preview of a report for its author: a local page that shows the mail and reloads when a file of the
- * report changes. The mail is in a frame that runs no script and loads only its own pictures.
- */
+/** A local page that shows a mail and reloads with its files. Its frame runs no script. */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
-/** The choices that the user made on the page. */
 export interface PreviewChoice {
   readonly data: 'sample' | 'real'
-  /** The address of the recipient for whom the report is made; null for no recipient in particular. */
   readonly recipient: string | null
   /** The BCP 47 tag of the locale, such as `de-DE`; null for the recipient's own locale. */
   readonly locale: string | null
@@ -101,7 +96,6 @@ export async function openPreview(options: PreviewOptions) {
   await listen(app, options.port)
   return {
     url: `http://${HOST}:${portOf(app)}/`,
-    /** Makes every open page load the report again. */
     refresh: () => {
       for (const { raw } of listeners) raw.write('data: changed\n\n')
     },
@@ -109,10 +103,7 @@ export async function openPreview(options: PreviewOptions) {
   }
 }
 
-/**
- * Refuses requests for other host names, because another site could point its own host name to this machine
- * and read the page.
- */
+/** Another site could point its own host name to this machine and read the page. */
 function refuseOtherHosts(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     const isOurs = isIP(request.hostname) !== 0 || request.hostname === 'localhost'
@@ -151,10 +142,7 @@ function remember(remembered: Map<string, Preview>, preview: Preview): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
 
-/**
- * Returns the preheader: the hidden text at the start of the mail, which mail clients show after the subject.
- * Removes the invisible filler that follows this text.
- */
+/** The hidden text after the subject in lists of mails, without the invisible filler that follows it. */
 function preheaderIn(html: string): string {
   const [, hidden = ''] = /<body[^>]*>\s*<div style="display: ?none[^>]*>([^<]*)/.exec(html) ?? []
   return hidden
@@ -170,10 +158,7 @@ function explain(thrown: unknown): { readonly message: string; readonly hint: st
   return { message: `This is a bug in leadsheet: ${message}`, hint: stack }
 }
 
-/**
- * Returns the Content-Security-Policy of the mail's frame. The host is written out, because `'self'` matches
- * nothing in a sandboxed frame.
- */
+/** The host is written out, because `'self'` matches nothing in a sandboxed frame. */
 function mailPolicy(app: FastifyInstance): string {
   return `default-src 'none'; style-src 'unsafe-inline'; img-src http://${HOST}:${portOf(app)} http://localhost:${portOf(app)}; sandbox`
 }

@@ -8,10 +8,7 @@ import { BlockList, isIP, type Socket } from 'node:net'
 const OF_ALL = 256
 const OF_ADDRESS = 16
 
-/**
- * @param trustedProxies the proxies, which may have more because they ask for many people
- * @param networkOf returns what one person may have: an address, or a /64 network of IPv6
- */
+/** Proxies may have more, because they ask for many people. A network is an address or an IPv6 /64. */
 export function limitConnections(
   server: Server,
   trustedProxies: readonly string[],

@@ -63,10 +63,7 @@ export function duration(ms: number): string {
     : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
 }
 
-/**
- * Formats a length of time as `15 min`; from two hours on as `15.3 h`, and from two days on as `29 days`.
- * More digits are not shown, because the time between two samples is not known more exactly.
- */
+/** Shows `15 min`, `15.3 h` or `29 days`, and no more digits, because samples are not more exact. */
 export function lengthOf(ms: number): string {
   const minutes = ms / MINUTE_MS
   if (minutes < 120) return `${numbers.count(minutes)} min`
@@ -103,11 +100,7 @@ export interface Tag {
   readonly text: string
 }
 
-/**
- * Returns the time of the data behind a page's figures, and whether figures of newer data are being counted. The
- * template `{{> data-age}}` shows it.
- * @param here the path of the page that shows the data age
- */
+/** Shown by the template `{{> data-age}}` on the page `here`, also while newer data is being counted. */
 export function dataAgeOf({ overview, dataAsOf, isBeingCounted, failure }: KeptOverview, here: string) {
   return {
     here,

@@ -1,7 +1,4 @@
-/**
- * The frame around each dashboard page (navigation, signed-in user, flash message), the templates of the
- * dashboard, and its assets. A flash message says once what the last action did.
- */
+/** The frame around each dashboard page, its templates and assets. A flash message is shown once. */
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Instant } from '../../domain/model.ts'
@@ -13,7 +10,6 @@ import type { Clock } from './format.ts'
 import { bytes, count, duration, NONE } from './format.ts'
 import type { AddRoutes } from './server.ts'
 
-/** The values that the dashboard's pages need. */
 export interface DashboardDeps {
   readonly store: Store
   readonly pages: DashboardPages
@@ -65,10 +61,7 @@ export function bareFrame(title: string): Frame {
   return { title, places: [], acts: null, flash: null }
 }
 
-/**
- * The helpers of the dashboard's templates, over the facts of a view. Instants are shown by the clock that the
- * page is filled in with.
- */
+/** Instants are shown by the clock that the page is filled in with. */
 const HELPERS: Readonly<Record<string, HtmlHelper>> = {
   /** Shows an instant as a time of the day, or with its date. */
   timeAt: (at: Instant, { clock }: PageData) => timeHtml(at, clock.at(at)),
@@ -99,29 +92,21 @@ function timeHtml(at: Instant, text: string): string {
   return `<time datetime="${escapeHtml(at)}">${escapeHtml(text)}</time>`
 }
 
-/** The templates of the dashboard. The functions compile a template and return a function that renders it. */
 export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page(name: string): (view: object, frame: Frame, clock?: Clock) => string
-  /** Compiles the template of one part of the status page. */
   statusPart(name: string): (view: object, clock: Clock) => string
 }
 
 const FOLDER = 'dashboard'
-/**
- * The folders of the templates that pages include: `{{> button}}` is `parts/button.hbs`, and `{{> status-head}}`
- * is `status/head.hbs`.
- */
+/** `{{> button}}` is `parts/button.hbs`, and `{{> status-head}}` is `status/head.hbs`. */
 const PARTIALS = [
   { folder: `${FOLDER}/parts`, prefix: '' },
   { folder: `${FOLDER}/status`, prefix: 'status-' },
 ] as const
 
-/**
- * @param folder the folder of the program's templates
- * @throws LeadsheetError report_template
- */
+/** @throws LeadsheetError report_template */
 export async function openDashboardPages(folder: string): Promise<DashboardPages> {
   const files = await readTemplateFiles(folder, null)
   const partials = new Map([
@@ -152,10 +137,7 @@ const ASSETS = [
   ['/icon.svg', 'image/svg+xml', new URL('../browser/icon.svg', import.meta.url)],
 ] as const
 
-/**
- * Serves the dashboard's stylesheet, script and icon without sign-in, because the sign-in page uses them. The
- * files are read at the start, because an upgrade may delete them while the daemon runs.
- */
+/** Needs no sign-in. The files are read at the start, because an upgrade may delete them. */
 export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
   const files = ASSETS.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
   return (app) => {
@@ -168,7 +150,6 @@ export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
 
 export interface ErrorPage {
   readonly title: string
-  /** The text of the page: the error, and what the user can do about it. */
   readonly text: string
   /** The path that the button "Go on" opens; if absent, there is no button. */
   readonly next?: string
@@ -215,7 +196,7 @@ export interface SignedInUser {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The user who sent the request; null on public pages. */
+    /** Null on public pages. */
     user: SignedInUser | null
   }
 }

@@ -149,7 +149,6 @@ export function signOfProxy({ headers, raw }: FastifyRequest): string | null {
   return header === undefined ? null : `has the header \`${header}\``
 }
 
-/** Returns the host name without the port and without the brackets of an IPv6 address. */
 function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '')
 }

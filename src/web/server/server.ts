@@ -18,16 +18,13 @@ interface WebOptions {
   readonly port: number
   /** The public address, such as `https://reports.example.com`; null if there is none. */
   readonly publicUrl: string | null
-  /** The host names that are allowed besides the public one. */
   readonly hosts?: readonly string[]
   /** The proxies whose X-Forwarded-* headers are trusted: addresses, networks, or names like `loopback`. */
   readonly trustedProxies?: readonly string[]
   readonly pages: WebPages
   readonly log: Log
   readonly limits?: Partial<WebLimits>
-  /**
-   * Called for each answer with its status and the pattern of its route, which is null if no route matches.
-   */
+  /** The route is null if none matches. */
   readonly onAnswer?: (route: string | null, status: number) => void
 }
 
@@ -36,21 +33,16 @@ export interface WebLimits {
   readonly perMinute: number
   /** The maximum number of requests per minute from one network to the dashboard. */
   readonly dashboardPerMinute: number
-  /** The maximum time until the headers of a request have arrived. */
   readonly headersMs: number
-  /** The maximum time until the whole request has arrived. */
   readonly requestMs: number
 }
 
 export interface WebServer extends AsyncDisposable {
-  /** The address that the server listens at, such as `http://127.0.0.1:8080`. */
   readonly url: string
 }
 
-/** Adds the routes of one feature. */
 export type AddRoutes = (app: FastifyInstance) => void
 
-/** Decides who may see the operators' pages. */
 export interface Guard {
   /** Lets the request through, or answers it with a refusal. */
   check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
@@ -58,7 +50,6 @@ export interface Guard {
   answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
 
-/** The routes for operators, and the guard that protects them. */
 interface GuardedParts {
   readonly guard: Guard
   readonly parts: readonly AddRoutes[]
@@ -152,10 +143,7 @@ export async function openWeb(
   }
 }
 
-/**
- * Returns a function that counts a request. The function returns true if the network of the request has sent
- * too many requests in this minute.
- */
+/** True if the network of the request has sent too many requests in this minute. */
 export function limitPerMinute(
   app: FastifyInstance,
   perMinute: number,

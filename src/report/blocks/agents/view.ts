@@ -1,7 +1,4 @@
-/**
- * The agents block shows how many agents of the upstream are healthy. It has a line for each agent that is
- * not, and lists the outages of the period.
- */
+/** The agents block shows how many agents are healthy, and lists the others and the outages. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { AgentLine, Outage } from '../../../domain/lists.ts'
 import { isLongAfter } from '../../context.ts'
@@ -17,7 +14,6 @@ const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
-// The statuses of healthy agents.
 export const WELL = [
   'running',
   'idle',

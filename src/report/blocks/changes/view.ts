@@ -1,7 +1,4 @@
-/**
- * The changes block lists the changes of leads since the last report, grouped by kind. The most valuable
- * leads come first.
- */
+/** The changes block lists changes since the last report by kind, the most valuable leads first. */
 
 import type { PeriodKind, ReportFigures } from '../../../domain/figures.ts'
 import type { ChangedLead, ChangeKind } from '../../../domain/lists.ts'
@@ -71,10 +68,7 @@ export function composeChanges(figures: ReportFigures, locale: LocaleContext, co
   }
 }
 
-/**
- * Returns whether a kind of change is a move between stages. Moves are counted only for leads whose history
- * is known.
- */
+/** Moves between stages are counted only for leads whose history is known. */
 const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
 /** Formats the move of a lead between stages; empty if the text would only repeat the heading. */
@@ -84,7 +78,6 @@ function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, locale: 
   return to === heading ? '' : to
 }
 
-/** Returns the list of all changes, for an attached file. */
 export function listChanges(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { kinds } = figures.changes
   const rows = kinds.flatMap(({ kind, rows }) => rows.map((lead) => ({ ...lead, kind })))

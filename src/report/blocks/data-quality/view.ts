@@ -1,7 +1,4 @@
-/**
- * The data quality block shows three kinds of problems: quarantined records (which could not be read), fields
- * that appeared in or vanished from the upstream's records, and a last scan that was not complete.
- */
+/** The data quality block shows quarantined records, changed fields and a last scan that was incomplete. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'

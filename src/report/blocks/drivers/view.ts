@@ -1,7 +1,4 @@
-/**
- * The drivers block says for each unusual number from which sources, countries or agents its difference from
- * the expected number came. It never says why.
- */
+/** The drivers block says from where the difference of each unusual number came, and never why. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { Driver, DriverDimension } from '../../../domain/insight.ts'
 import { oneLine } from '../../words/clean-text.ts'
@@ -52,7 +49,6 @@ function partsOf({ parts, rest, dimension }: Driver, locale: LocaleContext) {
       name,
       counts,
       difference: signed(difference, numbers.count),
-      // The lengths of the bar and of the empty rest of its column, in percent.
       width,
       remainder: BAR_WIDTH - width,
       isLess: difference < 0,

@@ -1,7 +1,4 @@
-/**
- * The freshness block is one line with the age of the data. If the data does not cover the period, the banner
- * explains why.
- */
+/** The freshness block is one line with the age of the data. The banner explains missing data. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { Instant } from '../../../domain/model.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
@@ -36,10 +33,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext) 
   return { kind: 'freshness' as const, isStale, text }
 }
 
-/**
- * Returns a sentence which says up to which time leads were read. It is shown if the data ends before the
- * period does.
- */
+/** Says up to which time leads were read, if the data ends before the period does. */
 export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
   const { words, dates } = locale
   const { dataAsOf } = freshness
@@ -48,9 +42,7 @@ export function explainExtent({ freshness, period }: ReportFigures, locale: Loca
   return words(key, { at: dates.instant(dataAsOf), age: ageOf(dataAsOf, locale) })
 }
 
-/**
- * Returns a sentence on why the last sync failed; no sentence if no sync has failed since the data was read.
- */
+/** Returns no sentence if no sync has failed since the data was read. */
 export function explainFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
   const { lastFailure } = freshness
   if (lastFailure === null) return []

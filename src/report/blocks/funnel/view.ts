@@ -1,7 +1,4 @@
-/**
- * The funnel block shows three numbers for each stage: the leads that reached it, their share of the leads
- * that reached the stage before, and the median number of days that leads stay in it.
- */
+/** The funnel block shows for each stage the leads, their share of the stage before, and the median days. */
 import type { Funnel, ReportFigures } from '../../../domain/figures.ts'
 import { composeHistory, type HistoryView } from '../../context.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'

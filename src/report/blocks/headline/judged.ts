@@ -1,7 +1,4 @@
-/**
- * Composes the sentences of the headline that name unusual numbers, or say that all numbers are usual. A
- * number is usual if it is as expected from earlier periods.
- */
+/** Composes the sentences of the headline that name unusual numbers, or say that all are usual. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
   type DriverDimension,
@@ -17,16 +14,13 @@ import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 
-/** The maximum number of sentences in the headline. */
 const SENTENCES_MAX = 3
 const NAME_LENGTH = 40
-/** The maximum number of pipelines that a sentence names. */
 const NAMED_MAX = 3
 
 export interface Sentences {
   readonly text: string
   readonly detail: string
-  /** The short form for the subject. */
   readonly subject: string
 }
 
@@ -119,10 +113,7 @@ function sentenceOfRate(
   }
 }
 
-/**
- * Returns whether the number of won leads is usual. If too few periods are known to judge the number, no won
- * lead counts as usual.
- */
+/** If too few periods are known to judge the number, no won lead counts as usual. */
 function isWonAsEver({ insight, won }: ReportFigures): boolean {
   const expectation = insight?.expectations.find(
     ({ figure, pipeline }) => figure === 'won' && pipeline === null,
@@ -130,18 +121,12 @@ function isWonAsEver({ insight, won }: ReportFigures): boolean {
   return expectation?.judgement === 'usual' || (expectation?.judgement === 'learning' && won.current === 0)
 }
 
-/**
- * Lists the unusual numbers of a report: first the numbers of all leads, then those of single pipelines. A
- * lasting change is listed only in the first report that finds it.
- */
+/** Numbers of all leads come first. A lasting change is listed only in the first report that finds it. */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
   return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
 }
 
-/**
- * Lists the judged numbers of the report. A number is left out if the times of leads from which it was
- * counted cannot be right.
- */
+/** Leaves out numbers that were counted from times of leads that cannot be right. */
 function listTold(figures: ReportFigures): readonly Expectation[] {
   return (figures.insight?.expectations ?? []).filter(
     ({ figure }) => !isImplausible(figures, figure === 'won' ? 'won' : 'newLeads'),
@@ -221,7 +206,6 @@ function asideOf({ figure, direction, range, decided }: Outside, { words }: Loca
   return words(`headline.aside.${figure}`, { direction, range: inWords })
 }
 
-/** Returns a sentence which says that a change still lasts. An earlier report has named the change. */
 function stillOf(expectation: Expectation, { words }: LocaleContext): string {
   const { figure, pipeline, shift } = expectation
   return words(`headline.still.${figure}`, {
@@ -265,12 +249,10 @@ function originOf(
   return words('headline.alike', { direction, pipelines: listed })
 }
 
-/** Returns the name of a source, country or agent. The name null means the leads that have none. */
 function nameOf(name: string | null, dimension: DriverDimension, { words }: LocaleContext): string {
   return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
 }
 
-/** Returns whether an unusual number is higher or lower than usual. */
 export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
   if (isUnusual(judgement) || shift === null) return judgement === 'high' ? 'high' : 'low'
   return shift.actual > shift.expected ? 'high' : 'low'
@@ -287,17 +269,13 @@ export function expectationOf(
   )
 }
 
-/**
- * Returns `high` or `low` if a number is unusual by itself or as part of a lasting change. Returns null if
- * the number is usual or not judged.
- */
+/** `high` or `low`, by itself or as part of a lasting change; null if usual or not judged. */
 export function newsOf(judged: Expectation | undefined): News {
   if (judged === undefined) return null
   const isNews = isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null)
   return isNews ? directionOf(judged) : null
 }
 
-/** Returns the values for a text such as `31–54`. */
 export function boundsOf({ low, high }: UsualRange) {
   return { low, high, isOne: low === high }
 }
@@ -307,10 +285,7 @@ export function percentsOf({ low, high }: UsualRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }
 
-/**
- * Formats the text in brackets after a count in the subject: the usual range, or how long a change has
- * lasted.
- */
+/** Formats the brackets after a count in the subject: the range, or how long a change has lasted. */
 function inBrackets(expectation: Expectation, { words }: LocaleContext): string {
   const { judgement, range, shift } = expectation
   if (shift !== null && !isUnusual(judgement))

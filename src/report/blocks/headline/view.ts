@@ -1,7 +1,4 @@
-/**
- * The headline block is one sentence about the period for the top of the mail, and its short form for the
- * subject. Only a number outside its usual range is called unusual.
- */
+/** The headline block is one sentence about the period, in a short form also for the subject. */
 import type { FilterCondition, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
 import {
@@ -31,7 +28,6 @@ const TITLE_LENGTH = 80
 // The maximum number of pipelines, or of values in a condition, that are named. If there are more, they are
 // only counted.
 const NAMED = 2
-// The maximum number of notes about days that the headline shows.
 const NOTES = 2
 const NAME_LENGTH = 40
 
@@ -68,14 +64,11 @@ export function composeHeadline(figures: ReportFigures, locale: LocaleContext, c
       .filter(Boolean)
       .join(' '),
     scope: scopeOf(figures, locale),
-    // The short form for the subject, without title and date.
     subject: [summary.subject, ...needs].filter(Boolean).join(', '),
   }
 }
 
-/**
- * Returns the notes (annotations, holidays) that explain why numbers are not judged; empty if there are none.
- */
+/** The notes explain why numbers are not judged. Empty if there are none. */
 function explanationOf(figures: ReportFigures, locale: LocaleContext): string {
   const isExplained = figures.insight?.expectations.some(({ judgement }) => judgement === 'left_out')
   const notes = isExplained ? notesOfPeriod(figures).slice(0, NOTES) : []
@@ -158,9 +151,7 @@ function before({ kind, prior }: ReportFigures, locale: LocaleContext): string {
   return locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
 }
 
-/**
- * Formats `2 pipelines, only Germany or Austria, score 60 or more, compared with Friday 13 November 2026`.
- */
+/** Formats `2 pipelines, score 60 or more, compared with Friday 13 November 2026`. */
 function scopeOf(figures: ReportFigures, locale: LocaleContext): string {
   const prior = locale.words('period.long', { ...namePeriod(locale.tag, figures.kind, figures.prior) })
   const conditions = figures.filter.conditions.map((condition) => nameCondition(condition, locale))

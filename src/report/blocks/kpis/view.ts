@@ -28,7 +28,6 @@ import { FEW } from '../../words/numbers.ts'
 import { boundsOf, directionOf, expectationOf, newsOf, percentsOf } from '../headline/judged.ts'
 import { formatMoneys, splitMoneys } from '../lists.ts'
 
-// The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
 // The report says how often numbers lay within their usual ranges. If at least this many ranges were
 // published, it uses these. Otherwise it uses ranges that were computed afterwards for past periods.
@@ -37,9 +36,7 @@ const PUBLISHED_MIN = 60
 interface KpiView {
   readonly label: string
   readonly value: string
-  /** Tells whether the value is too long for large print. */
   readonly isLong: boolean
-  /** A note on the value in small print; may be empty. */
   readonly note: string
   /** Tells whether any tile has a note, so that all tiles leave room for one. */
   readonly hasNoteLine: boolean
@@ -184,10 +181,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   }
 }
 
-/**
- * Returns the text of the notes about days that the sparklines mark. Leaves out notes that a tile already
- * shows.
- */
+/** Leaves out notes that a tile already shows. */
 function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   const isSaid = expectationOf(figures, 'new_leads')?.judgement === 'left_out'
   const said = isSaid ? notesOfPeriod(figures) : []
@@ -227,10 +221,7 @@ function newsIn(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | un
   return judgement === 'high' || judgement === 'low' ? judgement : null
 }
 
-/**
- * Returns the usual range of a figure. If a note explains the period, returns the note instead. If a change
- * has lasted for days, returns its length instead, because the range has already adapted to the change.
- */
+/** Returns a note instead that explains the period, or the length of a change that the range adapted to. */
 function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): Usual {
   const { words, tag } = locale
   const found = expectationOf(figures, figure)
@@ -271,10 +262,7 @@ function rateOf(ratio: Ratio, { words, numbers }: LocaleContext): { value: strin
   return { value: numbers.rate(ratio.part / ratio.whole), note: words('kpis.wonOfClosed', { counts }) }
 }
 
-/**
- * Formats the win rate of the period before. If the current rate is written as counts, such as `2 of 7`, so
- * is the earlier rate, so that both can be compared.
- */
+/** Counts such as `2 of 7` are used if the current rate is written so, to make both comparable. */
 function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): string {
   const areCounts = current.whole > 0 && current.whole < FEW
   return areCounts
@@ -288,10 +276,7 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
   return { value: largest, note: others ?? '' }
 }
 
-/**
- * Formats the value of won leads. If only a part of the period has been read, the text says that the value is
- * not final.
- */
+/** If only a part of the period has been read, the text says that the value is not final. */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
   const value = formatMoneys(moneys, locale)
   if (coverage === 'part')

@@ -72,10 +72,7 @@ export function composePipelines(figures: ReportFigures, locale: LocaleContext, 
   }
 }
 
-/**
- * Returns a note which says that only the pipelines with the most new leads are shown. If no pipeline has new
- * leads, those with the most leads are shown.
- */
+/** Says that only the pipelines with the most new leads, or otherwise with the most leads, are shown. */
 function chosenBy(
   figures: ReportFigures,
   hasNew: boolean,
@@ -134,7 +131,6 @@ function usualOf(id: string, figures: ReportFigures, locale: LocaleContext) {
   return parts.length === 0 ? null : { label: words('pipelines.usual'), ranges: parts }
 }
 
-/** Returns the list of all pipelines, for an attached file. */
 export function listPipelines(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.byPipeline
   type Line = (typeof rows)[number]

@@ -1,7 +1,4 @@
-/**
- * The queries block shows the result of each SQL query in `report.yaml` as a table, or a box if the query
- * failed. Values of columns that do not fit on a phone are listed below the row.
- */
+/** The queries block shows each query's result, or a box if it failed. What does not fit is below the row. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { QueryTable } from '../../../domain/lists.ts'
@@ -15,7 +12,6 @@ import { type ListColumn, type ListTable, listTable } from '../lists.ts'
 interface QueryColumn {
   readonly label: string
   readonly isNumber: boolean
-  /** The width of the column, in percent of the table's width. */
   readonly width: string
 }
 
@@ -34,12 +30,10 @@ const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
-// The minimum width of a column, in characters.
 const WIDTH_LEAST = 6
 // The maximum width of a text column, in characters. Up to this limit, the column is as wide as its content.
 // Longer text wraps.
 const WIDTH_MOST = 12
-// The maximum width of the first column, in characters.
 const FIRST_WIDTH_MOST = 18
 // Columns of numbers are wider than their content by this factor, because numbers cannot wrap.
 const NUMBER_ROOM = 1.3
@@ -58,10 +52,7 @@ export function composeQueries(
   })
 }
 
-/**
- * Composes the table of one query.
- * @param file the name of the attached file that has all rows
- */
+/** `file` is the name of the attached file that has all rows. */
 function composeQuery(query: QueryTable, locale: LocaleContext, file: string | undefined) {
   const { words } = locale
   const columns = query.columns.map((name, index) => {
@@ -98,8 +89,7 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
 }
 
 /**
- * Returns a note about rows that are not shown. If the query found more rows than were read, the note says
- * only how many are shown, because the others were not counted.
+ * Says only how many rows are shown if the query found more than were read, as the others were not counted.
  */
 function moreOf(
   { rows, isCut }: QueryTable,
@@ -147,10 +137,7 @@ interface ShownColumn {
   readonly shown: readonly string[]
 }
 
-/**
- * Counts the columns that fit side by side on the smallest phone. A number or an ordinary word must not be
- * split.
- */
+/** Counts by the smallest phone, on which no number or ordinary word must be split. */
 function countFittingColumns(columns: readonly ShownColumn[]): number {
   let left = ROOM_PX
   const fitting = columns.slice(0, COLUMNS).findIndex(({ label, isNumber, shown }, index) => {
@@ -186,10 +173,7 @@ function labelled({ label, text }: ShownCell): string {
   return `${label} ${text}`
 }
 
-/**
- * Formats the lines of a table for the plain-text mail. If the table does not fit, each row gets two lines:
- * the first column on the first line, and the other columns on the second.
- */
+/** If the table does not fit, each row gets a line for the first column and a line for the others. */
 function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly ShownCell[])[]): string[] {
   if (rows.length === 0) return []
   const widths = columns.map(({ label, shown }) => longestOf([label, ...shown]))
@@ -209,7 +193,6 @@ function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly Shown
   ])
 }
 
-/** Returns all rows of the query, for an attached file. */
 export function listQuery({ title, columns, rows, isCut }: QueryTable, locale: LocaleContext): ListTable {
   const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : ''
   const holdsInstants = (index: number) => {

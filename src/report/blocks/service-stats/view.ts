@@ -1,6 +1,4 @@
-/**
- * The service statistics block shows the statistics of the upstream that differ from leadsheet's own counts.
- */
+/** The service statistics block shows the upstream's statistics that differ from our own counts. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { StatDifference } from '../../../domain/lists.ts'
 import { isLongAfter } from '../../context.ts'

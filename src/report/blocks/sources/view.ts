@@ -58,7 +58,6 @@ export function composeSources(figures: ReportFigures, locale: LocaleContext, co
   }
 }
 
-/** Returns the list of all sources, for an attached file. */
 export function listSources(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.bySource
   type Line = (typeof rows)[number]

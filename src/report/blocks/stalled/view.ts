@@ -53,7 +53,6 @@ export function composeStalled(figures: ReportFigures, locale: LocaleContext, co
   }
 }
 
-/** Returns the list of stalled leads, for an attached file. */
 export function listStalled(
   { stalled }: ListedFigures,
   locale: LocaleContext,

@@ -1,7 +1,4 @@
-/**
- * The top leads block lists the new leads with the highest scores. The fields that it can show are
- * `LISTED_FIELDS` in `domain/lead-fields.ts`.
- */
+/** The top leads block lists new leads with the highest scores and fields of `LISTED_FIELDS`. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ListedLead } from '../../../domain/lists.ts'
@@ -49,10 +46,7 @@ export function composeTopLeads(figures: ReportFigures, locale: LocaleContext, c
   }
 }
 
-/**
- * Composes the note of the block. If the list is empty, the note says that there are no such leads, or that
- * the period was not read.
- */
+/** The note of an empty list says that there are no such leads, or that the period was not read. */
 function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {
@@ -75,7 +69,6 @@ function describe(lead: ListedLead, pipelines: readonly string[]): string {
   ])
 }
 
-/** Returns the list of new leads, for an attached file. */
 export function listTopLeads(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   return leadTable(locale.words('top_leads.title'), [], figures.topLeads, locale, options)
 }

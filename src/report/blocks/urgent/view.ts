@@ -68,7 +68,6 @@ export function composeUrgent(figures: ReportFigures, locale: LocaleContext, con
   ]
 }
 
-/** Returns the list of urgent leads, for an attached file. */
 export function listUrgent(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const urgent = figures.insight?.urgent ?? { rows: [], total: 0 }
   const { words } = locale
@@ -80,10 +79,7 @@ export function listUrgent(figures: ListedFigures, locale: LocaleContext, option
   return leadTable(words('urgent.title', { isOld: false }), own, urgent, locale, options)
 }
 
-/**
- * Composes the note of the block. Each lead has a limit of days in its stage. The note explains the limits
- * only if all of them were computed from won leads, and not set by operators.
- */
+/** Explains the limits of stages only if all were computed from won leads, and not set by operators. */
 function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
   return words('urgent.note', {
     n: total,

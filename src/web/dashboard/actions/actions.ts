@@ -1,7 +1,4 @@
-/**
- * Defines the actions of operators in the dashboard. Each action calls the same job as the command for the
- * same purpose.
- */
+/** Defines the actions of operators, each of which calls the same job as its command. */
 
 import { alertFacts } from '../../../checks/run-checks.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -30,15 +27,12 @@ import type { ACTION_PATHS } from './buttons.ts'
 export interface ActionDeps {
   readonly work: ReportDeps & Pick<DeliverDeps, 'transport' | 'log'>
   readonly schedules: readonly Schedule[]
-  /** The reports that the settings define. */
   readonly reports: readonly ListedReport[]
-  /** The addresses that get alerts. */
   readonly operators: readonly string[]
   /** The time zone that decides which day is today. */
   readonly timeZone: string
   /** Makes the daemon look for due work at once. */
   readonly wake: () => void
-  /** The signal that is aborted when the daemon stops. */
   readonly signal: AbortSignal
 }
 
@@ -47,9 +41,6 @@ interface ListedReport {
   readonly recipients: readonly Recipient[]
 }
 
-/**
- * The result of an action: a sentence that says what was done, or a question that the user must answer first.
- */
 type ActionResult = { readonly done: string } | { readonly ask: Question }
 
 /** A question, with the page that asks it and what the page shows. */
@@ -60,7 +51,7 @@ export interface Question {
 }
 
 /**
- * Runs one action with the fields of a form.
+ * Runs with the fields of a form.
  * @throws LeadsheetError in the same cases as the matching command
  */
 export type Action = (deps: ActionDeps, form: Form) => Promise<ActionResult>
@@ -116,7 +107,7 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
 }
 
 /**
- * @param command the command that lists the numbers, for the error text
+ * `command` lists the numbers.
  * @throws LeadsheetError usage_invalid if the field holds no number
  */
 function numberIn(form: Form, name: 'alert' | 'annotation', command: string): number {

@@ -1,7 +1,4 @@
-/**
- * Defines the buttons of actions, which the template `{{> button}}` shows. All buttons submit one form in the
- * page frame. Only this form depends on the session, so a part of a page can be rendered once for all users.
- */
+/** Buttons submit one form in the page frame, so that parts can be rendered once for all users. */
 
 export interface Button {
   readonly path: string
@@ -23,11 +20,7 @@ export const ACTION_PATHS = {
   removeAnnotation: '/actions/remove-annotation',
 } as const
 
-/**
- * Makes the button of an action.
- * @param about words that only screen readers read out, because another button may have the same text
- * @param fields the form fields that the button adds
- */
+/** `about` is read out by screen readers, because another button may have the same text. */
 export function button(
   action: keyof typeof ACTION_PATHS,
   text: string,

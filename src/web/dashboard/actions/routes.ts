@@ -1,7 +1,4 @@
-/**
- * The routes of the operators' actions. A form of the dashboard runs one action. The browser then returns to
- * the page with the form, which shows the result. Machines that send the token get the result as text.
- */
+/** A form runs one action and returns to its page. Machines that send the token get text. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LeadsheetError } from '../../../errors.ts'
 import { shortOf } from '../../auth/session.ts'
@@ -72,10 +69,7 @@ async function attempt(
   }
 }
 
-/**
- * The path to which the answer to each question is sent, and the error text for a machine, which cannot
- * answer.
- */
+/** Where answers go, and the error for a machine, which cannot answer. */
 const QUESTIONS = {
   'ask-test': { path: ACTION_PATHS.test, missing: 'to=ADDRESS says to whom' },
   'ask-pause': { path: ACTION_PATHS.pause, missing: 'without ask=yes it is done' },
@@ -86,7 +80,7 @@ const QUESTIONS = {
 } as const satisfies Record<Question['page'], unknown>
 
 /**
- * Returns the function that shows a question on a page of its own. The answer leads back to the page `back`.
+ * The answer leads back to the page `back`.
  * @throws LeadsheetError report_template
  */
 function createAsk(pages: DashboardPages) {

@@ -26,10 +26,7 @@ const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']
 
 const languages = new Intl.DisplayNames('en', { type: 'language' })
 
-/**
- * @param shown the Message-ID of the message that the page shows; null for none
- * @param isAll whether the list has no limit
- */
+/** `shown` is the Message-ID on the page. With `isAll`, the list has no limit. */
 export function composeMessages(
   { issue, messages, choices, isLast }: KeptIssue,
   shown: string | null,
@@ -93,20 +90,14 @@ export function composeMessages(
   }
 }
 
-/**
- * Returns the state as a tag. `again` means that the message was sent anew; `perhaps twice` means that an
- * earlier try may also have arrived.
- */
+/** `again` means that the message was sent anew; `perhaps twice` that an earlier try may have arrived. */
 export function tagOf({ state, revision, unconfirmedCount, replyCode }: IssueMessage): Tag {
   const { kind, text } = TAGS[state]
   const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null
   return { kind, text: `${text}${revision === 0 ? '' : ' again'}${isPerhapsTwice ? ', perhaps twice' : ''}` }
 }
 
-/**
- * Returns the path of a message's page. The brackets of the Message-ID are left out, because they would
- * become `%3C` and `%3E`.
- */
+/** Leaves out the brackets of the Message-ID, because they would become `%3C` and `%3E`. */
 export function messageHref(issueId: string, messageId: string): string {
   return `${issueHref(issueId)}/message/${encodeURIComponent(messageName(messageId))}`
 }
@@ -115,7 +106,6 @@ function showHref(issueId: string, messageId: string): string {
   return `${issueHref(issueId)}?${new URLSearchParams({ message: messageName(messageId) })}#mail`
 }
 
-/** Returns the Message-ID without its brackets. */
 export function messageName(messageId: string): string {
   return messageId.replace(/^<|>$/g, '')
 }

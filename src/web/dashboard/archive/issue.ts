@@ -1,7 +1,4 @@
-/**
- * Serves the pages of one report issue: the mail with its recipients, and how each figure was counted. Also
- * serves the files of the issue: mails as `.eml`, their attachments, and the figures as CSV.
- */
+/** Serves an issue's mail, recipients, counts, and files: `.eml`, attachments and CSV. */
 import type { FastifyRequest } from 'fastify'
 import type { Message } from '../../../domain/message.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -82,10 +79,7 @@ function unknown(what: 'issue' | 'message'): LeadsheetError {
   })
 }
 
-/**
- * Returns the wanted message, or the first if none is wanted. Returns null if the issue has no messages, or
- * if the issue as it was made is wanted.
- */
+/** Returns the first by default; null without messages, or if the issue as it was made is wanted. */
 function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage | null {
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
@@ -99,7 +93,6 @@ const ROUND_IT_PX = 500
 // The estimated height of one line of text, at the width of a phone.
 const LINE_PX = 34
 
-/** The mail that the page shows, and whether as HTML or as text. */
 interface MailChoice {
   /** The chosen message; null for the issue as it was made, without a recipient. */
   readonly message: IssueMessage | null
@@ -218,10 +211,7 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
   }
 }
 
-/**
- * Returns the issue's HTML with its pictures. The pictures are drawn again, because only messages are stored
- * with pictures.
- */
+/** Draws the pictures again, because only messages are stored with pictures. */
 async function keptHtml(issue: Issue): Promise<string> {
   return withPictures({ html: issue.html, files: await picturesOf(issue) })
 }

@@ -85,7 +85,6 @@ function monthsOf(issues: readonly ListedIssue[]) {
   }))
 }
 
-/** Formats a month: `2026-11` becomes `November 2026`. */
 function monthName(month: string): string {
   const format = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
   return format.format(Date.parse(`${month}-01`))

@@ -33,7 +33,6 @@ interface PipelinesDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
   readonly outlook: OutlookReader
   readonly files: SnapshotFiles
-  /** The program's name in commands, such as `leadsheet`. */
   readonly called: string
 }
 
@@ -105,10 +104,7 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/**
- * Returns the progress of goals and the expected result of the month, which the template `{{> outlook}}` shows; null
- * if there is neither.
- */
+/** Shown by the template `{{> outlook}}`; null if there is neither a goal nor an expected result. */
 function composeOutlook(outlook: Awaited<ReturnType<OutlookReader['read']>>, locale: LocaleContext) {
   const [view] = outlook === null ? [] : composePace(outlook.paces, locale)
   return view === undefined || outlook === null
@@ -122,11 +118,7 @@ const SHOWN = [
   ...(['period_conversion', 'win_rate'] as const),
 ] satisfies readonly FigureName[]
 
-/**
- * Returns the definitions of the figures, as in reports and commands. The template `{{> meanings}}` shows them.
- * @param called the program's name in commands, such as `leadsheet`
- * @param pipelineId the pipeline to which the figures are limited; null for all pipelines
- */
+/** Shown by the template `{{> meanings}}`, for one pipeline or, if null, for all. */
 function composeMeanings({ asOf, period, stalledDays }: Overview, called: string, pipelineId: string | null) {
   const [from, to] = [period.from, period.to].map((at) => dateOf(localDay(Date.parse(at), period.timeZone)))
   const scope = pipelineId === null ? '' : ` --pipeline ${pipelineId}`
@@ -162,10 +154,7 @@ function quoted(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }
 
-/*
- * The page of one pipeline: its figures, trend and funnel, and a comparison of the upstream's statistics with
- * our own figures.
- */
+/** The page of one pipeline, with a comparison of the upstream's statistics with our own figures. */
 
 function composePipeline(
   pipeline: PipelineOverview,

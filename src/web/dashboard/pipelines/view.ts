@@ -27,10 +27,7 @@ type Counted = Pick<
   'leads' | 'open' | 'openValue' | 'stalled' | 'newLeads' | 'won' | 'winRate' | 'trend'
 >
 
-/**
- * Composes the rows. If there are several pipelines, a last row is for all of them together.
- * @param rates the known win rates of single pipelines and of all pipelines, each with its usual range
- */
+/** The last of several rows is for all pipelines. `rates` are the known win rates with their ranges. */
 export function composeList(pipelines: readonly PipelineOverview[], rates: readonly JudgedWinRate[]) {
   const rateOf = (id: string | null) => rates.find(({ pipeline }) => (pipeline?.id ?? null) === id)
   const lines = pipelines.map((pipeline) => ({
@@ -57,10 +54,7 @@ export function cellsOf(counted: Counted, rate: JudgedWinRate | undefined) {
   }
 }
 
-/**
- * Formats the usual range of a win rate. Returns an empty text if the range was computed for other days than
- * the shown win rate.
- */
+/** Empty if the range was computed for other days than the shown win rate. */
 function writeUsual({ won, decided, range }: JudgedWinRate, { part, whole }: Ratio): string {
   if (range === null || won !== part || decided !== whole) return ''
   const { low, high } = percentsOf(range, decided)
@@ -129,12 +123,7 @@ export function trendDaysOf(wanted: unknown): TrendDays {
   return CHOICES.find((days) => String(days) === wanted) ?? DAYS_DEFAULT
 }
 
-/**
- * @param trend the days of the longest period that a user can choose, and earlier days, which the running
- * mean of the first days needs
- * @param path the path of the page
- * @param notes the operators' notes about days of the pipeline
- */
+/** The trend also has earlier days, which the running mean of the first days needs. */
 export function composeTrend(
   trend: readonly TrendDay[],
   days: TrendDays,
@@ -153,7 +142,6 @@ export function composeTrend(
       isChosen: each === days,
     })),
     chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, locale, notes) : null,
-    /** The days, newest first. */
     rows: shown.toReversed().map(({ day, newLeads, won }) => ({
       day: write(day),
       newLeads,

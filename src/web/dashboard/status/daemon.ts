@@ -1,7 +1,4 @@
-/**
- * Composes the parts of the status page about the daemon: its schedules with their next and last runs, missed
- * runs, times without a running daemon, version, settings, disk and workers.
- */
+/** Composes the status page's parts about the daemon: schedules, gaps, version, disk and workers. */
 
 import { readSettingsInForce } from '../../../checks/settings.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
@@ -36,7 +33,6 @@ const MISSED_MAX = 12
 const GAPS_MAX = 8
 
 interface Look {
-  /** The time zone of the installation. */
   readonly timeZone: string
   readonly canAct: boolean
   readonly clock: Clock
@@ -152,7 +148,6 @@ const WHY: Readonly<Record<Gap['why'], string>> = {
 /** The facts about the installation that do not come from the store. */
 export interface InstallationFacts {
   readonly version: string
-  /** The settings file; null if there is none. */
   readonly settingsFile: string | null
 }
 

@@ -1,7 +1,4 @@
-/**
- * Composes the data part of the status page: the freshness of each resource, quarantined records (which
- * cannot be mapped), and fields of the upstream that changed.
- */
+/** Composes the data part of the status page: freshness, quarantined records and changed fields. */
 import type { Health } from '../../../checks/run-checks.ts'
 import type { Instant } from '../../../domain/model.ts'
 import { counted } from '../../../report/words/numbers.ts'
@@ -49,10 +46,7 @@ const FRESH: Tag = { kind: 'ok', text: 'fresh' }
 const OLD: Tag = { kind: 'fail', text: 'old' }
 const NEVER: Tag = { kind: 'off', text: 'not read yet' }
 
-/**
- * Returns a row about the details of leads. Returns no row if no details were ever requested, because the
- * settings may have turned details off.
- */
+/** No row if no details were ever requested, because the settings may have turned them off. */
 async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
   const { asked, due, failing } = await countDetails(db)
   if (asked === 0 && due === 0) return []

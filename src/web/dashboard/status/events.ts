@@ -51,10 +51,7 @@ export async function readEvents(db: Db, { way, schedules, checks, now }: Look) 
 
 const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks register --self')} has one sent to try the way.`
 
-/**
- * Returns whether a webhook is set up. A registration that cannot be read counts too, because other parts of
- * the page explain the error.
- */
+/** A registration that cannot be read counts too, because other parts explain the error. */
 async function isSetUp({ isByHand, readRegistration }: EventSource): Promise<boolean> {
   try {
     return isByHand || (await readRegistration()) !== null

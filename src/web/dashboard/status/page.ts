@@ -133,10 +133,7 @@ async function readFindings(db: Db, { checks }: Health, canAct: boolean) {
   return { findings: [...found, ...alertFindings].sort((a, b) => weightOf(a) - weightOf(b)) }
 }
 
-/**
- * Returns whether open alerts already show all findings of a part. For a check without alerts of its own, any
- * open alert about the part is enough.
- */
+/** For a check without alerts of its own, any open alert about the part is enough. */
 function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): boolean {
   return findings.every(({ check }) =>
     alerts.some((alert) =>
@@ -175,10 +172,7 @@ function weightOf({ kind, known }: { readonly kind: string; readonly known: Inst
   return (known === null ? 0 : 2) + (kind === 'fail' ? 0 : 1)
 }
 
-/*
- * The mail on the status page: recent issues, messages that wait, failed or are unconfirmed, and unreachable
- * mail servers.
- */
+/** The mail on the status page: recent issues, waiting and failed messages, and outages. */
 
 const ISSUES = 8
 const UNCONFIRMED_SHOWN_MAX = 20

@@ -115,10 +115,7 @@ function doingOf({ mode, leads }: SyncUnderWay): string {
     : `Reading ${what} again, for the ${leads.pass}. time, since rows moved meanwhile`
 }
 
-/**
- * Returns how many leads the sync is expected to read: the upstream's total, or for a sync of all leads the
- * number of stored leads. Returns null if neither is known.
- */
+/** The upstream's total, or for a sync of all leads the stored ones. Null if neither is known. */
 async function expectedOf(db: Db, { mode, leads }: SyncUnderWay): Promise<number | null> {
   if (leads === null) return null
   if (leads.total !== null) return leads.total
