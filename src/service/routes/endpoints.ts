@@ -1,5 +1,5 @@
 /**
- * All endpoints in the order of the OpenAPI document: the six of the API's own document, then the extensions.
+ * All endpoints: the six of the API's own document, then the extensions.
  */
 
 import { randomBytes } from 'node:crypto'
