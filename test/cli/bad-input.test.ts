@@ -244,7 +244,6 @@ auth: none
 envelope: { leads: data }
 paging: { kind: none }
 mapping: { lead: { id: id, status: status, updated_at: updated_at, company_name: name } }
-time_zone: UTC
 `
     const { port } = upstream.address() as AddressInfo
     const cwd = folderWith({ ...QUICK, 'profile.yaml': profile })

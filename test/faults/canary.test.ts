@@ -120,7 +120,7 @@ describe('no secret is anywhere', () => {
     expect(ill.stdout).toMatch(/not a key: \[redacted\]/)
     expect(said.well).toMatch(/did not let us in.*: 535 5\.7\.8 \[redacted\]/)
     expect(said.well).toContain('no secret is taken from the command line')
-    expect(ill.stdout).toMatch(/"channel": ?"webhook"[^}]*"taken": ?false/)
+    expect(ill.stdout).toMatch(/"alert webhook",\s*"status": ?"fail"/)
 
     const daemon = startLeadsheet(['run'], {
       cwd,
