@@ -10,7 +10,7 @@ export interface ProxySettings {
   /** The URLs of the proxies for `http://` and for `https://`, each with its login; null without a proxy. */
   readonly http: string | null
   readonly https: string | null
-  /** Such as `example.com` with its subdomains, `.example.com`, `h:8080`, `10.0.0.0/8` or `*`. */
+  /** The hosts: `example.com` with its subdomains, `.example.com`, `h:8080`, `10.0.0.0/8` or `*`. */
   readonly except: readonly string[]
 }
 

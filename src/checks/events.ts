@@ -169,7 +169,7 @@ function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]
   return async (facts) => (facts.events === null ? [] : find(facts, facts.events))
 }
 
-/** Such as `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
+/** Writes `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
 export async function formatArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {

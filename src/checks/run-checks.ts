@@ -54,7 +54,7 @@ export interface PartResult extends CheckResult<Part> {
 
 export interface Health {
   readonly status: 'ok' | Severity
-  /** Such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or the worst finding. */
+  /** Writes `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or the worst finding. */
   readonly sentence: string
   /** In the order of {@link PARTS}. Only `findings` may contain addresses and text from other servers. */
   readonly checks: readonly PartResult[]

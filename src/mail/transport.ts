@@ -82,7 +82,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   }
 }
 
-/** Such as `2026-11-21-daily-dana-example.com-1f9c04a2.eml`, the same for each Message-ID. */
+/** Builds a name like `2026-11-21-daily-dana-example.com-1f9c04a2.eml`, the same for each Message-ID. */
 export function fileNameOf(message: Message): string {
   const slug = (text: string) =>
     text

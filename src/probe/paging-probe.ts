@@ -78,7 +78,7 @@ async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promi
   return null
 }
 
-/** Such a link would also drop a filter, so it is tried only after cursors. */
+/** A link would also drop a filter, so it is tried only after cursors. */
 async function byShortLink(trial: Trial): Promise<NextPage | null> {
   return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
 }

@@ -165,7 +165,7 @@ function knownAt(path: Path): string {
   return Object.keys(inner.shape).join(', ')
 }
 
-/** Where a setting's value or name begins, or else its innermost existing group. */
+/** Finds where a setting's value or name begins, or else its innermost existing group. */
 function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
   for (let length = path.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)

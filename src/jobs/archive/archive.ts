@@ -86,7 +86,7 @@ async function replaceFolder(
   }
 }
 
-/** Such as `sent to 12`, `sent to 10 of 12, 2 refused` or `not sent: quiet`. */
+/** Writes `sent to 12`, `sent to 10 of 12, 2 refused` or `not sent: quiet`. */
 export function issueState({
   notSent,
   messages,

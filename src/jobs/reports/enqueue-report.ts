@@ -124,7 +124,7 @@ export async function enqueueReportNow(
   }
 }
 
-/** Such as `Daily leads: 59 new …: 12 messages to send`. Whether they were sent, only the outbox knows. */
+/** Writes `Daily leads: 59 new …: 12 messages to send`. Whether they were sent, only the outbox knows. */
 export function enqueuedText({
   enqueuedIssues,
   leftOut,

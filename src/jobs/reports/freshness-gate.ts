@@ -150,7 +150,7 @@ async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Such as `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the last sync: …`.
+ * Writes `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the last sync: …`.
  */
 function formatOld({ freshness, old, period }: DataState): string {
   const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness

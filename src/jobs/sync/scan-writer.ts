@@ -55,7 +55,7 @@ export interface ReadPage
 }
 
 export interface ScanWriter {
-  /** Of pages that wait, it has only the cursor and the number of pages. */
+  /** The scan after all pages. Of pages that wait, it has only the cursor and the number of pages. */
   readonly scan: Scan
   readonly isWaiting: boolean
   /**
@@ -292,7 +292,7 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
   return stable.slice(0, stable.findLastIndex(isSeen) + 1).some((no) => !isSeen(no))
 }
 
-/** Such a list does not repeat a page, unless another server answers, which sorts in another order. */
+/** A list whose pages name the next one does not repeat a page, unless a server with another order answers. */
 function isRepeated(
   { source }: SyncRun,
   page: MappedPage,

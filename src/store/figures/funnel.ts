@@ -60,7 +60,7 @@ const STAYS_BY_PIPELINE = {
     WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
 } as const
 
-/** Where the upstream's statistics have no funnel, leadsheet counts it itself. */
+/** If the upstream's statistics have no funnel, leadsheet counts it itself. */
 export async function readFunnels(
   trx: ReadTrx,
   scope: FigureScope,

@@ -212,7 +212,7 @@ function isPastTotal(
   return total !== null && before < total && read >= total
 }
 
-/** Such an answer says no range, and has another number of records than were asked for. */
+/** An answer that ignored the range says none, and has another number of records than were asked for. */
 export function ignoresRange(
   paging: PagingProfile,
   { status, headers }: { readonly status: number; readonly headers: IncomingHttpHeaders },

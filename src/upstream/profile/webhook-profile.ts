@@ -81,7 +81,7 @@ export const webhookProfileSchema = group({
   id: placeSchema.optional(),
   type: placeSchema.optional(),
   time: placeSchema.optional(),
-  /** Of the ids of lead, pipeline and agent, the first one found counts. */
+  /** The first id that is found counts: of the lead, the pipeline or the agent. */
   lead: fieldRuleSchema.optional(),
   pipeline: fieldRuleSchema.optional(),
   agent: fieldRuleSchema.optional(),

@@ -69,7 +69,7 @@ async function attempt(
   }
 }
 
-/** Where answers go, and the error for a machine, which cannot answer. */
+/** The place to which answers go, and the error for a machine, which cannot answer. */
 const QUESTIONS = {
   'ask-test': { path: ACTION_PATHS.test, missing: 'to=ADDRESS says to whom' },
   'ask-pause': { path: ACTION_PATHS.pause, missing: 'without ask=yes it is done' },
