@@ -91,7 +91,7 @@ export function needsKey(profile: Profile): boolean {
   return sendsKey(profile.auth)
 }
 
-// How long before the last known change each sync begins to read, because some services write late.
+// Each sync begins to read this long before the last known change, because some services write late.
 const OVERLAP_MS = 10 * 60_000
 
 /** Aborted by the given signal, or when the sync has run for `api.run_minutes`. */

@@ -76,7 +76,7 @@ export const REPORT_CHECKS = {
   },
 } as const satisfies Record<string, Check>
 
-/** What is found of one report, which is the subject of the finding. */
+/** A finding about one report, which is its subject. */
 type OfReport = Omit<Finding, 'subject'> | null
 type FindOfReport = (
   report: string,

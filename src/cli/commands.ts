@@ -65,7 +65,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandEntry>>>> =
   },
   'Reports:': {
     report: {
-      summary: 'preview, test, send and resend reports; create your own',
+      summary: 'preview, send and resend reports, and show sent ones; create your own',
       load: async () => (await import('./commands/reports/report.ts')).defineReport,
     },
     recipients: {

@@ -38,7 +38,7 @@ const webhookShape = {
   status: z.enum(['active', 'disabled']),
   disabled_reason: z.enum(DISABLED_REASONS).nullable(),
   disabled_at: instantSchema.nullable(),
-  /** When the first attempt failed after the last success; null if none has failed since. */
+  /** The time of the first failure after the last success; null if none has failed since. */
   failing_since: instantSchema.nullable(),
   created_at: instantSchema,
 }

@@ -17,7 +17,7 @@ export interface UsualRange {
   readonly high: number
 }
 
-/** How many earlier ranges of the same kind there were (`of`), and how many held the real number (`hits`). */
+/** The count of earlier ranges of the same kind (`of`), and of those that held the real number (`hits`). */
 export interface RangeRecord {
   readonly hits: number
   readonly of: number
@@ -116,7 +116,7 @@ export interface JudgedWinRate {
   readonly record: RangeRecord | null
 }
 
-/** What a printed range covers. A kind with `_end` forecasts the end of the current span. */
+/** The span of time of a printed range. A kind with `_end` forecasts the end of the current span. */
 export type RangeKind = 'day' | 'week' | 'month' | '30_days' | `${GoalPeriod}_end`
 
 export interface PublishedRange {

@@ -80,7 +80,7 @@ function scaleOf({ kind, length }: ReportDays): Scale | null {
 interface One extends Judged {
   readonly isOfAll: boolean
   readonly probability: number | null
-  /** What changes if the number is unusual. `dayBefore` is when a report last called it so, if any did. */
+  /** Returns what changes if the number is unusual. `dayBefore`: the day on which a report last called it so. */
   readonly ifUnusual: (dayBefore: string | undefined) => Partial<Judged>
 }
 

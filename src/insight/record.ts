@@ -16,7 +16,7 @@ export const WINDOWS_MIN = 15
 /** Ranges are not shown if ranges of the right width would hold so rarely with less than this chance. */
 const WITHHELD_BELOW = 0.01
 
-/** How many numbers had ranges, and how many lay within their ranges of 95 % and of 80 %. */
+/** The count of numbers that had ranges, and of those within their ranges of 95 % and of 80 %. */
 export interface Hits {
   readonly judged: number
   readonly hits95: number

@@ -149,11 +149,6 @@ export function winsOf(decided: number, rate: number, variance: number): CountPr
   return summedUp(decided, rate, factor > 1 + 1e-9 ? (decided - factor) / (factor - 1) : null)
 }
 
-/** The distribution of the number of successes in `of` tries. */
-export function binomialOf(of: number, rate: number): CountProbabilities {
-  return summedUp(of, rate, null)
-}
-
 /** @param size the sum of both parameters of the beta distribution; null for the binomial distribution */
 function summedUp(decided: number, rate: number, size: number | null): CountProbabilities {
   let [log, most] = [0, 0]

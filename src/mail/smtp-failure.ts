@@ -25,7 +25,7 @@ export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration
  */
 type SendConcern = 'message' | 'server' | 'either'
 
-/** What is known of a failed attempt. */
+/** The facts about a failed attempt. */
 export interface FailedSend {
   readonly kind: SendFailure
   readonly concerns: SendConcern

@@ -133,7 +133,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
 
 // Not nodemailer's `sendMail`, which does not show whether the connection broke before or after sending.
 
-/** How far the session got. The session updates this, so that the code that catches a failure can read it. */
+/** The progress of the session. The session updates this, so that the code that catches a failure can read it. */
 interface Progress {
   phase: SendPhase
 }

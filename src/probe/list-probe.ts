@@ -101,7 +101,7 @@ class Search {
     if (given !== null) asker.auth = given
   }
 
-  /** When an answer asks for a key for the first time, finds out in which form it must be sent. */
+  /** Finds out in which form a key must be sent, as soon as an answer asks for one. */
   async ask(url: URL): Promise<Reply> {
     const reply = await this.#asker.get(url)
     if (!wantsKey(reply)) return this.#noted(reply)

@@ -235,7 +235,7 @@ function shortUrl(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 
-// Whether a parameter counts pages or records, and whether from 0 or from 1.
+// Finds out whether a parameter counts pages or records, and whether from 0 or from 1.
 
 interface Reading {
   readonly kind: 'page' | 'offset'

@@ -1,4 +1,4 @@
-/** What a report needs beside its figures, such as the recipient's settings, charts and files. */
+/** The things that a report needs beside its figures, such as the recipient's settings, charts and files. */
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import type { HistoryCoverage, Instant } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'

@@ -26,9 +26,9 @@ export interface GlobalFlags {
   readonly color: boolean
 }
 
-/** What a command found. It is printed as JSON, or as text for people. */
+/** The result of a command. It is printed as JSON, or as text for people. */
 export interface Result {
-  /** What `--json` prints: `{"data": …}`. */
+  /** The value that `--json` prints as `{"data": …}`. */
   readonly data: unknown
   /** Facts about a whole list, such as its total, which `--json` prints beside `data`. */
   readonly meta?: object

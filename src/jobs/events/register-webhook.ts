@@ -32,7 +32,7 @@ export interface SelfRegistration {
   readonly leftOver: string | null
 }
 
-/** How long messages signed with the old secret are accepted. */
+/** The time for which messages signed with the old secret are accepted. */
 const BOTH_SECRETS_MS = 24 * 60 * 60_000
 
 /**

@@ -181,7 +181,7 @@ async function noteOutage(
 
 // Each step is stored before it is taken, so that a crash leaves known how far the message got.
 
-/** How long a stopping program waits for the answer to a sent body. Without it the message is unconfirmed. */
+/** The time for which a stopping program waits for the answer to a sent body. Without it the message is unconfirmed. */
 const ANSWER_MS = 5_000
 
 /**

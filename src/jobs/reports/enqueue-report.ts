@@ -221,7 +221,7 @@ async function packMessages(
   }
 }
 
-// When a report is due, it passes the freshness gate, and its messages are enqueued.
+// A report that is due passes the freshness gate, and its messages are enqueued.
 
 export interface ScheduledReportDeps extends ReportDeps, GateDeps {
   readonly wake: () => void

@@ -42,7 +42,7 @@ export interface GateSettings {
   readonly onStaleData: StaleDataPolicy
 }
 
-/** What can differ between recipients. The report's own values apply to its page in the archive. */
+/** The settings that can differ between recipients. The report's own values apply to its page in the archive. */
 export interface Audience {
   readonly locale: string
   /** The report's own time zone also decides when its days begin. */

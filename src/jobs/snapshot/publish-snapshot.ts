@@ -62,9 +62,9 @@ export interface Published {
  * The age at which a sync replaces the snapshot even if no lead has changed, to renew statistics and agents.
  */
 const IDLE_MS = 60 * 60_000
-/** How many times as long as making the last snapshot took the next one waits. */
+/** The wait for the next snapshot, as a multiple of the time that making the last one took. */
 const WAIT_PER_BUILD = 20
-/** How long to wait before looking again whether another process has made the snapshot. */
+/** The wait before the next look at a snapshot that another process is making. */
 const BUSY_WAIT_MS = 500
 
 /**

@@ -23,7 +23,7 @@ import { pageSizeOf, type SyncRun } from './sync-context.ts'
 const IDLE_PAGES_MAX = 2
 /** The number of empty pages in a row, each of which names a next page, after which the scan ends unproven. */
 const EMPTY_PAGES_MAX = 100
-/** When rows moved, the page is requested again earlier: each time further back by this factor. */
+/** If rows moved, the page is requested again from an earlier position: each time further back by this factor. */
 const REWIND_FACTOR = 4
 const REWIND_MAX = REWIND_FACTOR ** 4
 
@@ -175,7 +175,7 @@ export function createScanReader(
   async function takePage(page: RawPage, place: Place): Promise<ReadPage | PassEnd> {
     const { records } = page
     const isEmpty = records.length === 0
-    // Whether the total is reached is known only when all pages are written.
+    // Only when all pages are written is it known whether the total is reached.
     const scan = isEmpty || page.next === null ? await writer.flush() : writer.scan
     const isRewound = overlap > tail.length
     const named = isRewound && !isEmpty ? page.next : nextPosition(scan, page)

@@ -15,7 +15,7 @@ export interface SyncOptions {
   readonly acceptsAddress?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
-  /** How far an incremental scan begins before the watermark, to find changes that were stored late. */
+  /** The time before the watermark at which an incremental scan begins, to find changes that were stored late. */
   readonly overlapMs: number
   /** Their statistics are read even if no lead belongs to them. */
   readonly pipelineIds: readonly string[]

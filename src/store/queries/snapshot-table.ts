@@ -85,7 +85,7 @@ function openTable(database: Database.Database, table: TableRow): SnapshotTable 
 const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
 const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
 
-/** Which types occur: 1 for yes, 0 for no, null without values. `instants` holds if all values are. */
+/** The types that occur: 1 for yes, 0 for no, null without values. `instants` holds if all values are. */
 interface Seen {
   readonly text: bigint | null
   readonly real: bigint | null

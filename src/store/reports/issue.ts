@@ -34,7 +34,7 @@ export interface SeriesKey extends Pick<IssueKey, 'report' | 'variant'> {
   readonly kind: PeriodKind
 }
 
-/** What the next issue needs of the last sent one. */
+/** The part of the last sent issue that the next one needs. */
 export interface SentIssue {
   readonly periodTo: Instant
   readonly renderedAt: Instant

@@ -32,7 +32,7 @@ const headerValue = z
   .string()
   .regex(/^[\t -~\u{80}-\u{ff}]*$/u, { error: 'the value of a header, in one line' })
 
-/** How a request carries the API key; `probe/auth-probe.ts` detects it for an unknown upstream. */
+/** The way in which a request carries the API key; `probe/auth-probe.ts` detects it for an unknown upstream. */
 const authSchema = group({
   header: headerName.default('Authorization'),
   /**
