@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Agent, Lead, PipelineStat } from '../../src/domain/model.ts'
 import type { Observation, Store } from '../../src/store/db/store.ts'
 import { saveLeads } from '../../src/store/leads/lead.ts'
+import { SET_REACHED } from '../../src/store/leads/reached.ts'
 import { saveStages } from '../../src/store/leads/stage-move.ts'
 import { openStore } from '../../src/store/open.ts'
 import { markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
@@ -215,7 +216,7 @@ export function agent(id: string, status: string): Agent {
 /** Stores the versions of all leads, as if each had changed, so that a rule can compare them with the leads. */
 export const STORE_VERSIONS = `INSERT INTO lead_history
     SELECT *, -1 FROM lead_version WHERE lead_id IN (SELECT id FROM lead WHERE derived_version IS NOT NULL);
-  UPDATE lead SET derived_version = NULL`
+  UPDATE lead SET derived_version = NULL; ${SET_REACHED}`
 
 /** Makes a folder with these files and an empty database in `data`, as `leadsheet sync` would leave it. */
 export async function folderWithDatabase(files: Readonly<Record<string, string>> = {}): Promise<string> {

@@ -9,6 +9,7 @@ import type { Instant } from '../../domain/model.ts'
 import { shellCommand } from '../../errors.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
+import { REACHED_OF_STORED } from '../leads/reached.ts'
 import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 
 interface Invariant {
@@ -117,6 +118,12 @@ const OF_LEADS: readonly Invariant[] = [
     rule: 'each lead is in a pipeline that is known',
     violations: sql`SELECT DISTINCT lead.pipeline_id AS what FROM lead
       LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id WHERE pipeline.id IS NULL`,
+    remedy: REPORT_FAULT,
+  },
+  {
+    rule: 'each stored state has how far its lead had come by its statuses and moves',
+    violations: sql`SELECT lead_id || ' from ' || valid_from AS what FROM lead_history AS state
+      WHERE NOT EXISTS (SELECT 1 FROM sync_dropped_index) AND reached <> ${sql.raw(REACHED_OF_STORED)}`,
     remedy: REPORT_FAULT,
   },
   {

@@ -37,7 +37,8 @@ export const reachedBy = (state: StateSql): string =>
         coalesce((SELECT max(position) FROM stage_move AS move JOIN stage ON stage.status IN (from_status, to_status)
           WHERE in_funnel = 1 AND move.lead_id = ${state.leadId} AND moved_at <= ${state.began}), 0)))`
 
-const OF_STORED = reachedBy({
+/** The SQL for `reached` of a row `state` of `lead_history`, from its lead's statuses and moves. */
+export const REACHED_OF_STORED = reachedBy({
   leadId: 'state.lead_id',
   createdAt: '(SELECT created_at FROM lead WHERE lead.id = state.lead_id)',
   first: '(SELECT min(each.valid_from) FROM lead_history AS each WHERE each.lead_id = state.lead_id)',
@@ -46,7 +47,7 @@ const OF_STORED = reachedBy({
           WHERE in_funnel = 1 AND each.lead_id = state.lead_id AND each.valid_from <= state.valid_from)`,
 })
 /** Sets `reached` of all stored states. It is needed after the stages of the funnel have changed. */
-export const SET_REACHED = `UPDATE lead_history AS state SET reached = ${OF_STORED}`
+export const SET_REACHED = `UPDATE lead_history AS state SET reached = ${REACHED_OF_STORED}`
 
 /** Sets `reached` of the stored states of leads. Call this function after their states or moves have changed. */
 export async function setReached(trx: Trx, ids: readonly string[]): Promise<void> {
@@ -54,7 +55,7 @@ export async function setReached(trx: Trx, ids: readonly string[]): Promise<void
 }
 
 const setReachedOf = statement((db, { ids }: { ids: string }) =>
-  sql`${sql.raw(SET_REACHED)} WHERE lead_id IN ${textsIn(ids)} AND reached IS DISTINCT FROM ${sql.raw(OF_STORED)}`.compile(
+  sql`${sql.raw(SET_REACHED)} WHERE lead_id IN ${textsIn(ids)} AND reached IS DISTINCT FROM ${sql.raw(REACHED_OF_STORED)}`.compile(
     db,
   ),
 )

@@ -145,6 +145,9 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
        SELECT id, '${NOW}', updated_at, run_id, '{}' FROM lead WHERE no = 3;`,
   ],
   'each lead is in a pipeline that is known': [`UPDATE lead SET pipeline_id = 'nowhere' WHERE no = 3;`],
+  'each stored state has how far its lead had come by its statuses and moves': [
+    'UPDATE lead_history SET reached = reached + 1;',
+  ],
   'the counts of leads by day are those of their states': [
     'UPDATE lead_day SET leads = leads + 1 WHERE leads > 0;',
     'UPDATE lead_day SET value_amount = value_amount + 1;',
