@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { countUnknownTables, isPostgres, writeUnflushedPostgres } from './postgres.ts'
-import { emptySqliteLog, readSqliteStamp, writeUnflushedSqlite } from './sqlite.ts'
+import { emptySqliteLog, writeUnflushedSqlite } from './sqlite.ts'
 
 export function writeUnflushed<T>(
   db: Kysely<Tables>,
@@ -29,13 +29,4 @@ export function indexedBy(db: Kysely<Tables>, index: string): RawBuilder<unknown
 export function clockOf(db: Kysely<Tables>, now: Date, plusMs = 0): RawBuilder<string> {
   if (!isPostgres(db)) return sql`${new Date(now.getTime() + plusMs).toISOString()}`
   return sql`strftime('%Y-%m-%dT%H:%M:%fZ', CAST(clock_timestamp() AS text), ${`${plusMs} milliseconds`})`
-}
-
-/** Returns a text that is different if this or another process has written since the last call. */
-export async function readChangeStamp(db: Kysely<Tables>): Promise<string> {
-  if (!isPostgres(db)) return readSqliteStamp(db)
-  const { rows } = await sql<{ stamp: string }>`SELECT CAST(pg_current_snapshot() AS text) AS stamp`.execute(
-    db,
-  )
-  return rows[0]?.stamp ?? ''
 }

@@ -243,12 +243,6 @@ export function isWriteLocked(file: string): boolean {
   }
 }
 
-export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
-  const { rows } = await sql<{ stamp: string }>`
-    SELECT total_changes() || ' ' || data_version AS stamp FROM pragma_data_version`.execute(db)
-  return rows[0]?.stamp ?? ''
-}
-
 /** Turns a problem of the file, folder or disk into an error with a hint; returns null for a bug. */
 export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
   const code = codeOf(cause)

@@ -73,17 +73,6 @@ export interface EventNews {
   readonly resourceId: string
   /** The name of the lead's company or of the pipeline; null where it is unknown. */
   readonly name: string | null
-  /** The fields whose history is stored, before and after the event; null where the change is unknown. */
-  readonly change: { readonly before: TrackedFields | null; readonly after: TrackedFields } | null
-}
-
-export interface TrackedFields {
-  readonly status: string
-  readonly score: number | null
-  readonly valueAmount: number | null
-  readonly valueCurrency: string | null
-  readonly agentId: string | null
-  readonly pipelineId: string
 }
 
 export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
@@ -94,7 +83,7 @@ export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
     .orderBy('id')
     .limit(limit)
     .execute()
-  // Leaves out names and changes while indexes are missing, because each lookup would then search all leads.
+  // Leaves out names while indexes are missing, because each lookup would then search all leads.
   const isIndexed = !(await hasDroppedIndexes(db))
   return Promise.all(
     events.map(async (event) => ({
@@ -108,10 +97,6 @@ export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
       resource: event.resource,
       resourceId: event.resource_id,
       name: isIndexed ? await findName(db, event.resource, event.resource_id) : null,
-      change:
-        isIndexed && event.resource === 'lead' && event.done_at !== null
-          ? await findChange(db, event.resource_id, event.received_at, event.done_at)
-          : null,
     })),
   )
 }
@@ -124,37 +109,4 @@ async function findName(db: Db, resource: EventResource | null, id: string): Pro
   if (resource !== 'pipeline') return null
   const pipeline = await db.selectFrom('pipeline').where('id', '=', id).select('name').executeTakeFirst()
   return pipeline?.name ?? null
-}
-
-const FIELDS = [
-  'status',
-  'score',
-  'value_amount as valueAmount',
-  'value_currency as valueCurrency',
-  'agent_id as agentId',
-  'pipeline_id as pipelineId',
-] as const
-
-/** The last change that was read between the arrival and the end of the event. */
-async function findChange(
-  db: Db,
-  leadId: string,
-  receivedAt: Instant,
-  doneAt: Instant,
-): Promise<EventNews['change']> {
-  const versions = db.selectFrom('lead_version').where('lead_id', '=', leadId).orderBy('valid_from', 'desc')
-  const after = await versions
-    .where('observed_at', '>=', receivedAt)
-    .where('observed_at', '<=', doneAt)
-    .select([...FIELDS, 'valid_from'])
-    .limit(1)
-    .executeTakeFirst()
-  if (after === undefined) return null
-  const { valid_from: since, ...fields } = after
-  const before = await versions
-    .where('valid_from', '<', since)
-    .select([...FIELDS])
-    .limit(1)
-    .executeTakeFirst()
-  return { before: before ?? null, after: fields }
 }

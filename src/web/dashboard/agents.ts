@@ -1,4 +1,4 @@
-/** The agents page shows states over 30 days as a bar, by height as well as by colour. */
+/** The agents page: how each agent is now, how long it was up in the last 30 days, and its outages. */
 import { daysBefore } from '../../domain/period.ts'
 import type { OverviewKeeper } from '../../jobs/overview.ts'
 import { PERIOD_DAYS } from '../../jobs/overview.ts'
@@ -10,7 +10,7 @@ import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { createLocaleContext, nameStatus } from '../../report/words/locale-context.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { dateOf, localDay } from '../../schedule/zone.ts'
-import type { AgentSpan, AgentState, Overview } from '../../store/figures/pipeline-overview.ts'
+import type { AgentSpan, Overview } from '../../store/figures/pipeline-overview.ts'
 import type { ListedAgent } from '../../store/sync/samples.ts'
 import { listAgents } from '../../store/sync/samples.ts'
 import { clockOf, count, dataAgeOf, LOCALE, lengthOf } from '../server/format.ts'
@@ -69,7 +69,7 @@ function composeAgents(
       .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
       .map((agent) => ({
         ...rowOf(agent, locale, now),
-        uptimeBar: past && composeUptimeBar(spans.get(agent.id) ?? [], past),
+        uptime: past && formatUptime(spans.get(agent.id) ?? []),
       })),
     past: past && composePast(past, locale),
   }
@@ -130,69 +130,23 @@ function composePast({ from, to, gapMs, outages }: Overview['agents'], { tag, ti
   }
 }
 
-// The width of every bar. For 30 days, one unit of the width is one hour.
-const STRIP_WIDTH = 720
-// The minimum width of a span, because a narrower span would be invisible.
-const LEAST_WIDTH = 2
-const SHAPES = {
-  well: { y: 7, height: 6 },
-  failing: { y: 0, height: 20 },
-  other: { y: 9, height: 2 },
-} as const
 const HOUR_MS = 60 * 60_000
-const TOO_FEW = 'not enough samples yet'
 // The minimum known time for which an uptime is shown. For less time, an uptime would mean nothing.
 const KNOWN_LEAST_MS = HOUR_MS
 
-/** @param spans the times that one agent spent in each state, in order of time */
-export function composeUptimeBar(
-  spans: readonly AgentSpan[],
-  { from, to }: { readonly from: string; readonly to: string },
-) {
-  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
-  const scale = STRIP_WIDTH / (toMs - fromMs)
-  const drawn = spans.map(({ state, from, to }) => {
-    const x = (Date.parse(from) - fromMs) * scale
-    const width = Math.max((Date.parse(to) - Date.parse(from)) * scale, LEAST_WIDTH)
-    return {
-      state,
-      ...SHAPES[state],
-      x: Math.min(x, STRIP_WIDTH - width).toFixed(1),
-      width: width.toFixed(1),
-    }
-  })
-  const timeIn = (state?: AgentState) =>
-    spans
-      .filter((span) => state === undefined || span.state === state)
-      .reduce((sum, span) => sum + Date.parse(span.to) - Date.parse(span.from), 0)
-  const [known, failing] = [timeIn(), timeIn('failing')]
-  const failures = spans.filter(({ state }) => state === 'failing').length
-  return {
-    width: STRIP_WIDTH,
-    // Failures are drawn last, so that no widened span of another state covers a failure.
-    spans: drawn.toSorted(
-      (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
-    ),
-    /** A text such as `99.2% of 29 days known`; empty if less than an hour is known. */
-    uptime: known < KNOWN_LEAST_MS ? '' : `${shareUp(failing, known)} of ${lengthOf(known)} known`,
-    unknown: spans.length === 0 ? 'nothing known' : TOO_FEW,
-    label:
-      spans.length > 0 && known < KNOWN_LEAST_MS
-        ? capitalise(TOO_FEW)
-        : labelOf(failures, failing, known, toMs - fromMs),
-  }
-}
-
-/** Formats the uptime. `100%` means that the agent never failed. */
-function shareUp(failing: number, known: number): string {
-  if (failing === 0) return '100%'
-  return `${Math.min(99.9, (100 * (known - failing)) / known).toFixed(1)}%`
-}
-
-function labelOf(failures: number, failing: number, known: number, whole: number): string {
-  if (known === 0) return 'Nothing is known of this time'
-  const failed =
-    failures === 0 ? 'never failing' : `failing ${counted(failures, 'time')}, ${lengthOf(failing)} in all`
-  const unknown = whole - known > 2 * HOUR_MS ? `; nothing is known of ${lengthOf(whole - known)}` : ''
-  return `Over ${lengthOf(known)} ${failed}${unknown}`
+/**
+ * Returns a text such as `up 75.0% of 8 h known, failing 1 time, 2 h in all`.
+ * @param spans the times that one agent spent in each state, in order of time
+ */
+export function formatUptime(spans: readonly AgentSpan[]): string {
+  const timeIn = (some: readonly AgentSpan[]) =>
+    some.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0)
+  const failures = spans.filter(({ state }) => state === 'failing')
+  const [known, failing] = [timeIn(spans), timeIn(failures)]
+  if (spans.length === 0) return 'nothing known'
+  if (known < KNOWN_LEAST_MS) return 'not enough samples yet'
+  if (failures.length === 0) return `up 100% of ${lengthOf(known)} known`
+  // `100%` means that the agent never failed.
+  const share = Math.min(99.9, (100 * (known - failing)) / known).toFixed(1)
+  return `up ${share}% of ${lengthOf(known)} known, failing ${counted(failures.length, 'time')}, ${lengthOf(failing)} in all`
 }

@@ -38,6 +38,8 @@ interface Frame {
   /** The hidden fields of each form; null if the user may not send forms. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
   readonly flash: Flash | null
+  /** The page loads itself again after so many seconds; null or absent if it does not. */
+  readonly reloadSeconds?: number | null
 }
 
 interface Asked {
@@ -96,7 +98,6 @@ export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page(name: string): (view: object, frame: Frame, clock?: Clock) => string
-  statusPart(name: string): (view: object, clock: Clock) => string
 }
 
 const FOLDER = 'dashboard'
@@ -121,10 +122,6 @@ export async function openDashboardPages(folder: string): Promise<DashboardPages
   const styles = files.list(FOLDER).filter((name) => name.endsWith('.css') && name !== 'dashboard.css')
   return {
     stylesheet: ['dashboard.css', ...styles.sort()].map((name) => files.take(FOLDER, name).text).join('\n'),
-    statusPart: (name) => {
-      const fill = compile(files.take(`${FOLDER}/status`, `${name}.hbs`))
-      return (view, clock) => fill(view, { clock })
-    },
     page: (name) => {
       const fill = compile(files.take(FOLDER, `${name}.hbs`))
       return (view, frame, clock) => fill({ ...view, frame }, { clock })
@@ -132,17 +129,12 @@ export async function openDashboardPages(folder: string): Promise<DashboardPages
   }
 }
 
-const ASSETS = [
-  ['/live.js', 'text/javascript; charset=utf-8', new URL('../browser/live.js', import.meta.url)],
-  ['/icon.svg', 'image/svg+xml', new URL('../browser/icon.svg', import.meta.url)],
-] as const
-
-/** Needs no sign-in. The files are read at the start, because an upgrade may delete them. */
+/** Needs no sign-in. The picture is read at the start, because an upgrade may delete its file. */
 export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
-  const files = ASSETS.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
+  const icon = readFileSync(new URL('../browser/icon.svg', import.meta.url))
   return (app) => {
     app.get('/dashboard.css', (_, reply) => reply.type('text/css; charset=utf-8').send(stylesheet))
-    for (const { path, type, content } of files) app.get(path, (_, reply) => reply.type(type).send(content))
+    app.get('/icon.svg', (_, reply) => reply.type('image/svg+xml').send(icon))
   }
 }
 

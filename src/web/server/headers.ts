@@ -33,7 +33,7 @@ export const PAGE_HEADERS = {
 export const DASHBOARD_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
-    ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'"],
+    ...["default-src 'none'", "style-src 'self'"],
     ...["img-src 'self'", "frame-src 'self'", "form-action 'self'", "frame-ancestors 'none'"],
     "base-uri 'none'",
   ]),

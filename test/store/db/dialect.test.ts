@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { clockOf, readChangeStamp, tidyAfterWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
+import { clockOf, tidyAfterWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -75,24 +75,6 @@ describe('a write that does not wait for the disk', () => {
     expect(await stores.other.db.selectFrom('sync_scan_page').select('page').execute()).toEqual([{ page: 1 }])
     await close(stores)
   })
-})
-
-it('the stamp is another one after each write, also of another process and once an open one commits', async () => {
-  const stores = await openTwice()
-  const { one, other } = stores
-  const stamps = [await readChangeStamp(one.db)]
-  await one.write((trx) => addPage(trx, 1))
-  stamps.push(await readChangeStamp(one.db))
-  await other.write((trx) => addPage(trx, 2))
-  stamps.push(await readChangeStamp(one.db))
-  await other.write(async (trx) => {
-    await addPage(trx, 3)
-    stamps.push(await readChangeStamp(one.db))
-  })
-  const last = await readChangeStamp(one.db)
-  expect(new Set(stamps.slice(0, 3)).size).toBe(3)
-  expect(stamps).not.toContain(last)
-  await close(stores)
 })
 
 it('the clock of a file is that of who asks, and that of a server its own', async () => {

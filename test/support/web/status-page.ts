@@ -78,7 +78,6 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
           now,
           timeZone: 'Europe/Vienna',
           canAct,
-          log: SILENT,
           version: '1.2.3',
           settingsFile: null,
           snapshotFile: join(fileOf(store), '../snapshot.db'),

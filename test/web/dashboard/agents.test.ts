@@ -3,7 +3,7 @@ import type { Agent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import type { AgentSpan, AgentState } from '../../../src/store/figures/pipeline-overview.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
-import { composeUptimeBar } from '../../../src/web/dashboard/agents.ts'
+import { formatUptime } from '../../../src/web/dashboard/agents.ts'
 import { agent, openEmptyStore, saveWholeRun, seenAt } from '../../support/store.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 import { countNow, openCountedPages, readText, textOf } from '../../support/web/counted-pages.ts'
@@ -141,8 +141,7 @@ describe('the page of agents', () => {
   })
 })
 
-describe('the uptime bar of an agent', () => {
-  const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' }
+describe('the uptime of an agent', () => {
   const span = (state: AgentState, from: string, to: string): AgentSpan => ({
     agentId: 'a',
     state,
@@ -150,50 +149,26 @@ describe('the uptime bar of an agent', () => {
     to: `2026-11-20T${to}:00.000Z`,
   })
 
-  it('has each span in its place, those of failing on top and wide enough to be seen', () => {
-    const { spans, width } = composeUptimeBar(
-      [span('well', '00:00', '06:00'), span('failing', '06:00', '06:01'), span('other', '06:01', '12:00')],
-      DAY,
+  it('says in words how often and how long it failed, and how much is known', () => {
+    expect(formatUptime([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')])).toBe(
+      'up 75.0% of 8 h known, failing 1 time, 2 h in all',
     )
-    expect(width).toBe(720)
-    expect(spans).toEqual([
-      { state: 'well', x: '0.0', y: 7, width: '180.0', height: 6 },
-      { state: 'other', x: '180.5', y: 9, width: '179.5', height: 2 },
-      { state: 'failing', x: '180.0', y: 0, width: '2.0', height: 20 },
-    ])
-  })
-
-  it('says in words how long it failed, and of how long nothing is known', () => {
-    const bar = composeUptimeBar([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')], DAY)
-    expect(bar).toMatchObject({
-      label: 'Over 8 h failing 1 time, 2 h in all; nothing is known of 16 h',
-      uptime: '75.0% of 8 h known',
-    })
   })
 
   it('is never wholly up where it failed, however shortly', () => {
     const failed = { ...span('failing', '12:00', '12:00'), to: '2026-11-20T12:00:00.001Z' }
-    expect(composeUptimeBar([span('well', '00:00', '12:00'), failed], DAY).uptime).toBe('99.9% of 12 h known')
+    expect(formatUptime([span('well', '00:00', '12:00'), failed])).toMatch(/^up 99.9% of 12 h known,/)
   })
 
   it('of less than an hour says that there are not enough samples, and no share', () => {
     const once = { ...span('well', '12:00', '12:00'), to: '2026-11-20T12:00:00.250Z' }
     for (const spans of [[once], [span('well', '12:00', '12:00')], [span('failing', '12:00', '12:45')]]) {
-      expect(composeUptimeBar(spans, DAY)).toMatchObject({
-        uptime: '',
-        unknown: 'not enough samples yet',
-        label: 'Not enough samples yet',
-      })
+      expect(formatUptime(spans)).toBe('not enough samples yet')
     }
-    expect(composeUptimeBar([span('well', '12:00', '13:00')], DAY).uptime).toBe('100% of 60 min known')
+    expect(formatUptime([span('well', '12:00', '13:00')])).toBe('up 100% of 60 min known')
   })
 
   it('of nothing says that nothing is known', () => {
-    expect(composeUptimeBar([], DAY)).toMatchObject({
-      spans: [],
-      uptime: '',
-      unknown: 'nothing known',
-      label: 'Nothing is known of this time',
-    })
+    expect(formatUptime([])).toBe('nothing known')
   })
 })

@@ -129,8 +129,6 @@ describe.skipIf(!hasBrowser)('words of others, on the page', () => {
   it('of status, build and run nothing (row 62)', async () => {
     const read = async (names: readonly string[]): Promise<string> => {
       await page.goto((await openStatusPage({ store: await openNamed(names), events: BY_HAND })).url)
-      // The page's script has started by then.
-      await page.waitForSelector('#live.on')
       return page.evaluate(BUILT)
     }
     const plain = await read(Array.from({ length: AT_ONCE }, (_, index) => `plain ${index}`))

@@ -105,6 +105,15 @@ it('says first that all is well, and then how fresh each thing is', async () => 
   expect(await readHtml()).not.toContain('class="message')
 })
 
+it('loads itself again only for a reader who asked for it', async () => {
+  const { url, readHtml } = await openStatusPage()
+  expect(await readHtml()).not.toContain('http-equiv')
+  expect(await readHtml()).toContain('<a href="/?reload">Keep the page up to date</a>')
+  const following = await (await fetch(`${url}/?reload`)).text()
+  expect(following).toContain('<meta http-equiv="refresh" content="30">')
+  expect(following).toContain('every 30 seconds; <a href="/">stop that</a>')
+})
+
 it('tells what is wrong with its remedy, once, and lets who may act say that they know', async () => {
   const { read, readHtml, store } = await openStatusPage({ canAct: true })
   await wholeRun(store, 60 * 30)
@@ -188,7 +197,7 @@ async function begin(store: Store, lease: Lease, at: string): Promise<string> {
   })
 }
 
-it('unfolds what went wrong in a sync, and counts it in the strip of the day', async () => {
+it('unfolds what went wrong in a sync, and counts it among those of the day', async () => {
   const { read, readHtml, store } = await openStatusPage()
   await store.write(async (trx) => {
     const id = await startRun(trx, { mode: 'incremental', parts: ['leads'], at: ago(20) })
@@ -218,9 +227,6 @@ it('unfolds what went wrong in a sync, and counts it in the strip of the day', a
   )
   expect(await read()).toContain('1 sync in the last 24 hours: 1 failed.')
   const html = await readHtml()
-  expect(html).toContain(
-    '<rect class="fail" x="94" y="0" width="0.76" height="10"><title>12:30: 1 sync, failed</title>',
-  )
   expect(html).not.toContain('<answers>')
 })
 
@@ -389,7 +395,7 @@ describe('the card of the events', () => {
     expect(card).toMatch(/^in order The last one 1 min ago: Company b, waits\. 1 to be read since 12:59 /)
     expect(card).toContain('2 events in the last 24 hours: 1 brought a change, 1 failed.')
     expect(card).toContain('Company b lead.created waits 1 min ago')
-    expect(card).toContain('Company a lead.updated changed new → contacted, score 40 → 62 2 min ago 400 ms')
+    expect(card).toContain('Company a lead.updated changed 2 min ago 400 ms')
     expect(card).toContain('lead x lead.updated unreadable no &lt;id&gt; 2 min ago')
     await follow(store, 'b', { at: ago(0), outcome: 'unchanged' })
     expect(cardOf(await read())).toMatch(

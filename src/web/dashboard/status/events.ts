@@ -1,5 +1,4 @@
-/** Composes the events of the status page: recent events from webhooks, and what each changed. */
-import { createHash } from 'node:crypto'
+/** Composes the events of the status page: recent events from webhooks, and what became of each. */
 import type { EventSource } from '../../../checks/check.ts'
 import { countIn } from '../../../checks/events.ts'
 import type { PartResult } from '../../../checks/run-checks.ts'
@@ -15,7 +14,6 @@ import {
   type EventCount,
   type EventNews,
   listEvents,
-  type TrackedFields,
 } from '../../../store/events/event-stats.ts'
 import { count, duration, lengthOf, type Tag } from '../../server/format.ts'
 
@@ -23,8 +21,6 @@ const EVENTS = 20
 const NAME_LENGTH = 80
 const TYPE_LENGTH = 40
 const PROBLEM_LENGTH = 300
-const STATUS_LENGTH = 40
-const ID_LENGTH = 16
 
 interface Look {
   readonly way: EventSource
@@ -85,8 +81,7 @@ function formatPolling(
 
 function lastOf(event: EventNews) {
   const { tag, note, took } = eventOf(event)
-  const brought = event.outcome === 'inserted' && note !== null ? `${tag.text}, ${note}` : (note ?? tag.text)
-  const what = [brought, ...(took === '' ? [] : [`here after ${took}`])].join('; ')
+  const what = `${note ?? tag.text}${took === '' ? '' : `; here after ${took}`}`
   return { receivedAt: event.receivedAt, about: aboutOf(event), what }
 }
 
@@ -120,21 +115,15 @@ const TAGS: Readonly<Record<NonNullable<EventNews['outcome']>, Tag>> = {
 const WAITS: Tag = { kind: 'busy', text: 'waits' }
 
 function eventOf(event: EventNews) {
-  const { id, type, receivedAt, outcome, problem } = event
+  const { type, receivedAt, outcome, problem } = event
   return {
-    // The ID is hashed, because the upstream's IDs may contain any characters.
-    id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
     receivedAt,
     type: oneLine(type ?? 'event', TYPE_LENGTH),
     about: aboutOf(event),
     tag: outcome === null ? WAITS : TAGS[outcome],
-    note: problem === null ? noteOf(event) : oneLine(problem, PROBLEM_LENGTH),
+    note: problem === null ? null : oneLine(problem, PROBLEM_LENGTH),
     took: tookOf(event),
   }
-}
-
-function noteOf({ outcome, change }: EventNews): string | null {
-  return formatChange(change) ?? (outcome === 'updated' ? 'other details' : null)
 }
 
 function tookOf({ receivedAt, doneAt, outcome }: EventNews): string {
@@ -148,31 +137,4 @@ function aboutOf({ resource, resourceId, name, outcome }: EventNews): string {
   if (resource === null) return outcome === 'unreadable' ? 'unknown' : 'nothing kept'
   if (resource === 'agents') return 'agents'
   return oneLine(name ?? `${resource} ${resourceId}`, NAME_LENGTH)
-}
-
-/** Formats a change: `qualified → contacted, score 40 → 62`. Returns null if no known field changed. */
-function formatChange(change: EventNews['change']): string | null {
-  if (change === null) return null
-  const { before, after } = change
-  if (before === null) return statusText(after)
-  const named = [
-    before.status === after.status ? null : `${statusText(before)} → ${statusText(after)}`,
-    before.score === after.score ? null : `score ${figure(before.score)} → ${figure(after.score)}`,
-    moneyOf(before) === moneyOf(after) ? null : `value ${moneyOf(before)} → ${moneyOf(after)}`,
-    before.agentId === after.agentId ? null : 'another agent',
-    before.pipelineId === after.pipelineId ? null : 'another pipeline',
-  ].filter((part) => part !== null)
-  return named.length === 0 ? null : named.join(', ')
-}
-
-function statusText({ status }: TrackedFields): string {
-  return oneLine(status.replaceAll('_', ' '), STATUS_LENGTH)
-}
-
-function moneyOf({ valueAmount, valueCurrency }: TrackedFields): string {
-  return valueAmount === null ? 'none' : `${count(valueAmount)} ${valueCurrency ?? ''}`.trim()
-}
-
-function figure(value: number | null): string {
-  return value === null ? 'none' : count(value)
 }

@@ -1,15 +1,13 @@
-/** The status page: one overall status, and the parts that explain it. The open page is kept up to date. */
+/** The status page: one overall status, and the parts that explain it. */
 import type { Installation, Part } from '../../../checks/check.ts'
 import { outageProblem } from '../../../checks/mail.ts'
 import type { Health, PartResult } from '../../../checks/run-checks.ts'
 import { alertFacts, CHECKS, readHealth } from '../../../checks/run-checks.ts'
 import type { Instant } from '../../../domain/model.ts'
-import type { Log } from '../../../log.ts'
 import { upperFirst } from '../../../report/words/clean-text.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Alert } from '../../../store/alerts/alert.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
-import { readChangeStamp } from '../../../store/db/dialect.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
   countWaiting,
@@ -30,53 +28,31 @@ import type { InstallationFacts } from './daemon.ts'
 import { readInstallation, readSchedules, readWorkers } from './daemon.ts'
 import { readFreshnessView, readRecords } from './data.ts'
 import { readEvents } from './events.ts'
-import { liveRoutes } from './live.ts'
 import { readProgress, readRuns } from './syncs.ts'
 
 interface StatusDeps extends DashboardDeps, InstallationFacts {
   readonly installation: Installation
   readonly snapshotFile: string
-  readonly log: Log
 }
 
-/** The parts of the page. The template `status/NAME.hbs` renders the element with the id `part-NAME`. */
-const PARTS = [
-  ...['head', 'progress', 'findings', 'freshness', 'schedules'],
-  ...['events', 'runs', 'messages', 'records', 'workers', 'installation'],
-] as const satisfies readonly (keyof StatusView)[]
+/**
+ * Only a page that its reader asked for loads itself again, because that folds all parts and takes the focus away.
+ */
+const RELOAD_SECONDS = 30
 
 export function statusRoutes(deps: StatusDeps): AddRoutes {
-  const { pages, store, now, timeZone, log } = deps
+  const { pages, now, timeZone } = deps
   const page = pages.page('status')
-  const parts = PARTS.map((name) => ({ name, render: pages.statusPart(name) }))
-  const live = liveRoutes(
-    {
-      readStamp: () => readChangeStamp(store.db),
-      async renderParts() {
-        const clock = clockOf(timeZone, now())
-        const view = await readStatusView(deps, clock)
-        return new Map(
-          parts.flatMap(({ name, render }) => {
-            const part = view[name]
-            return part === null ? [] : [[`part-${name}`, render(part, clock)] as const]
-          }),
-        )
-      },
-      formatTime: () => clockOf(timeZone, now()).at(now().toISOString()),
-    },
-    log,
-  )
   return (app) => {
-    app.get('/', async (request, reply) => {
+    app.get<{ Querystring: { readonly reload?: unknown } }>('/', async (request, reply) => {
       const clock = clockOf(timeZone, now())
       const view = await readStatusView(deps, clock)
-      return sendPage(reply, page(view, frameOf(request, 'Status', '/'), clock))
+      const reloadSeconds = request.query.reload === undefined ? null : RELOAD_SECONDS
+      const frame = { ...frameOf(request, 'Status', '/'), reloadSeconds }
+      return sendPage(reply, page({ ...view, reloadSeconds }, frame, clock))
     })
-    live(app)
   }
 }
-
-type StatusView = Awaited<ReturnType<typeof readStatusView>>
 
 /** @throws LeadsheetError store_* */
 async function readStatusView(deps: StatusDeps, clock: Clock) {
@@ -107,7 +83,7 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
           checks: health.checks,
           now,
         })),
-      runs: await readRuns(db, clock, progress !== null),
+      runs: await readRuns(db, now, progress !== null),
       messages: await readMessages(db, now),
       records: await readRecords(db, now),
       workers: await readWorkers(installation.store, now),
@@ -144,17 +120,14 @@ function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): bo
 
 function findingOf({ what, status, found, remedy }: PartResult) {
   if (status === 'ok') return []
-  // The browser recognizes a finding by its key after the page was updated.
-  const key = `check-${what.replaceAll(' ', '-')}`
   const facts = { kind: status, title: what, message: upperFirst(found), remedy }
-  return [{ key, ...facts, since: null, known: null, acknowledge: null }]
+  return [{ ...facts, since: null, known: null, acknowledge: null }]
 }
 
 function fromAlert(alert: Alert, kind: 'warn' | 'fail', canAct: boolean) {
   const { id, check, subject, openedAt, acknowledgedAt } = alert
   const { title } = alertFacts(check)
   return {
-    key: `alert-${id}`,
     kind,
     title: subject === '' ? title : `${title}: ${subject}`,
     message: alert.message,
@@ -184,13 +157,12 @@ async function readMessages(db: Db, now: Date) {
   const issues = await listIssues(db, null, ISSUES)
   const unconfirmed = await listUnconfirmedMessages(db, weekAgo, UNCONFIRMED_SHOWN_MAX)
   return {
-    issues: issues.map((issue) => ({ id: issue.id, ...issueLine(issue) })),
+    issues: issues.map(issueLine),
     waiting: since === null ? null : { messages, since },
     servers: (await listMailOutages(db)).map((outage) => ({ ...outage, problem: outageProblem(outage) })),
     // The messages that became unconfirmed in the last week: nobody knows whether they arrived.
     unconfirmed: unconfirmed.map((message) => ({
       ...message,
-      id: message.messageId.replaceAll(/[<>]/g, ''),
       // An alert has no page.
       href: message.issueId && issueHref(message.issueId),
     })),

@@ -1,5 +1,4 @@
-/** Composes the syncs of the status page: a strip of the last day, recent syncs, and the running sync. */
-import type { Instant } from '../../../domain/model.ts'
+/** Composes the syncs of the status page: a summary of the last day, recent syncs, and the running sync. */
 import { counted } from '../../../report/words/numbers.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
@@ -11,19 +10,17 @@ import {
   type RunBrief,
   type SyncUnderWay,
 } from '../../../store/sync/sync-run.ts'
-import { type Clock, count, type Tag } from '../../server/format.ts'
+import { count, type Tag } from '../../server/format.ts'
 
 const RUNS = 20
-const CELL_MS = 15 * 60_000
-const CELLS = DAY_MS / CELL_MS
 
 /** @param isSyncing whether a sync is running now; if not, a sync without an end time was killed */
-export async function readRuns(db: Db, clock: Clock, isSyncing: boolean) {
-  const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
+export async function readRuns(db: Db, now: Date, isSyncing: boolean) {
+  const since = new Date(now.getTime() - DAY_MS).toISOString()
   const runs = await listRuns(db, RUNS)
   const underWay = isSyncing ? runs[0]?.id : undefined
   return {
-    day: dayOf(await listRunsSince(db, since), clock, underWay),
+    day: summaryOf(await listRunsSince(db, since), underWay),
     runs: runs.map((run) => ({
       ...run,
       mode: run.mode === 'full' ? 'all' : 'changes',
@@ -44,39 +41,6 @@ const RUNNING: Tag = { kind: 'busy', text: 'running' }
 
 function outcomeOf({ outcome }: Pick<RunBrief, 'outcome'>, isUnderWay: boolean): Tag {
   return isUnderWay ? RUNNING : OUTCOMES[outcome ?? 'killed']
-}
-
-/** The heights of the cells of the strip: the worse the outcome, the taller the cell. */
-const HEIGHTS: Readonly<Record<Tag['kind'], number>> = { ok: 5, busy: 5, off: 1, warn: 7.5, fail: 10 }
-
-function dayOf(runs: readonly RunBrief[], clock: Clock, underWay: string | undefined) {
-  const end = Math.ceil(clock.now.getTime() / CELL_MS) * CELL_MS
-  const start = end - DAY_MS
-  const byCell = Map.groupBy(runs, ({ startedAt }) => Math.floor((Date.parse(startedAt) - start) / CELL_MS))
-  const isoOf = (cell: number): Instant => new Date(start + cell * CELL_MS).toISOString()
-  const cells = Array.from({ length: CELLS }, (_, x) => {
-    const tags = (byCell.get(x) ?? []).map((run) => outcomeOf(run, run.id === underWay))
-    const kind = worstOf(tags)
-    const words = [counted(tags.length, 'sync'), ...new Set(tags.map(({ text }) => text))]
-    const height = HEIGHTS[kind]
-    // The tooltip; null if no sync began in this quarter of an hour.
-    const title = tags.length === 0 ? null : `${clock.at(isoOf(x))}: ${words.join(', ')}`
-    return { kind, x, y: 10 - height, height, title }
-  })
-  return {
-    summary: summaryOf(runs, underWay),
-    cells,
-    width: CELLS,
-    from: isoOf(0),
-    noon: isoOf(CELLS / 2),
-    to: isoOf(CELLS),
-  }
-}
-
-const GRAVITY: readonly Tag['kind'][] = ['off', 'ok', 'busy', 'warn', 'fail']
-
-function worstOf(tags: readonly Tag[]): Tag['kind'] {
-  return GRAVITY[Math.max(0, ...tags.map(({ kind }) => GRAVITY.indexOf(kind)))] ?? 'off'
 }
 
 /** Summarizes the syncs, such as `96 syncs in the last 24 hours: 94 ok, 2 failed`. */
