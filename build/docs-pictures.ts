@@ -104,14 +104,6 @@ async function takeAll(): Promise<void> {
   }
   await friday.stop()
   if (isWanted('mail-and-dashboard')) await takeBoth(browser)
-  if (isWanted('preview')) {
-    const preview = await installation.startPreview()
-    await using page = await open(browser, { ...DESKTOP, height: 900 })
-    await page.goto(preview.url)
-    await page.waitForTimeout(3000)
-    await take('preview', page, { ...DESKTOP, cut: 900 })
-    await preview.stop()
-  }
   if (isWanted('alert')) await takeMail('alert', await installation.loseService(), READING_PANE)
 
   async function takeMail(name: string, mail: Email, look: Look): Promise<void> {

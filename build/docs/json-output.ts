@@ -14,7 +14,7 @@ A later version may add fields. It does not remove or rename a field within a ma
 
 A failure is one line on standard error: \`{"error": {"code", "message", "hint"}}\`. An error with several mistakes also has \`mistakes\`. If the upstream asks for a wait, the error has \`not_before\`. [Exit status and error codes](exit-and-error-codes.md) lists the codes.
 
-\`report preview --watch\` and \`run\` print no result.`
+\`run\` prints no result.`
 
 export async function jsonOutputPage(): Promise<string> {
   const shown: Readonly<Record<string, unknown>> = examples

@@ -48,8 +48,6 @@ export interface Daemon {
 export interface Installation extends AsyncDisposable {
   /** Starts a daemon and waits until it has sent the report of Friday, 20 November 2026, 07:00 in Berlin. */
   startFriday(): Promise<Daemon>
-  /** Starts the preview of the daily report. */
-  startPreview(): Promise<Daemon>
   /** Stops the service, and returns the alert that a daemon then mails to the operators. */
   loseService(): Promise<Email>
   /** Returns the last message whose file name contains `name`. */
@@ -137,18 +135,6 @@ export async function openInstallation(): Promise<Installation> {
       const daemon = await startDaemon(`${FRIDAY}T05:59:30Z`)
       await until(() => filesOf(`${FRIDAY}-daily-`).length === 2)
       return daemon
-    },
-    async startPreview() {
-      const child = start(
-        ['report', 'preview', 'daily', '--watch', '--port', '0'],
-        clockAt(`${FRIDAY}T08:30:00Z`),
-      )
-      child.stderr?.resume()
-      for await (const part of child.stdout ?? []) {
-        const [url] = /http:\S+/.exec(String(part)) ?? []
-        if (url !== undefined) return { url, stop: () => stop(child) }
-      }
-      throw new Error('the preview has ended')
     },
     async loseService() {
       await closeService()

@@ -50,7 +50,7 @@ const STRICT = [
   ...['sync', 'annotate 2026-11-13 campaign', 'pipelines create --name Robots', 'config check'],
   ...['webhooks register https://example.com/'],
   ...['webhooks remove wh_01 --yes', 'report preview daily', 'report new mine'],
-  ...['report preview daily --watch', 'report preview daily --to me@example.com', 'report send daily'],
+  ...['report preview daily --to me@example.com', 'report send daily'],
   ...['report resend daily --all', 'report approve daily', 'recipients set paused ana@example.com'],
   ...['recipients set active ana@example.com', 'recipients set unsubscribed ana@example.com'],
   ...[

@@ -90,7 +90,6 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
 const LASTING: readonly (readonly [line: RegExp, begun: RegExp])[] = [
   [/ service run\b/, /Ctrl-C|"url"/],
   [/^(?:npx )?leadsheet run\b/, /listen/],
-  [/ report preview .*--watch/, /http:/],
 ]
 
 const lines = listShownLines()
@@ -242,7 +241,7 @@ async function startLasting(
   begun: RegExp,
   { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
 ): Promise<string[]> {
-  const anyPort = / service run|--watch/.test(shown) && !shown.includes('--port') ? ['--port', '0'] : []
+  const anyPort = / service run/.test(shown) && !shown.includes('--port') ? ['--port', '0'] : []
   const { CLOCK_STANDS_AT_MS: _, ...moving } = env
   const child = startLeadsheet([...args, ...anyPort], {
     cwd,

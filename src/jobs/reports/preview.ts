@@ -1,7 +1,4 @@
-/**
- * Previews a report with real or made-up figures, checks it before use, and sends it as a test to one
- * address.
- */
+/** Tries a report with made-up figures before it is used, and sends it as a test to one address. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import { periodOf, priorOf } from '../../domain/period.ts'
 import type { Transport } from '../../mail/transport.ts'
@@ -12,43 +9,14 @@ import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
 import { HOUR_MS } from '../../time.ts'
-import type { MessageContent, Sender } from '../outbox/compose-message.ts'
+import type { Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { sendTest } from '../outbox/send-due.ts'
 import { type SnapshotPlace, withSnapshotSchema } from '../snapshot/publish-snapshot.ts'
 import type { ReportDeps } from './enqueue-report.ts'
-import type { IssueDeps } from './make-issue.ts'
-import { contentsOfNow, findPeriod, makeIssue, readIssueFigures } from './make-issue.ts'
+import { contentsOfNow, findPeriod, makeIssue } from './make-issue.ts'
 import { reportAs } from './preferences.ts'
-import { createContents } from './report-content.ts'
-import type { Audience, Recipient, Report } from './report-definition.ts'
-
-type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
-
-/**
- * The audience for which the report is previewed; a null address previews the report as the archive shows it.
- */
-interface PreviewAudience extends Audience {
-  readonly address: string | null
-}
-
-/**
- * Renders a preview, which is neither stored nor sent.
- * @param data `sample` uses made-up figures; `real` uses the present figures, even if an issue was already
- *   sent
- * @throws LeadsheetError report_no_data, report_template, query_failed
- */
-export async function renderPreview(
-  deps: PreviewDeps,
-  report: Report,
-  audience: PreviewAudience,
-  data: 'sample' | 'real',
-  signal: AbortSignal,
-): Promise<MessageContent> {
-  const issue =
-    data === 'real' ? await readReal(deps, report, audience, signal) : await makeUp(deps, report, signal)
-  return createContents(deps, report, issue)(audience, audience.address)
-}
+import type { Recipient, Report } from './report-definition.ts'
 
 /**
  * Checks that a report could be sent: that its SQL is valid, and that its templates can render both full and
@@ -89,21 +57,6 @@ interface TrialDeps {
   readonly now: () => Date
 }
 
-/** The figures of a preview, and the time at which the preview is rendered. */
-type Making = { readonly figures: ReportFigures; readonly renderedAt: string }
-
-async function readReal(
-  deps: PreviewDeps,
-  report: Report,
-  audience: Audience,
-  signal: AbortSignal,
-): Promise<Making> {
-  const now = deps.now()
-  const period = await findPeriod(deps.store, report, now, audience)
-  const figures = await readIssueFigures(deps, report, period, [audience], signal)
-  return { figures, renderedAt: now.toISOString() }
-}
-
 /**
  * Makes sample figures. The time of rendering is one hour after the time at which the figures were read, so
  * that the figures do not count as old.
@@ -112,7 +65,7 @@ async function makeUp(
   { publishing, now }: Pick<TrialDeps, 'publishing' | 'now'>,
   report: Report,
   signal: AbortSignal,
-): Promise<Making> {
+): Promise<{ readonly figures: ReportFigures; readonly renderedAt: string }> {
   const { kind, timeZone, stalledDays, topScore } = report
   const tables =
     report.queries.length === 0

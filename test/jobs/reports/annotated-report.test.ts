@@ -5,7 +5,8 @@ import { BLOCKS } from '../../../src/domain/choices.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { annotate } from '../../../src/jobs/annotations.ts'
-import { renderPreview } from '../../../src/jobs/reports/preview.ts'
+import { findPeriod, readIssueFigures } from '../../../src/jobs/reports/make-issue.ts'
+import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -63,7 +64,10 @@ async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
     now: () => now,
     publishing: publishing(store, folderWith()),
   }
-  return await renderPreview(deps, REPORT, { ...REPORT, locale, address: null }, 'real', signal)
+  const period = await findPeriod(store, REPORT, now)
+  const figures = await readIssueFigures(deps, REPORT, period, [REPORT], signal)
+  const issue = { figures, renderedAt: now.toISOString() }
+  return await createContents(deps, REPORT, issue)({ ...REPORT, locale }, null)
 }
 
 async function saveDays(store: Store, now: Date): Promise<void> {

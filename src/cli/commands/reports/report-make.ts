@@ -1,7 +1,7 @@
 /**
  * `leadsheet report preview` and `send`: makes the report of a period, either to look at or to mail.
  */
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
 import {
   findAudience,
@@ -23,7 +23,7 @@ import { pauseRefused, reportAs } from '../../../jobs/reports/preferences.ts'
 import { tryReport, withoutPage } from '../../../jobs/reports/preview.ts'
 import { contentsOf } from '../../../jobs/reports/report-content.ts'
 import type { Audience, Recipient, Report } from '../../../jobs/reports/report-definition.ts'
-import { addExamples, instant, wholeNumber } from '../../command.ts'
+import { addExamples, instant } from '../../command.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards } from '../analysis/snapshot.ts'
 import { issuesResult, previewKind, writePreview } from './report-output.ts'
@@ -36,17 +36,14 @@ interface Options {
   readonly to?: string
 }
 
-interface PreviewOptions extends Options {
-  readonly watch?: boolean
-  readonly port: number
-}
-
 const AT = 'make the report as of this time: it covers the last whole period before (default: now)'
 
 export function definePreview(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('preview')
-    .description('make a report without sending it: print its subject and page, or show it as you choose')
+    .description(
+      'make a report without sending it: print its subject and page, write it to a file or mail it as a test',
+    )
     .argument('<name>', 'name of a configured report, or of a folder of templates')
     .option('-o, --output <file>', 'write the report to a file: .html, .txt or .eml')
     .option('--to <address>', 'mail it to this address as a test, which does not count as sending it')
@@ -57,30 +54,13 @@ export function definePreview(parent: Command, terminal: Terminal): void {
       locale,
     )
     .option('--at <time>', AT, instant)
-    .addOption(
-      new Option('--watch', 'show it in the browser, and update it when one of its files changes').conflicts([
-        ...['output', 'to', 'for', 'locale', 'at'],
-      ]),
-    )
-    .option(
-      '--port <number>',
-      'with --watch: port on 127.0.0.1; 0 picks a free port',
-      wholeNumber(0, 65_535),
-      8025,
-    )
-    .action(async (name: string, { watch, port, ...options }: PreviewOptions) => {
-      if (!watch) return terminal.show(await makeOne(terminal, name, options))
-      // The preview server is loaded only here, because it would slow down all other commands.
-      const { watchReport } = await import('./report-watch.ts')
-      await watchReport(terminal, name, port)
-    })
+    .action(async (name: string, options: Options) => terminal.show(await makeOne(terminal, name, options)))
   addExamples(command, [
     'report preview daily',
     'report preview daily -o daily.html',
     'report preview daily --to me@example.com',
     'report preview daily --for dana@example.com --locale de-DE -o daily.eml',
     'report preview daily --at 2026-11-20T07:00:00Z',
-    'report preview daily --watch',
   ])
 }
 

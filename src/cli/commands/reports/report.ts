@@ -92,7 +92,7 @@ async function makeReport(terminal: Terminal, name: string, from: string): Promi
     data: { report: name, file, is_listed: isListed, schedule },
     text: [
       `Made ${relative('', file)}`,
-      `${terminal.style('bold', 'Edit it and preview it')}\n  ${CALLED} report preview ${name} --watch`,
+      `${terminal.style('bold', 'Edit it and preview it')}\n  ${CALLED} report preview ${name} -o ${name}.html`,
       ...(isListed ? [] : [toSend.join('\n')]),
     ],
   }
@@ -101,7 +101,7 @@ async function makeReport(terminal: Terminal, name: string, from: string): Promi
 function refuseTaken(folder: string, name: string): void {
   if (!existsSync(folder)) return
   throw new LeadsheetError('usage_invalid', `${relative('', folder)} already exists`, {
-    hint: `Choose another name, or preview the existing one with ${shellCommand(`report preview ${name} --watch`)}.`,
+    hint: `Choose another name, or preview the existing one with ${shellCommand(`report preview ${name}`)}.`,
   })
 }
 

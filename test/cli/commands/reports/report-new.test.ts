@@ -16,7 +16,7 @@ test('a new report has what another has, and queries that SQLite takes', async (
   const { status, stdout, stderr } = await makeIn(cwd, 'industries')
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toMatch(/^Made templates\/industries\/report\.yaml\n/)
-  expect(stdout).toContain('leadsheet report preview industries --watch')
+  expect(stdout).toContain('leadsheet report preview industries -o industries.html')
 
   const text = readFileSync(join(cwd, 'templates/industries/report.yaml'), 'utf8')
   const definition = parseDefinition({ path: 'report.yaml', text })
