@@ -22,7 +22,6 @@ export const ERROR_CODES = {
   data_network: 'the data directory is on a network file system, where SQLite can lose data',
   data_unwritable: 'the data directory or a file in it cannot be written',
   export_too_large: 'there are more rows than the format of the export can hold',
-  history_missing: 'the history has no leads for the requested time',
   job_busy: 'another process is already doing this',
   job_killed: 'the system killed a process of leadsheet, perhaps because memory is short',
   mail_rejected: 'the mail server refused the message or a recipient',

@@ -34,15 +34,6 @@ export function instant(value: string): string {
   )
 }
 
-/**
- * Parses a day or a time with a zone. Returns a time in UTC. Returns a day unchanged, because the settings
- * decide the time zone of the day.
- */
-export function dayOrInstant(value: string): string {
-  const at = instant(value)
-  return /^\d{4}-\d\d-\d\d$/.test(value) ? value : at
-}
-
 /** Parses a day such as `2026-11-20` and returns it unchanged. */
 export function day(value: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(value) && isDate(value)) return value

@@ -20,7 +20,6 @@ const MISTAKES = 'colour: green\nretention: { daily_after_days: soon }\n'
 /** Each reading command as it is called, with a setting beside data_dir that it needs; null without one. */
 const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   'leads list': null,
-  'leads list --as-of 2026-11-25': 'time_zone',
   'leads list --remote': 'api',
   'leads show LEAD': null,
   'leads show LEAD --remote': 'api',

@@ -3,7 +3,6 @@
  */
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
 import type { Activity, Instant, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
@@ -11,7 +10,6 @@ import type { Rows } from '../db/rows.ts'
 import { insertRows, listOf, numbersIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
-import type { Row, Tables } from '../tables/tables.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
 /** The maximum number of leads that one statement reads. More would block the process for more than 10 ms. */
@@ -195,52 +193,4 @@ export async function saveActivity(
     key: ['resource', 'raw_sha256'],
     update: ['reason', 'last_seen_at'],
   })
-}
-
-/* A lead in the local copy: its row, its enrichment, its versions and its activity. */
-
-interface LocalLead {
-  readonly lead: Omit<Row<'lead'>, 'derived_version'>
-  /** JSON as sent; null where no details were read. */
-  readonly enrichment: string | null
-  readonly versions: readonly LocalVersion[]
-  readonly activity: readonly Pick<
-    Selectable<Tables['activity']>,
-    'at' | 'type' | 'from_status' | 'to_status' | 'agent_id' | 'summary'
-  >[]
-}
-
-export interface LocalVersion {
-  readonly status: string
-  readonly score: number | null
-  readonly value_amount: number | null
-  readonly value_currency: string | null
-  readonly valid_from: Instant
-  readonly valid_to: Instant | null
-}
-
-/** Returns undefined where no sync has read the lead. */
-export async function readLocalLead(db: Db, id: string): Promise<LocalLead | undefined> {
-  const row = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()
-  if (row === undefined) return undefined
-  const { derived_version: _, ...lead } = row
-  const detail = await db
-    .selectFrom('lead_detail')
-    .where('lead_id', '=', id)
-    .select('enrichment')
-    .executeTakeFirst()
-  const versions = await db
-    .selectFrom('lead_version')
-    .where('lead_id', '=', id)
-    .select(['status', 'score', 'value_amount', 'value_currency', 'valid_from', 'valid_to'])
-    .orderBy('valid_from')
-    .execute()
-  const activity = await db
-    .selectFrom('activity')
-    .where('lead_id', '=', id)
-    .select(['at', 'type', 'from_status', 'to_status', 'agent_id', 'summary'])
-    .orderBy('at')
-    .orderBy('id')
-    .execute()
-  return { lead, enrichment: detail?.enrichment ?? null, versions, activity }
 }

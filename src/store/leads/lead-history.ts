@@ -4,10 +4,9 @@
  * or by ours if the upstream gives no time.
  */
 
-import { sql } from 'kysely'
 import { fieldsWith } from '../../domain/lead-fields.ts'
 import type { Instant } from '../../domain/model.ts'
-import { listOf, textsIn } from '../db/rows.ts'
+import { textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db } from '../db/store.ts'
 import type { Row, TrackedColumn } from '../tables/tables.ts'
@@ -188,72 +187,4 @@ export function statesOf({ versions, minorUpdates }: KnownHistory): LeadState[] 
   }
   takeUpdates(null)
   return states
-}
-
-/** Tracked fields have their values of the past moment; other fields have their present values. */
-export interface PastLead {
-  readonly id: string
-  readonly pipeline_id: string
-  readonly status: string
-  readonly score: number | null
-  readonly value_amount: number | null
-  readonly value_currency: string | null
-  readonly agent_id: string | null
-  /** The beginning of the state that the lead had at that moment. */
-  readonly valid_from: Instant
-  readonly company_name: string | null
-  readonly company_country: string | null
-  readonly contact_name: string | null
-}
-
-export interface PastFilter {
-  readonly pipelineId?: string | undefined
-  readonly statuses?: readonly string[] | undefined
-  readonly minScore?: number | undefined
-}
-
-/** Lists leads that existed at an instant, last changed first. `total` also counts those beyond `limit`. */
-export async function listLeadsAsOf(
-  db: Db,
-  at: Instant,
-  { pipelineId, statuses, minScore }: PastFilter,
-  limit: number | null,
-): Promise<{ leads: PastLead[]; total: number }> {
-  const then = sql`(version.valid_to IS NULL OR version.valid_to > ${at})
-    ${pipelineId === undefined ? sql`` : sql`AND version.pipeline_id = ${pipelineId}`}
-    ${statuses === undefined ? sql`` : sql`AND version.status IN ${listOf(statuses)}`}
-    ${minScore === undefined ? sql`` : sql`AND version.score >= ${minScore}`}`
-  const { rows: leads } = await sql<PastLead>`
-    SELECT lead.id, version.pipeline_id, version.status, version.score, version.value_amount, version.value_currency,
-      version.agent_id, version.valid_from, lead.company_name, lead.company_country, lead.contact_name
-    FROM lead_version AS version JOIN lead ON lead.id = version.lead_id
-    WHERE version.valid_from <= ${at} AND ${then}
-    ORDER BY version.valid_from DESC, version.lead_id LIMIT ${limit ?? -1}`.execute(db)
-  // The plus before `version.valid_from` keeps SQLite from using an index, because SQLite would then look up
-  // most rows one by one.
-  const { rows: counted } = await sql<{ n: number }>`
-    SELECT count(*) AS n FROM lead_version AS version WHERE +version.valid_from <= ${at} AND ${then}`.execute(
-    db,
-  )
-  return { leads, total: counted[0]?.n ?? 0 }
-}
-
-/** Counts the leads that were created up to an instant, but whose state at that instant is unknown. */
-export async function countUnknownAsOf(db: Db, at: Instant): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
-    WHERE first_seen_at > ${at} AND created_at <= ${at} AND NOT EXISTS (
-      SELECT 1 FROM lead_version AS version WHERE version.lead_id = lead.id AND version.valid_from <= ${at})`.execute(
-    db,
-  )
-  return rows[0]?.n ?? 0
-}
-
-/** Finds the beginning of the first known state and of the first sync. Each is null where there is none. */
-export async function findHistoryStart(
-  db: Db,
-): Promise<{ firstState: Instant | null; firstSync: Instant | null }> {
-  const { rows } = await sql<{ firstState: Instant | null; firstSync: Instant | null }>`
-    SELECT (SELECT valid_from FROM lead_version ORDER BY valid_from LIMIT 1) AS "firstState",
-      (SELECT min(started_at) FROM sync_run) AS "firstSync"`.execute(db)
-  return rows[0] ?? { firstState: null, firstSync: null }
 }

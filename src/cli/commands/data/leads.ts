@@ -1,21 +1,14 @@
-/**
- * `leadsheet leads`: lists leads of the local copy, now or at a past time. With `--remote`, the command lists
- * the leads of the upstream instead.
- */
+/** `leadsheet leads`: lists leads of the local copy. With `--remote`, the command lists those of the upstream. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { openDataToRead } from '../../../app/installation.ts'
 import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../../../contract/lead.ts'
-import type { Instant, Lead } from '../../../domain/model.ts'
+import type { Lead } from '../../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { startOfDay } from '../../../schedule/zone.ts'
-import type { Db } from '../../../store/db/store.ts'
-import type { PastFilter, PastLead } from '../../../store/leads/lead-history.ts'
-import { countUnknownAsOf, findHistoryStart, listLeadsAsOf } from '../../../store/leads/lead-history.ts'
-import { DAY_MS } from '../../../time.ts'
+import { type LocalLeadLine, listLocalLeads } from '../../../store/leads/local-lead.ts'
 import type { RawRecord } from '../../../upstream/mapping/raw-record.ts'
 import type { RawPage, Source } from '../../../upstream/source.ts'
-import { addExamples, collect, dayOrInstant, instant, wholeNumber } from '../../command.ts'
+import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
 import { formatInstant, formatMoney, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
@@ -36,7 +29,6 @@ interface ListOptions {
   readonly limit: number
   readonly cursor?: string
   readonly all?: boolean
-  readonly asOf?: string
   readonly remote?: boolean
 }
 
@@ -50,6 +42,18 @@ const COLUMNS: readonly Column<Lead>[] = [
   { title: 'PIPELINE', value: (lead) => lead.pipelineId, isOptional: true },
   { title: 'COUNTRY', value: (lead) => lead.companyCountry, isOptional: true },
   { title: 'CONTACT', value: (lead) => lead.contactName, isOptional: true },
+]
+
+const LOCAL_COLUMNS: readonly Column<LocalLeadLine>[] = [
+  { title: 'ID', value: (lead) => lead.id, isWhole: true },
+  { title: 'COMPANY', value: (lead) => lead.company_name },
+  { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
+  { title: 'SCORE', value: (lead) => lead.score },
+  { title: 'UPDATED', value: (lead) => formatInstant(lead.updated_at), isWhole: true },
+  { title: 'VALUE', value: (lead) => formatMoney(lead.value_amount, lead.value_currency), isOptional: true },
+  { title: 'PIPELINE', value: (lead) => lead.pipeline_id, isOptional: true },
+  { title: 'COUNTRY', value: (lead) => lead.company_country, isOptional: true },
+  { title: 'CONTACT', value: (lead) => lead.contact_name, isOptional: true },
 ]
 
 export function defineLeads(command: Command, terminal: Terminal): void {
@@ -79,17 +83,11 @@ export function defineLeads(command: Command, terminal: Terminal): void {
       ),
     )
     .option('--cursor <cursor>', 'with --remote: start at this cursor, which the previous page returned')
-    .addOption(
-      new Option('--as-of <time>', 'list leads as they were at the end of this day, or at this time')
-        .argParser(dayOrInstant)
-        .conflicts(['remote']),
-    )
     .action(async (options: ListOptions) => terminal.show(await listLeads(terminal, options)))
   addExamples(list, [
     'leads list --status replied --status meeting --min-score 80',
     'leads list --remote --updated-since 2026-11-20 --sort=-score',
     'leads list --remote --q robotics --all --json > robotics.json',
-    'leads list --as-of 2026-11-15 --status contacted',
   ])
 
   const show = command
@@ -110,9 +108,16 @@ export function defineLeads(command: Command, terminal: Terminal): void {
 async function listLeads(terminal: Terminal, options: ListOptions): Promise<Result> {
   if (options.remote) return withSource(terminal, (source) => fetchLeads(terminal, source, options), 'reads')
   refuseRemoteOptions(options)
-  const { asOf, pipeline, status, minScore, limit, all } = options
+  const { pipeline, status, minScore, limit, all } = options
+  await using store = await openDataToRead(await terminal.dataConfig())
   const filter = { pipelineId: pipeline, statuses: status, minScore }
-  return listLocalLeads(terminal, { asOf: asOf ?? null, limit: all ? null : limit, ...filter })
+  const { leads, total } = await listLocalLeads(store.db, filter, all ? null : limit)
+  return {
+    data: leads,
+    meta: { total },
+    text: [table(leads, LOCAL_COLUMNS)],
+    notes: [`${leads.length} of ${total} leads`],
+  }
 }
 
 /** @throws LeadsheetError usage_invalid if an option is given that needs `--remote` */
@@ -156,90 +161,4 @@ async function fetchPages(terminal: Terminal, source: Source, options: ListOptio
     progress.update(records.length, total)
   } while (all && next !== null)
   return { records, next, total }
-}
-
-/**
- * @param suffix a text after the headings of columns that always show present values. It is ` NOW` in a list
- * for a past time, otherwise empty.
- */
-function localColumns(suffix: string): readonly Column<PastLead>[] {
-  return [
-    { title: 'ID', value: (lead) => lead.id, isWhole: true },
-    { title: `COMPANY${suffix}`, value: (lead) => lead.company_name },
-    { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
-    { title: 'SCORE', value: (lead) => lead.score },
-    { title: 'SINCE', value: (lead) => formatInstant(lead.valid_from), isWhole: true },
-    {
-      title: 'VALUE',
-      value: (lead) => formatMoney(lead.value_amount, lead.value_currency),
-      isOptional: true,
-    },
-    { title: 'PIPELINE', value: (lead) => lead.pipeline_id, isOptional: true },
-    { title: `COUNTRY${suffix}`, value: (lead) => lead.company_country, isOptional: true },
-    { title: `CONTACT${suffix}`, value: (lead) => lead.contact_name, isOptional: true },
-  ]
-}
-
-interface LocalOptions extends PastFilter {
-  /** A day, or an instant; null for now. */
-  readonly asOf: string | null
-  /** The maximum number of leads to list; null for all. */
-  readonly limit: number | null
-}
-
-/** @throws LeadsheetError usage_invalid, history_missing, store_* */
-async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: LocalOptions): Promise<Result> {
-  const config = await terminal.dataConfig(...(asOf !== null && isDay(asOf) ? (['time_zone'] as const) : []))
-  const now = new Date()
-  const at = asOf === null ? now.toISOString() : momentOf(asOf, config.timeZone, now)
-  await using store = await openDataToRead(config)
-  const { firstSync } = await requireHistory(store.db, at)
-  const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
-  const unknown = await countUnknownAsOf(store.db, at)
-  const day = asOf !== null && isDay(asOf) ? `the end of ${asOf} in ${config.timeZone}, ` : ''
-  const notes = [`${leads.length} of ${total} leads as of ${day}${formatInstant(at)}`]
-  if (unknown > 0) {
-    notes.push(
-      `Not listed, because the state at that time is unknown: ${unknown} of the leads created by then.`,
-    )
-  }
-  if (firstSync !== null && at < firstSync) {
-    notes.push(
-      `Before the first sync (${formatInstant(firstSync)}) a lead is known only from its last change of status on.`,
-    )
-  }
-  return {
-    data: leads,
-    meta: { as_of: at, first_sync: firstSync, total, unknown },
-    text: [table(leads, localColumns(asOf === null ? '' : ' NOW'))],
-    notes,
-  }
-}
-
-/**
- * Returns the last moment of the day `asOf` in the time zone, but never a moment after now. If `asOf` is a
- * time and not a day, returns that time.
- */
-function momentOf(asOf: string, timeZone: string, now: Date): Instant {
-  const day = Date.parse(asOf) / DAY_MS
-  const begins = isDay(asOf) ? startOfDay(day, timeZone) : Date.parse(asOf)
-  if (begins > now.getTime()) {
-    throw new LeadsheetError('usage_invalid', `--as-of ${asOf} is in the future`)
-  }
-  const last = isDay(asOf) ? startOfDay(day + 1, timeZone) - 1 : begins
-  return new Date(Math.min(last, now.getTime())).toISOString()
-}
-
-function isDay(asOf: string): boolean {
-  return asOf.length === 'YYYY-MM-DD'.length
-}
-
-async function requireHistory(db: Db, at: Instant): Promise<{ firstSync: Instant | null }> {
-  const { firstState, firstSync } = await findHistoryStart(db)
-  if (firstState !== null && firstState <= at) return { firstSync }
-  const known =
-    firstState === null ? 'no sync has read leads yet' : `it begins at ${formatInstant(firstState)}`
-  throw new LeadsheetError('history_missing', `the history has no leads at ${formatInstant(at)}: ${known}`, {
-    hint: 'History begins with the first sync, and reaches back to each lead’s last change of status before it.',
-  })
 }
