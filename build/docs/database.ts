@@ -8,15 +8,15 @@ import { readSnapshotDictionary, withEmptySnapshot } from '../../src/store/snaps
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { code, page, sentence, table } from './markdown.ts'
 
-const OPENING = `What analysts find in \`snapshot.db\`, table by table. The tables \`dictionary_table\` and \`dictionary\` of the file say the same, with row counts, the share of nulls and examples.
+const OPENING = `What analysts find in \`snapshot.db\`, table by table. The tables \`dictionary_table\` and \`dictionary\` of the file say the same.
 
 Our clock is the clock of the machine that runs leadsheet. A source is a path in the records of the upstream, \`ours\` for what leadsheet keeps itself, or \`computed\`. A type is empty where a view computes the column.
 
-If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-workers.md#let-analysts-in) reads the same tables and views there. The meanings are comments: \`\\d+ lead\` in psql shows them. The differences are:
+If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-workers.md#let-analysts-in) reads the same tables and views there. The differences are:
 
 - TEXT is \`text\`, sorted by its bytes. INTEGER is \`bigint\`. Instants are the same texts.
 - REAL is \`double precision\`.
-- Only the snapshot has \`figure\`, \`dictionary\`, \`dictionary_table\`, \`snapshot_info\`, \`lead_text\`, \`lead_fts\` and \`lead_search\`.`
+- Only the snapshot has \`dictionary\`, \`dictionary_table\` and \`snapshot_info\`.`
 
 export async function databasePage(): Promise<string> {
   const dictionary = await describeEmpty()
@@ -45,17 +45,11 @@ function tableSections({ tables, columns }: Dictionary): string[] {
   return tables.map(({ table_name: name, kind, meaning }) => {
     const rows = columns
       .filter((column) => column.table_name === name)
-      .map((column) => [
-        code(column.column_name),
-        column.type ?? '',
-        column.unit ?? '',
-        column.meaning,
-        column.source_path,
-      ])
+      .map((column) => [code(column.column_name), column.type ?? '', column.meaning, column.source_path])
     return [
       `## ${name}${kind === 'table' ? '' : ` (${kind})`}`,
       sentence(meaning),
-      table(['Column', 'Type', 'Unit', 'Meaning', 'Source'], rows),
+      table(['Column', 'Type', 'Meaning', 'Source'], rows),
     ].join('\n\n')
   })
 }

@@ -52,7 +52,7 @@ export function errorsPage(): string {
 export function figuresPage(): string {
   return page(
     'Figures',
-    'Every figure has one definition. For the same period and leads, reports, `npx leadsheet figures`, `npx leadsheet figures NAME` and the table `figure` of the snapshot give the same number.',
+    'Every figure has one definition. For the same period and leads, reports, `npx leadsheet figures` and `npx leadsheet figures NAME` give the same number.',
     table(
       ['Figure', 'Title', 'Unit', 'Meaning'],
       FIGURES.map(({ name, title, unit, meaning }) => [code(name), title, unit, meaning]),

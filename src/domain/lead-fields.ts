@@ -19,7 +19,7 @@ interface LeadFieldRow {
   readonly absent?: string
   /** Names the unit, or whose clock an instant comes from. It becomes the comment of the column. */
   readonly meaning: string
-  /** Marks personal data. The data dictionary and drafted profiles show no example of it. */
+  /** Marks personal data. Drafted profiles show no example of it. */
   readonly isPersonal?: true
   readonly isFilter?: true
   /** Marks a field whose change stores a new version of the lead. */

@@ -134,14 +134,6 @@ it.skipIf(!isRoot || !hasSqlite3)(
       encoding: 'utf8',
     })
     expect(asked).toMatchObject({ status: 0, stdout: `7.0|7.0|${LEADS}\n` })
-    const search = "SELECT count(*) FROM lead_search WHERE words MATCH 'company'"
-    const searched = spawnSync('sqlite3', ['snapshot.db', search], {
-      cwd: shared,
-      uid: NOBODY,
-      gid: NOBODY,
-      encoding: 'utf8',
-    })
-    expect(searched).toMatchObject({ status: 0, stdout: `${LEADS}\n` })
     const written = spawnSync('sqlite3', ['snapshot.db', 'DELETE FROM lead'], {
       cwd: shared,
       uid: NOBODY,

@@ -86,7 +86,6 @@ function csvOf({ columns, rows }: ListTable, locale: string): Buffer {
 async function xlsxOf({ title, columns, rows }: ListTable): Promise<Buffer> {
   const sheet = {
     name: title,
-    rows: rows.length,
     columns: columns.map((column, index) => ({
       ...column,
       width: widthOf([column.name, ...rows.map((row) => row[index] ?? null)]),

@@ -44,8 +44,6 @@ const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt num
 
 interface Sheet {
   readonly name: string
-  /** The number of rows; null if the rows are not counted yet. */
-  readonly rows: number | null
   readonly columns: readonly {
     readonly name: string
     /** True if times in the column are written as Excel dates. The rows contain times as texts. */
@@ -91,11 +89,10 @@ function workbookXml(table: string): string {
 }
 
 function* sheetXml(
-  { name, rows: count, columns }: Sheet,
+  { name, columns }: Sheet,
   chunks: Iterable<readonly Row[]>,
   onCut: () => void,
 ): Generator<string> {
-  if (count !== null && count >= ROWS_MAX) throw tooLarge(name)
   const letters = columns.map((_, index) => columnLetters(index))
   const frozen = `<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`
   const widths = columns.map(

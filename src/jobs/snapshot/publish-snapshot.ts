@@ -222,14 +222,9 @@ function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: re
     databases: {
       [DATABASE]: {
         tables: Object.fromEntries(
-          dictionary.tables.map(({ table_name: name, kind, meaning }) => [
+          dictionary.tables.map(({ table_name: name, meaning }) => [
             name,
-            {
-              description: meaning,
-              columns: columnsOf(dictionary, name),
-              ...(name === 'lead' && { fts_table: 'lead_fts', fts_pk: 'no' }),
-              ...(kind === 'search' && { hidden: true }),
-            },
+            { description: meaning, columns: columnsOf(dictionary, name) },
           ]),
         ),
         queries: Object.fromEntries(
@@ -244,16 +239,8 @@ function columnsOf({ columns }: Dictionary, table: string): Record<string, strin
   return Object.fromEntries(
     columns
       .filter((column) => column.table_name === table)
-      .map(({ column_name: name, meaning, unit }) => [name, withUnit(meaning, unit)]),
+      .map(({ column_name: name, meaning }) => [name, meaning]),
   )
-}
-
-/**
- * Adds the unit to the description of a column, unless the description already contains it. Datasette's own
- * `units` are not used, because they would show 0.02 days as 20 millidays.
- */
-function withUnit(meaning: string, unit: string | null): string {
-  return unit === null || meaning.includes(unit) ? meaning : `${meaning} (${unit})`
 }
 
 /*

@@ -6,7 +6,7 @@
 import { sql } from 'kysely'
 import type { PublishedRange, PublishedRecord, RangeKind } from '../../domain/insight.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import { publishedRecords } from '../schema/insight-views.ts'
+import { publishedRecords } from '../schema/views.ts'
 
 const DAY_MS = 86_400_000
 /** The length of a window in days. Ranges of win rates are grouped by the window in which they end. */

@@ -5,12 +5,12 @@ import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
 import { CRASH_MARKER } from '../db/postgres.ts'
 import { POOLER_HINT } from '../db/postgres-failure.ts'
-import { describeSchema, quoted } from '../schema/describe.ts'
-import { listObjects, MIGRATIONS, openEmptyDatabase } from '../schema/migrate.ts'
+import { quoted } from '../schema/describe.ts'
+import { listObjects, MIGRATIONS, openEmptyDatabase, type SqliteObject } from '../schema/migrate.ts'
 import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
 import { FUNCTIONS, TRIGGERS } from './functions.ts'
-import { commentsSql, tablesInOrder, textOf, translateSchema } from './schema-from-sqlite.ts'
+import { textOf, translateSchema } from './schema-from-sqlite.ts'
 
 const UNIQUE_VIOLATION = '23505'
 const INVALID_TABLE_DEFINITION = '42P16'
@@ -95,20 +95,17 @@ async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace)
 }
 
 async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
-  const model = await readModel()
-  for (const statement of [...FUNCTIONS, ...translateSchema(model.objects)]) await run(trx, statement)
+  for (const statement of [...FUNCTIONS, ...translateSchema(await listTables())]) await run(trx, statement)
   await run(trx, 'CREATE TABLE kysely_migration (name text PRIMARY KEY, timestamp text NOT NULL)')
   for (const name of Object.keys(MIGRATIONS))
     await sql`INSERT INTO kysely_migration VALUES (${name}, ${new Date().toISOString()})`.execute(trx)
   await createDefinitions(trx, place)
 }
 
-/** Creates the functions, triggers, views and comments. They are created again when their text changes. */
+/** Creates the functions, triggers and views. They are created again when their text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   for (const statement of [...FUNCTIONS, ...CRASH_MARKER, ...TRIGGERS]) await run(trx, statement)
   await replaceViews(trx, place)
-  for (const relation of (await readModel()).relations)
-    for (const statement of commentsSql(relation)) await run(trx, statement)
 }
 
 /** Keeps analysts' views of ours, unless our views lose columns or change their order. */
@@ -144,13 +141,10 @@ async function run(db: Kysely<Tables>, statement: string): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(statement))
 }
 
-/** The schema of an empty SQLite database, in `relations` only what PostgreSQL has too. */
-async function readModel() {
+async function listTables(): Promise<SqliteObject[]> {
   const database = await openEmptyDatabase()
   try {
-    const objects = listObjects(database)
-    const known = new Set([...tablesInOrder(objects).map(({ name }) => name), ...Object.keys(VIEWS)])
-    return { objects, relations: describeSchema(database).filter(({ name }) => known.has(name)) }
+    return listObjects(database)
   } finally {
     database.close()
   }

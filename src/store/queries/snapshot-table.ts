@@ -11,10 +11,8 @@ export type CellType = 'text' | 'integer' | 'real' | 'instant'
 
 export interface SnapshotTable {
   readonly name: string
-  /** The number of rows; null for a view, because counting its rows would take long. */
-  readonly rows: number | null
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
-  /** Types that fit all values. Reads the whole table if the schema leaves a type open. */
+  /** Types that fit all values. Reads the whole table where the schema leaves a type open. */
   readTypes(): CellType[]
   readRows(chunkSize: number): Generator<Row[], void, void>
 }
@@ -28,43 +26,31 @@ export interface SnapshotReader extends Disposable {
 
 export function openSnapshot(file: string): SnapshotReader {
   const database = new Database(file, { readonly: true, fileMustExist: true })
-  const tables = database
-    .prepare<[], TableRow>(`SELECT table_name, rows FROM dictionary_table WHERE kind IN ('table', 'view')`)
-    .all()
+  const names = database.prepare<[], string>('SELECT table_name FROM dictionary_table').pluck().all()
   return {
-    names: tables.map((table) => table.table_name),
-    findTable(name) {
-      const found = tables.find((table) => table.table_name === name)
-      return found && openTable(database, found)
-    },
+    names,
+    findTable: (name) => (names.includes(name) ? openTable(database, name) : undefined),
     [Symbol.dispose]: () => void database.close(),
   }
-}
-
-interface TableRow {
-  readonly table_name: string
-  readonly rows: number | null
 }
 
 interface ColumnRow {
   readonly column_name: string
   readonly type: string | null
-  readonly unit: string | null
+  readonly meaning: string
 }
 
-function openTable(database: Database.Database, table: TableRow): SnapshotTable {
-  const { table_name: name, rows } = table
+function openTable(database: Database.Database, name: string): SnapshotTable {
   const columns = database
     .prepare<[string], ColumnRow>(
-      'SELECT column_name, type, unit FROM dictionary WHERE table_name = ? ORDER BY position',
+      'SELECT column_name, type, meaning FROM dictionary WHERE table_name = ? ORDER BY position',
     )
     .all(name)
   const list = columns.map((column) => quoted(column.column_name)).join(', ')
   return {
     name,
-    rows,
-    columns: columns.map((column) => ({ name: column.column_name, isInstant: column.unit === 'UTC' })),
-    readTypes: () => readTypes(database, table, columns),
+    columns: columns.map((column) => ({ name: column.column_name, isInstant: isInstant(column) })),
+    readTypes: () => columns.map((column) => readType(database, name, column)),
     *readRows(chunkSize) {
       const select = database
         .prepare<[], (Cell | Buffer)[]>(`SELECT ${list} FROM ${quoted(name)}`)
@@ -82,52 +68,25 @@ function openTable(database: Database.Database, table: TableRow): SnapshotTable 
   }
 }
 
+function isInstant({ meaning }: ColumnRow): boolean {
+  return meaning.startsWith('UTC')
+}
+
 const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
 const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
 
-/** The types that occur: 1 for yes, 0 for no, null without values. `instants` holds if all values are. */
-interface Seen {
-  readonly text: bigint | null
-  readonly real: bigint | null
-  readonly integer: bigint | null
-  readonly instants: bigint | null
-}
-
-function readTypes(
-  database: Database.Database,
-  { table_name: table, rows }: TableRow,
-  columns: readonly ColumnRow[],
-): CellType[] {
-  const open = columns.filter(({ type, unit }) => unit === 'UTC' || DECLARED[type ?? ''] === undefined)
-  const names = open.map((column) => quoted(column.column_name))
-  const questions = names.flatMap((name) => [
-    `max(typeof(${name}) IN ('text', 'blob'))`,
-    `max(typeof(${name}) = 'real')`,
-    `max(typeof(${name}) = 'integer')`,
-    `min(${name} GLOB '${INSTANT}')`,
-  ])
-  // Computes a view before the aggregate, because some functions of views fail within an aggregate.
-  const values = rows === null ? `(SELECT ${names.join(', ')} FROM ${quoted(table)} LIMIT -1)` : quoted(table)
-  const answers =
-    questions.length === 0
-      ? []
-      : database
-          .prepare<[], (bigint | null)[]>(`SELECT ${questions.join(', ')} FROM ${values}`)
-          .raw()
-          .safeIntegers()
-          .get()
-  return columns.map((column) => {
-    const index = open.indexOf(column)
-    if (index < 0) return DECLARED[column.type ?? ''] ?? 'text'
-    const [text = null, real = null, integer = null, instants = null] = (answers ?? []).slice(index * 4)
-    return typeOf(column, { text, real, integer, instants })
-  })
-}
-
-/** Without values, gives the type that they would have, so that it is the same in every export. */
-function typeOf(column: ColumnRow, seen: Seen): CellType {
-  if (column.unit === 'UTC') return seen.instants === 0n ? 'text' : 'instant'
-  if (seen.text === 1n) return 'text'
-  if (seen.real === 1n) return 'real'
-  return seen.integer === 1n ? 'integer' : 'text'
+/** Reads the values of an instant, which may be another text, and of a column that a view computes. */
+function readType(database: Database.Database, table: string, column: ColumnRow): CellType {
+  const name = quoted(column.column_name)
+  const values = (what: string): unknown[] =>
+    database
+      .prepare(`SELECT DISTINCT ${what} FROM ${quoted(table)} WHERE ${name} IS NOT NULL`)
+      .pluck()
+      .all()
+  if (isInstant(column)) return values(`${name} GLOB '${INSTANT}'`).includes(0) ? 'text' : 'instant'
+  const declared = DECLARED[column.type ?? '']
+  if (declared !== undefined) return declared
+  const types = values(`typeof(${name})`)
+  if (types.length === 0 || types.includes('text') || types.includes('blob')) return 'text'
+  return types.includes('real') ? 'real' : 'integer'
 }

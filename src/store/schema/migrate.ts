@@ -102,7 +102,7 @@ export interface SqliteObject {
   readonly sql: string
 }
 
-/** Its comments on tables, views and columns are also used for PostgreSQL. */
+/** Opens a database in memory with the present schema and no rows. */
 export async function openEmptyDatabase(): Promise<Database.Database> {
   const database = new Database(':memory:')
   await migrate(new Kysely<Tables>({ dialect: dialectOf(database, () => null) }), ':memory:')

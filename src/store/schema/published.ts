@@ -3,7 +3,6 @@
  * table is private until somebody adds it. Recipients, sent messages and the internals of a sync stay in the
  * store.
  */
-import { fieldsWith } from '../../domain/lead-fields.ts'
 
 /** The published tables, each with the columns that are left out. */
 export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
@@ -70,18 +69,4 @@ export const PRIVATE: readonly string[] = [
 ]
 
 /** An analyst's view with one of these names is not copied into the snapshot. */
-export const OWN: readonly string[] = [
-  'snapshot_info',
-  'figure',
-  'dictionary',
-  'dictionary_table',
-  'lead_text',
-  'lead_fts',
-  'lead_search',
-]
-
-/** Columns with personal data. The dictionary shows no examples of them. */
-export const PERSONAL: readonly string[] = [
-  ...fieldsWith('isPersonal').map(({ column }) => `lead.${column}`),
-  'activity.summary',
-]
+export const OWN: readonly string[] = ['snapshot_info', 'dictionary', 'dictionary_table']

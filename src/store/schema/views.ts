@@ -1,14 +1,23 @@
 /** The SQL of the views that analysts and figures read. A view comes after the views that it reads. */
-import type { Kysely } from 'kysely'
-import { CompiledQuery, sql } from 'kysely'
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type { Tables } from '../tables/tables.ts'
-import { INSIGHT_VIEWS } from './insight-views.ts'
 import { LEAD_EVENT } from './lead-event-view.ts'
 
 /** The fields of a lead, without the columns that only the program needs. */
 const BUSINESS = sql.join(LEAD_FIELDS.map(({ column }) => sql.ref(`lead.${column}`)))
 const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
+
+/** Groups rows of published_range (chosen by `where`) in the order of the primary key, which saves sorting. */
+export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`SELECT time_zone, kind, figure, pipelines, CAST(sum(ranges) AS bigint) AS ranges, CAST(sum(hits) AS bigint) AS hits,
+      count(*) AS windows, sum(CAST(hits AS double precision) / ranges) AS windows_hit
+    FROM (SELECT time_zone, kind, figure, pipelines, count(*) AS ranges,
+        count(*) FILTER (WHERE actual BETWEEN low AND high) AS hits
+      FROM published_range WHERE actual IS NOT NULL AND ${where}
+      GROUP BY time_zone, kind, figure, pipelines, time_window) AS by_window
+    GROUP BY time_zone, kind, figure, pipelines`
+}
 
 export const VIEWS = {
   // The casts give both parts of the UNION the same types; otherwise SQLite would compute all versions before
@@ -81,22 +90,6 @@ export const VIEWS = {
       round(24 * (julianday(coalesce(next_at, deleted_since, last_at)) - julianday(began_at)), 2) AS hours
     FROM outage JOIN agent ON agent.id = outage.agent_id`,
 
-  pipeline_stat_change: sql`CREATE VIEW pipeline_stat_change AS
-    -- one row per sample of a pipeline's statistics after the first: what changed since the sample before
-    -- since: UTC, by the upstream's clock: as_of of the sample before
-    -- leads_change: change in the number of all leads
-    -- open_change: change in the number of open leads
-    -- won_change: change in the number of won leads
-    -- lost_change: change in the number of lost leads
-    -- disqualified_change: change in the number of disqualified leads
-    SELECT * FROM (
-      SELECT pipeline_id, as_of, lag(as_of) OVER samples AS since,
-        leads - lag(leads) OVER samples AS leads_change, open - lag(open) OVER samples AS open_change,
-        won - lag(won) OVER samples AS won_change, lost - lag(lost) OVER samples AS lost_change,
-        disqualified - lag(disqualified) OVER samples AS disqualified_change
-      FROM pipeline_stat WINDOW samples AS (PARTITION BY pipeline_id ORDER BY observed_at)) AS reading
-    WHERE since IS NOT NULL`,
-
   pipeline_stat_latest: sql`CREATE VIEW pipeline_stat_latest AS
     -- one row per pipeline: the last sample of its statistics, as the upstream computes them
     SELECT pipeline.name AS pipeline_name, pipeline_stat.*
@@ -133,51 +126,13 @@ export const VIEWS = {
     JOIN pipeline ON pipeline.id = ours.id
     LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id`,
 
-  stat_reconciliation: sql`CREATE VIEW stat_reconciliation AS
-    -- one row per pipeline and figure of its last statistics: the value of the upstream beside our value for the same time
-    -- figure: leads, open, won, lost and disqualified count leads; win_rate is won / (won + lost); open_value and won_value are money
-    -- currency: ISO 4217, for figures that are money; null for others
-    -- ours: counted from our history for the time as_of; money in whole units of the column currency
-    -- upstream: the value that the upstream computes
-    -- difference: ours - upstream; 0 if the copy is complete and nothing changed during the sync
-    WITH level AS (
-      SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, lead_day.leads, lead_day.value_amount
-      FROM pipeline_stat_latest JOIN lead_day USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_day.status
-      WHERE day < substr(as_of, 1, 10)
-      UNION ALL
-      SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, lead_event.leads, lead_event.value_amount
-      FROM pipeline_stat_latest JOIN lead_event USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_event.status
-      WHERE at >= substr(as_of, 1, 10) AND at <= as_of),
-    counted AS (
-      SELECT pipeline_id, sum(leads) AS leads, ifnull(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
-        ifnull(sum(leads) FILTER (WHERE outcome = 'won'), 0) AS won,
-        ifnull(sum(leads) FILTER (WHERE outcome = 'lost'), 0) AS lost,
-        ifnull(sum(leads) FILTER (WHERE outcome = 'disqualified'), 0) AS disqualified
-      FROM level GROUP BY pipeline_id),
-    valued AS (
-      SELECT pipeline_id, outcome, value_currency, round(round(sum(value_amount), 4), 2) + 0 AS amount
-      FROM level GROUP BY pipeline_id, outcome, value_currency),
-    compared AS (
-      SELECT stat.*, figure.value AS figure,
-        CASE figure.value WHEN 'open_value' THEN open_value_currency WHEN 'won_value' THEN won_value_currency END AS currency,
-        CASE figure.value WHEN 'leads' THEN stat.leads WHEN 'open' THEN stat.open WHEN 'won' THEN stat.won
-          WHEN 'lost' THEN stat.lost WHEN 'disqualified' THEN stat.disqualified WHEN 'win_rate' THEN win_rate
-          WHEN 'open_value' THEN open_value_amount ELSE won_value_amount END AS upstream
-      FROM pipeline_stat_latest AS stat
-      CROSS JOIN json_each('["leads","open","won","lost","disqualified","win_rate","open_value","won_value"]') AS figure),
-    reconciled AS (
-      SELECT compared.pipeline_id, pipeline_name, figure, currency, upstream, as_of, CASE figure
-          WHEN 'leads' THEN ifnull(counted.leads, 0) WHEN 'open' THEN ifnull(counted.open, 0)
-          WHEN 'won' THEN ifnull(counted.won, 0) WHEN 'lost' THEN ifnull(counted.lost, 0)
-          WHEN 'disqualified' THEN ifnull(counted.disqualified, 0)
-          WHEN 'win_rate' THEN round(CAST(counted.won AS double precision) / nullif(counted.won + counted.lost, 0), 4)
-          ELSE ifnull((SELECT amount FROM valued WHERE valued.pipeline_id = compared.pipeline_id
-            AND value_currency = currency AND outcome = substr(figure, 1, instr(figure, '_') - 1)), 0) END AS ours
-      FROM compared LEFT JOIN counted ON counted.pipeline_id = compared.pipeline_id WHERE upstream IS NOT NULL)
-    SELECT pipeline_id, pipeline_name, figure, currency, ours, upstream, round(ours - upstream, 4) AS difference, as_of
-    FROM reconciled`,
-
-  ...INSIGHT_VIEWS,
+  published_record: sql`CREATE VIEW published_record AS
+    -- one row per time zone, kind of range, figure and pipelines: how many ranges in published_range held, without those still open
+    -- ranges: number of ranges
+    -- hits: number of ranges that held: the real number lay within them
+    -- windows: number of different time windows, by the column time_window of published_range
+    -- windows_hit: for each window the share of its ranges that held, added up
+    ${publishedRecords(sql`true`)}`,
 } as const
 
 /** Tells whether the file has the views in `VIEWS` with the same SQL. Views of analysts are not checked. */

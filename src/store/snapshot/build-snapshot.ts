@@ -1,15 +1,12 @@
 /**
  * Builds a snapshot: copies the published parts of the store into a new file, from one consistent read of the
- * database. Then adds the dictionary and the full-text search to the file. The work blocks its process, so it
- * runs in a child process.
+ * database. Then adds the dictionary to the file. The work blocks its process, so it runs in a child process.
  */
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
 import { OWN, PUBLISHED } from '../schema/published.ts'
-import { createDictionary, fillDictionary } from './dictionary.ts'
-import { fillFigures } from './figure-sql.ts'
-import { createSearch, fillSearch } from './search.ts'
+import { writeDictionary } from './dictionary.ts'
 
 export interface SnapshotJob {
   readonly live: string
@@ -45,13 +42,8 @@ export function buildSnapshot(job: SnapshotJob): void {
     database.exec('BEGIN')
     copyTables(database)
     copyViews(database)
-    createInfo(database)
-    createSearch(database)
-    createDictionary(database)
-    fillSearch(database)
-    fillInfo(database, job)
-    fillFigures(database)
-    fillDictionary(database, job.sourcePaths)
+    writeInfo(database, job)
+    writeDictionary(database, job.sourcePaths)
     database.exec('COMMIT')
     database.exec('DETACH live')
     database.pragma(`analysis_limit = ${ANALYSIS_ROWS}`)
@@ -139,7 +131,7 @@ function canRead(database: Database.Database, view: string): boolean {
   }
 }
 
-function createInfo(database: Database.Database): void {
+function writeInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
   database.exec(`
     CREATE TABLE snapshot_info ( -- one row per file: which data this snapshot has, and when it was made
       made_at TEXT NOT NULL, -- UTC, by our clock: when the file was made
@@ -147,23 +139,7 @@ function createInfo(database: Database.Database): void {
       leads_as_of TEXT, -- UTC: all changes of leads before this time are included; later ones may be
       schema TEXT NOT NULL, -- name of the last migration of its tables
       leadsheet_version TEXT NOT NULL -- version of leadsheet that made the file
-    ) STRICT;
-    CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that computes it for the last issue
-      report TEXT NOT NULL, -- report_issue.report; empty before the first issue, when the figures are those of the last whole day in UTC
-      name TEXT NOT NULL, -- name of the figure, as in the command figures
-      title TEXT NOT NULL, -- title of the figure
-      meaning TEXT NOT NULL, -- what it counts, and what it leaves out
-      unit TEXT NOT NULL, -- unit of its value: leads; share (0.25 is 25 %); money or money a day, by currency; days; list: one row per lead
-      period_from TEXT NOT NULL, -- UTC: when the period of the last issue begins
-      period_to TEXT NOT NULL, -- UTC: when it ends (exclusive)
-      sql TEXT NOT NULL, -- SQL for this file: computes the figure for that period, as it was known when the issue was made
-      prior_sql TEXT NOT NULL, -- SQL for this file: computes the same for the period of comparison
-      coverage_sql TEXT, -- SQL for this file: computes how many leads matter (of) and how many have a known history (known); null if the figure needs no history
-      PRIMARY KEY (report, name)
-    ) STRICT, WITHOUT ROWID`)
-}
-
-function fillInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
+    ) STRICT`)
   database
     .prepare(
       `INSERT INTO snapshot_info

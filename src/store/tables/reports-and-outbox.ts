@@ -22,7 +22,7 @@ export const REPORTS = [
     figures_format INTEGER, -- format of its figures; an issue of another format than today's is shown and sent as stored; null if unknown
     text TEXT NOT NULL,
     html TEXT NOT NULL,
-    figures TEXT NOT NULL, -- JSON: all its numbers; the table figure of the snapshot has their SQL
+    figures TEXT NOT NULL, -- JSON: all its numbers
     UNIQUE (report, period_from, period_to, variant)
   ) STRICT`,
   `CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,

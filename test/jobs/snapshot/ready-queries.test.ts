@@ -114,7 +114,6 @@ describe('the ready queries', () => {
       "SELECT table_name || '.' || column_name AS name FROM dictionary",
     )
     expect(described.sort()).toEqual(present.map(({ name }) => name).sort())
-    expect(tables['lead']).toMatchObject({ fts_table: 'lead_fts', fts_pk: 'no' })
     expect(tables['stage_stay']?.columns['days']).toMatch(/days/)
   })
 })

@@ -1,7 +1,7 @@
 // @both-stores
 /** The meaning of each figure, shown by small pasts. The shown SQL gives every program the same numbers. */
 
-import { CompiledQuery, sql } from 'kysely'
+import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import { dayBefore, weekBefore } from '../../../src/domain/period.ts'
@@ -10,10 +10,9 @@ import { FIGURES, type FigureName } from '../../../src/store/figures/definition.
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { explainFigure, type FigureScope, readFigure } from '../../../src/store/figures/query.ts'
 import { readCoverages, readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { askSqlProgram, hasSqlProgram } from '../../support/data/sql-program.ts'
 import { openSyncedStore } from '../../support/data/synced-store.ts'
-import { lead, openEmptyStore, save, seenAt, stat } from '../../support/store.ts'
+import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 /** A week in UTC. */
 const WEEK: FigureScope = {
@@ -292,31 +291,5 @@ describe('the SQL that is shown', () => {
     const { rows } = await store.db.executeQuery(CompiledQuery.raw(shown))
     expect(rows).toEqual([{ value: 0 }])
     expect(await store.db.selectFrom('lead').select('id').execute()).toEqual([])
-  })
-})
-
-describe('the reconciliation', () => {
-  it('sets the statistics of the service beside ours of the same moment', async () => {
-    await using store = await openSyncedStore(20)
-    const { rows } = await sql<{ figure: string; ours: number; difference: number }>`
-      SELECT figure, ours, difference FROM stat_reconciliation`.execute(store.db)
-    expect(new Set(rows.map((row) => row.figure)).size).toBe(8)
-    expect(rows.filter((row) => row.difference !== 0)).toEqual([])
-    expect(rows.some((row) => row.ours > 10)).toBe(true)
-  })
-
-  it('counts ours as of the reading, whatever came later, and tells the difference', async () => {
-    await using store = await storeOf([...past('1', { 2: 'new', 22: 'won' }), ...past('2', { 2: 'new' })])
-    await store.write((trx) =>
-      savePipelineStat(trx, { ...stat('p1', noon(20), {}), leads: 3, open: 2, won: 0 }, seenAt(noon(20))),
-    )
-    const { rows } = await sql`SELECT figure, ours, upstream, difference FROM stat_reconciliation`.execute(
-      store.db,
-    )
-    expect(rows).toEqual([
-      { figure: 'leads', ours: 2, upstream: 3, difference: -1 },
-      { figure: 'open', ours: 2, upstream: 2, difference: 0 },
-      { figure: 'won', ours: 0, upstream: 0, difference: 0 },
-    ])
   })
 })

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { FAILING } from '../../../src/report/blocks/agents/view.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
-import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+import { saveAgents } from '../../../src/store/sync/samples.ts'
+import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt } from '../../support/store.ts'
 
 function hour(number: number): string {
   return `2026-11-20T${String(number).padStart(2, '0')}:00:00.000Z`
@@ -82,28 +82,5 @@ describe('stage_stay', () => {
     await sql`UPDATE lead SET deleted_at = '2026-11-03T00:00:00.000Z'`.execute(store.db)
     const { rows } = await sql`SELECT status, left_at, next_status, days FROM stage_stay`.execute(store.db)
     expect(rows).toEqual([{ status: 'new', left_at: '2026-11-03T00:00:00.000Z', next_status: null, days: 2 }])
-  })
-})
-
-describe('pipeline_stat_change', () => {
-  it('has the difference between each reading and the one before', async () => {
-    await using store = await openEmptyStore()
-    await store.write(async (trx) => {
-      for (const [index, leads] of [10, 14, 13].entries()) {
-        await savePipelineStat(
-          trx,
-          { ...stat('p1', hour(index), {}), leads, won: index },
-          seenAt(hour(index)),
-        )
-      }
-    })
-    const { rows } =
-      await sql`SELECT since, as_of, leads_change, won_change, lost_change FROM pipeline_stat_change ORDER BY as_of`.execute(
-        store.db,
-      )
-    expect(rows).toEqual([
-      { since: hour(0), as_of: hour(1), leads_change: 4, won_change: 1, lost_change: null },
-      { since: hour(1), as_of: hour(2), leads_change: -1, won_change: 1, lost_change: null },
-    ])
   })
 })

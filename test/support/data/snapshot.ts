@@ -1,7 +1,7 @@
 /** A snapshot of tables that a test defines, with the dictionary that every snapshot has. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { createDictionary, fillDictionary } from '../../../src/store/snapshot/dictionary.ts'
+import { writeDictionary } from '../../../src/store/snapshot/dictionary.ts'
 import { folderWith } from '../folder.ts'
 
 /** @param statements make and fill the tables; a column whose comment begins with `UTC` holds instants */
@@ -10,10 +10,8 @@ export function snapshotWith(statements: string): string {
   const database = new Database(file)
   database.pragma('journal_mode = OFF')
   database.pragma('synchronous = OFF')
-  database.exec(`CREATE TABLE field_seen (path TEXT, first_seen_at TEXT, last_seen_at TEXT)`)
   database.exec(statements)
-  createDictionary(database)
-  fillDictionary(database, {})
+  writeDictionary(database, {})
   database.close()
   return file
 }

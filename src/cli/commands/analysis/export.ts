@@ -59,7 +59,7 @@ async function runExport(terminal: Terminal, name: string, options: Options): Pr
   const started = performance.now()
   using bar = await terminal.progress(name)
   const { signal } = terminal
-  const settings = { signal, locale, onProgress: (rows: number) => bar.update(rows, found.rows, 'rows') }
+  const settings = { signal, locale, onProgress: (rows: number) => bar.update(rows, null, 'rows') }
   const result = await (out === undefined
     ? exportToStream(found, format, process.stdout, settings)
     : exportToFile(found, format, out, settings))
