@@ -21,7 +21,6 @@ export const ERROR_CODES = {
   daemon_missing: 'no daemon is running on this data directory and machine, or it does not answer',
   data_network: 'the data directory is on a network file system, where SQLite can lose data',
   data_unwritable: 'the data directory or a file in it cannot be written',
-  export_too_large: 'there are more rows than the format of the export can hold',
   job_busy: 'another process is already doing this',
   job_killed: 'the system killed a process of leadsheet, perhaps because memory is short',
   mail_rejected: 'the mail server refused the message or a recipient',
@@ -36,7 +35,7 @@ export const ERROR_CODES = {
   run_interrupted: 'Ctrl-C or a signal stopped the command before it finished',
   service_port: 'the reference service cannot listen on that port',
   service_data: 'the sample companies of the reference service cannot be read',
-  snapshot_missing: 'there is no snapshot yet to query or export',
+  snapshot_missing: 'there is no snapshot yet to query',
   store_corrupt: 'the database file is damaged or is not a leadsheet database',
   store_lost:
     'the database of an existing installation is missing or empty, or was replaced while it was open',

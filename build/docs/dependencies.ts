@@ -17,7 +17,6 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   croner: 'Finds the next run of a cron expression in a time zone.',
   fastify: 'The HTTP server of the pages, of webhooks and of the reference service.',
   handlebars: 'Templates of reports and pages, which installations can replace.',
-  'hyparquet-writer': 'Writes Parquet in JavaScript.',
   'intl-messageformat': 'The words of reports as data, in ICU MessageFormat.',
   kysely: 'Writes SQL with types, for SQLite and PostgreSQL.',
   'node-cron': 'Wakes the daemon each minute.',
@@ -29,7 +28,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   'prom-client': 'Writes `/metrics`, including the metrics of the process.',
   undici: "The HTTP client. It keeps connections open and has time limits that Node's `fetch` does not have.",
   yaml: 'Reads settings, profiles and report definitions, and names the line of a mistake.',
-  yazl: 'Streams ZIP archives: XLSX files.',
+  yazl: 'Writes ZIP archives: XLSX files.',
   zod: 'Checks settings and answers of the source API.',
 }
 
@@ -95,7 +94,7 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'XLSX',
     'our encoder on `yazl`',
-    '`write-excel-file` holds all rows in memory; ours streams a million, and the same rows give the same bytes.',
+    'With ours, the same rows give the same bytes, and no cell can be a formula.',
   ],
   [
     'Cron',

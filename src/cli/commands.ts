@@ -84,11 +84,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandEntry>>>> =
     },
     query: {
       summary: 'run one SELECT on the snapshot',
-      load: async () => (await import('./commands/analysis/export.ts')).defineQuery,
-    },
-    export: {
-      summary: 'write a table or view of the snapshot as CSV, NDJSON, Parquet or Excel',
-      load: async () => (await import('./commands/analysis/export.ts')).defineExport,
+      load: async () => (await import('./commands/analysis/query.ts')).defineQuery,
     },
   },
   'Operation:': {

@@ -51,7 +51,6 @@ const GIVEN: readonly string[] = [
   'pipelines create --name Robots',
   'pipelines stats PIPELINE',
   'query SELECT+1',
-  'export lead -o leads.csv',
   'alerts ack 1',
   'db backup copy.db',
   'db restore copy.db',

@@ -35,7 +35,6 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
   outbox: null,
   'query SELECT+1': null,
   'query SELECT+1 --format csv': null,
-  'export lead -o leads.csv': null,
   status: null,
   health: null,
   alerts: null,

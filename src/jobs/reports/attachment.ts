@@ -18,9 +18,6 @@ const BYTE_ORDER_MARK = '\ufeff'
 
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
-/** In characters; `gap` is added to the longest text of a column. */
-const WIDTH = { least: 8, most: 48, gap: 2 } as const
-
 /** `of` names the content: a list, one of the report's own queries, or `charts`. */
 export interface Attachment {
   readonly of: string
@@ -69,7 +66,7 @@ async function attachList(
   const file =
     format === 'csv'
       ? { contentType: 'text/csv; charset=utf-8', content: csvOf(table, locale.tag) }
-      : { contentType: EXCEL, content: await xlsxOf(table) }
+      : { contentType: EXCEL, content: await encodeXlsx(table) }
   return { of: list, file: { name, ...file, cid: null } }
 }
 
@@ -80,27 +77,7 @@ function splitName(wanted: string): [list: string, format: string] {
 }
 
 function csvOf({ columns, rows }: ListTable, locale: string): Buffer {
-  return Buffer.from(BYTE_ORDER_MARK + [...encodeCsv(columns, [rows], locale)].join(''))
-}
-
-async function xlsxOf({ title, columns, rows }: ListTable): Promise<Buffer> {
-  const sheet = {
-    name: title,
-    columns: columns.map((column, index) => ({
-      ...column,
-      width: widthOf([column.name, ...rows.map((row) => row[index] ?? null)]),
-    })),
-  }
-  const pieces: Uint8Array[] = []
-  // The callback would be called for each text that was cut. It does nothing, because every text of a list
-  // fits into a cell.
-  for await (const piece of encodeXlsx(sheet, [rows], () => {})) pieces.push(piece)
-  return Buffer.concat(pieces)
-}
-
-function widthOf(cells: readonly (string | number | null)[]): number {
-  const longest = cells.reduce<number>((most, cell) => Math.max(most, String(cell ?? '').length), WIDTH.least)
-  return Math.min(longest + WIDTH.gap, WIDTH.most)
+  return Buffer.from(BYTE_ORDER_MARK + encodeCsv(columns, rows, locale))
 }
 
 function unknownList(wanted: string, { queries }: ListedFigures): LeadsheetError {

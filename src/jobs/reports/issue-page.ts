@@ -125,7 +125,7 @@ function fileOf(issue: Issue, name: string, { columns, rows }: FigureTable): Mes
   return {
     name: `${report}-${name}-${localDates(period)}.csv`,
     contentType: 'text/csv; charset=utf-8',
-    content: Buffer.from([...encodeCsv(columns, [rows], localeContextOf(issue).tag)].join('')),
+    content: Buffer.from(encodeCsv(columns, rows, localeContextOf(issue).tag)),
     cid: null,
   }
 }

@@ -1,52 +1,30 @@
 /**
- * Encodes rows as CSV (RFC 4180) or as newline-delimited JSON. CSV is in UTF-8 with line feeds. An empty
- * field means null, and `""` means an empty text. The decimal sign and the separator between the fields are
+ * Encodes rows as CSV (RFC 4180) with line feeds. An empty field means null, and `""` means an empty text. The decimal sign and the separator between the fields are
  * those that the spreadsheets of a locale expect.
  */
 import { printable } from '../../printable.ts'
-import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
+import type { Cell, Row } from '../../store/queries/select.ts'
 
 const SEMICOLON_REGIONS: readonly string[] = ['CH', 'LI']
 
 /** @param locale the locale (BCP 47) of the reader */
-export function* encodeCsv(
+export function encodeCsv(
   columns: readonly { readonly name: string }[],
-  chunks: Iterable<readonly Row[]>,
+  rows: readonly Row[],
   locale: string,
-): Generator<string> {
+): string {
   const parts = new Intl.NumberFormat(locale).formatToParts(0.5)
   const decimal = parts.some(({ type, value }) => type === 'decimal' && value === ',') ? ',' : '.'
   const isSemicolon = decimal === ',' || SEMICOLON_REGIONS.includes(new Intl.Locale(locale).region ?? '')
   const [separator, split] = isSemicolon ? [';', OTHER_THAN_SEMICOLON] : [',', OTHER_THAN_COMMA]
   const line = (row: Row) => `${row.map((cell) => csvCell(cell, decimal, split)).join(separator)}\n`
-  yield line(columns.map(({ name }) => printable(name)))
-  for (const rows of chunks) yield rows.map(line).join('')
+  return [columns.map(({ name }) => printable(name)), ...rows].map(line).join('')
 }
 
 function csvCell(cell: Cell, decimal: string, split: RegExp): string {
   if (typeof cell !== 'string') return cell === null ? '' : String(cell).replace('.', decimal)
   const text = harmlessText(cell).replace(split, "$&'")
   return text === '' || /[";,\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-export function* encodeNdjson(
-  columns: readonly { readonly name: string }[],
-  chunks: Iterable<readonly Row[]>,
-): Generator<string> {
-  const names = columns.map(({ name }) => JSON.stringify(name))
-  for (const rows of chunks) yield rows.map((row) => `${jsonObject(names, row)}\n`).join('')
-}
-
-/**
- * Encodes one row as a JSON object. Integers keep all digits, and a text that contains JSON stays a text.
- * @param names the names of the columns, already encoded as JSON
- */
-export function jsonObject(names: readonly string[], row: Row): string {
-  return `{${row.map((cell, index) => `${names[index]}:${jsonCell(cell)}`).join(',')}}`
-}
-
-function jsonCell(cell: Cell): string {
-  return typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell)
 }
 
 /** Matches a text that a spreadsheet might run as a formula; some treat full-width characters the same. */

@@ -10,6 +10,7 @@ import { literal } from '../figures/query.ts'
 import { runQueries } from './query.ts'
 import type { QueryTask } from './query-child.ts'
 import {
+  type Cell,
   fillParameters,
   formatLimit,
   hasSecondStatement,
@@ -17,7 +18,6 @@ import {
   namesIn,
   parametersIn,
 } from './select.ts'
-import type { Cell } from './snapshot-table.ts'
 
 export interface ReportQuery {
   readonly name: string

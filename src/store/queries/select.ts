@@ -2,7 +2,10 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText, LeadsheetError } from '../../errors.ts'
-import type { Cell, Row } from './snapshot-table.ts'
+
+/** A value of a snapshot. Whole numbers are bigint, so that they keep every digit. */
+export type Cell = string | number | bigint | null
+export type Row = readonly Cell[]
 
 export interface Selected {
   readonly columns: readonly string[]

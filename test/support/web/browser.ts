@@ -19,6 +19,14 @@ const ARGUMENTS = [
 ]
 
 /**
+ * For tests that navigate inside a sandboxed frame. With a process for each page, the driver sometimes looks
+ * at the old page for ever (in 3 of 40 tries on a busy machine).
+ */
+export const FRAMES_IN_PROCESS: readonly string[] = [
+  '--disable-features=IsolateSandboxedIframes,PaintHolding',
+]
+
+/**
  * False if Chromium is not installed. For `describe.skipIf(!hasBrowser)`. Such a condition is no function, because
  * `skipIf(!aFunction)` never skips, and the type check says nothing of it.
  */
@@ -27,12 +35,15 @@ export const hasBrowser = !isSkippedButInCi(
   CHROMIUM === null ? 'apt-get install chromium fonts-dejavu-core' : null,
 )
 
-/** Opens a headless browser with a new profile, which is deleted afterwards. */
-export async function openBrowser(): Promise<Browser> {
+/**
+ * Opens a headless browser with a new profile and these additional arguments. The profile is deleted
+ * afterwards.
+ */
+export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   if (CHROMIUM === null) throw new Error('Chromium is not installed')
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
-    args: [...ARGUMENTS],
+    args: [...ARGUMENTS, ...more],
     headless: true,
     timeout: WITHIN_MS,
   })

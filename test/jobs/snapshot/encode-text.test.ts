@@ -1,0 +1,97 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { describe, expect, test } from 'vitest'
+import { encodeCsv } from '../../../src/jobs/snapshot/encode-text.ts'
+import type { Row } from '../../../src/store/queries/select.ts'
+import { folderWith } from '../../support/folder.ts'
+
+const COLUMNS = ['id', 'company', 'score', 'share', 'big', 'mixed', 'seen_at']
+const ODD: readonly Row[] = [
+  ['1', '=1+1', 90, -0.5, 9007199254740993n, 1, '2026-11-21T06:00:00.000Z'],
+  ['2', 'a, "b"\nc', -5, 0.25, -1n, 'x', null],
+  ['3', '', null, null, null, null, null],
+  ['4', null, 7, 1, 0n, -2.5, '2026-11-21T06:00:01.500Z'],
+]
+
+function csvOf(names: readonly string[], rows: readonly Row[], locale = 'en-GB') {
+  const columns = names.map((name) => ({ name }))
+  const text = encodeCsv(columns, rows, locale)
+  const file = join(folderWith(), 'rows.csv')
+  writeFileSync(file, text)
+  return { file, text }
+}
+
+async function askDuckDb(sql: string): Promise<Record<string, unknown>[]> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  return (await connection.runAndReadAll(sql)).getRowObjectsJson()
+}
+
+describe('CSV', () => {
+  test('quotes what needs it, and tells null from an empty text', () => {
+    expect(csvOf(COLUMNS, ODD).text).toBe(
+      [
+        'id,company,score,share,big,mixed,seen_at',
+        "1,'=1+1,90,-0.5,9007199254740993,1,2026-11-21T06:00:00.000Z",
+        '2,"a, ""b""\nc",-5,0.25,-1,x,',
+        '3,"",,,,,',
+        '4,,7,1,0,-2.5,2026-11-21T06:00:01.500Z',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('makes no formula of a text, whatever sign it begins with', async () => {
+    const signs = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']
+    const { file } = csvOf(
+      ['a'],
+      signs.map((sign) => [`${sign}cmd`]),
+    )
+    const read = await askDuckDb(`SELECT a FROM read_csv('${file}', header = true, quote = '"')`)
+    expect(read.map((row) => row['a'])).toEqual(signs.map((sign) => `'${sign}cmd`))
+  })
+
+  test.each(['en-GB', 'de-DE'])(
+    'makes no formula of a part of a text, wherever a spreadsheet splits the file (%s)',
+    async (locale) => {
+      const splits = [';', '\t', ',', '\r\n', '; ', ';"', ';;']
+      const texts = splits.map((split) => `x${split}=cmd|' /C calc'!A0;y`)
+      const { file, text } = csvOf(
+        ['a', 'b'],
+        texts.map((each) => [each, each]),
+        locale,
+      )
+      const own = locale === 'de-DE' ? ';' : ','
+      // At its own separator, the quotes hold a text together.
+      const others = [';', ',', '\t'].filter((separator) => separator !== own)
+      const pieces = others.flatMap((separator) => text.split(new RegExp(`[${separator}\r\n]`)))
+      expect(pieces.filter((piece) => /^[ "]*=/.test(piece))).toEqual([])
+      const read = await askDuckDb(`SELECT * FROM read_csv('${file}', delim = '${own}', quote = '"')`)
+      expect(read.map((row) => String(row['b']).replaceAll("'=", '='))).toEqual(texts)
+    },
+  )
+
+  test.each([
+    ['en-GB', 'a,b\n-0.5,"x;y"\n'],
+    ['de-CH', 'a;b\n-0.5;"x;y"\n'],
+    ['de-LI', 'a;b\n-0.5;"x;y"\n'],
+    ['en-CH', 'a;b\n-0.5;"x;y"\n'],
+    ['en-ZA', 'a;b\n-0,5;"x;y"\n'],
+    ['en-US', 'a,b\n-0.5,"x;y"\n'],
+    ['en', 'a,b\n-0.5,"x;y"\n'],
+    ['de-DE', 'a;b\n-0,5;"x;y"\n'],
+    ['de-AT', 'a;b\n-0,5;"x;y"\n'],
+  ])('has the separator and the decimal sign of %s', (locale, csv) => {
+    expect(csvOf(['a', 'b'], [[-0.5, 'x;y']], locale).text).toBe(csv)
+  })
+
+  test('reads back in DuckDB as it was', async () => {
+    const { file } = csvOf(COLUMNS, ODD)
+    const rows = await askDuckDb(
+      `SELECT id, company, big::VARCHAR AS big FROM read_csv('${file}', allow_quoted_nulls = false) ORDER BY id`,
+    )
+    expect(rows.map((row) => row['company'])).toEqual(["'=1+1", 'a, "b"\nc', '', null])
+    expect(rows[0]?.['big']).toBe('9007199254740993')
+  })
+})
