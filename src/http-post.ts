@@ -1,6 +1,6 @@
 /** One POST over HTTP, which never throws, follows no redirect and always ends in time. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { openDispatcher } from './proxy.ts'
+import type { Dispatcher } from 'undici'
 
 export const CONNECT_MS = 5_000
 /** The time limit of a post, from resolving the host name to the end of the answer. */
@@ -25,10 +25,8 @@ interface Answer {
   readonly error: string | null
 }
 
-type Agent = Pick<ReturnType<typeof openDispatcher>, 'request'>
-
 export async function post(
-  agent: Agent,
+  agent: Dispatcher,
   { url, headers, body, signal, totalMs = TOTAL_MS }: Post,
 ): Promise<Answer> {
   const timeout = AbortSignal.timeout(totalMs)

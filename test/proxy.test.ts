@@ -4,7 +4,6 @@ import { openSourceOf, proxyOf } from '../src/app/configured-upstream.ts'
 import { secretsOf } from '../src/config/config.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { openPoster } from '../src/jobs/alerts/http-post.ts'
-import { proxyFor } from '../src/proxy.ts'
 import { redactor } from '../src/redaction.ts'
 import { folderWith } from './support/folder.ts'
 import { LOGIN, startProxy } from './support/network/forward-proxy.ts'
@@ -31,18 +30,15 @@ describe('a request to the service', () => {
     await source.close()
   })
 
-  it('with TLS goes through a tunnel, and a refusal names the proxy without its login', async () => {
+  it('with TLS goes through a tunnel, and a refusal does not name the login of the proxy', async () => {
     await using proxy = await startProxy(403)
     const config = configOf({ LEADSHEET_API_URL: 'https://leads.example.com', HTTPS_PROXY: proxy.url })
     const source = openSourceOf(config, SILENT, { backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
     const failure = await source.listLeads({}, null, 10).catch((thrown: unknown) => thrown)
-    const { origin } = new URL(proxy.url)
     expect(failure).toMatchObject({
       code: 'api_unreachable',
-      message: expect.stringMatching(
-        `leads.example.com/api/v1/leads through the proxy ${origin} failed.*403`,
-      ),
-      hint: expect.stringContaining('NO_PROXY'),
+      message: expect.stringMatching('leads.example.com/api/v1/leads failed.*403'),
+      hint: expect.stringContaining('HTTPS_PROXY'),
     })
     expect(JSON.stringify(failure)).not.toContain('4711')
     expect(proxy.asked.map(({ what }) => what)).toEqual(['CONNECT leads.example.com:443'])
@@ -75,42 +71,17 @@ test('the login of a proxy is a secret', () => {
   expect(JSON.stringify(config)).not.toContain('4711')
 })
 
-const HOSTS = 'crm.example.com, .internal *.wild.example 10.0.0.0/8,[2001:db8::1],h.example:8080,fd00::/8,'
-
 test.each([
-  ['https://other.example.com', 'http://proxy:3128/'],
-  ['https://crm.example.com', null],
-  ['https://CRM.example.com.', null],
-  ['https://eu.crm.example.com', null],
-  ['https://notcrm.example.com', 'http://proxy:3128/'],
-  ['https://a.internal', null],
-  ['https://internal', null],
-  ['https://a.wild.example', null],
-  ['https://wild.example', 'http://proxy:3128/'],
-  ['https://10.1.2.3', null],
-  ['https://11.1.2.3', 'http://proxy:3128/'],
-  ['https://[2001:db8::1]', null],
-  ['https://[fd12::1]', null],
-  ['https://h.example:8080', null],
-  ['https://h.example', 'http://proxy:3128/'],
-  ['https://localhost', null],
-  ['https://api.localhost:8443', null],
-  ['https://127.0.0.9', null],
-  ['https://[::1]', null],
-  ['http://other.example.com', null],
-])('%s goes through %s', (url, proxy) => {
-  const settings = proxyOf(configOf({ HTTPS_PROXY: 'proxy:3128', NO_PROXY: HOSTS }))
-  expect(proxyFor(new URL(url), settings)?.href ?? null).toBe(proxy)
-})
-
-test.each([
-  [{ https_proxy: 'http://a:1', HTTPS_PROXY: 'http://b:1' }, 'http://a:1/'],
-  [{ HTTP_PROXY: 'http://b:1' }, 'http://b:1/'],
-  [{ https_proxy: '', HTTPS_PROXY: 'http://b:1' }, null],
-  [{ HTTPS_PROXY: 'http://b:1', no_proxy: '*' }, null],
-  [{}, null],
-])('%j means %s for https://', (env, proxy) => {
-  expect(proxyFor(new URL('https://crm.example.com'), proxyOf(configOf(env)))?.href ?? null).toBe(proxy)
+  ['http://leads.internal', 'leads.internal'],
+  ['http://eu.leads.internal', 'other.example, .internal'],
+  ['http://leads.internal', '*'],
+])('%s goes through none if NO_PROXY is %s', async (url, except) => {
+  await using proxy = await startProxy(200)
+  const env = { LEADSHEET_API_URL: url, HTTP_PROXY: proxy.url, NO_PROXY: except }
+  const source = openSourceOf(configOf(env), SILENT, { backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
+  await expect(source.listLeads({}, null, 10)).rejects.toMatchObject({ code: 'api_unreachable' })
+  expect(proxy.asked).toEqual([])
+  await source.close()
 })
 
 test('a proxy that is no URL of HTTP is a mistake, which is not shown', () => {

@@ -11,8 +11,7 @@ const OPENING = `# yaml-language-server: $schema=docs/reference/leadsheet.schema
 # away where you want something else, or take lines from it into the short one that \`init\` writes.
 # \`config check\` shows what is in force and where it came from.
 #
-# Values may hold \${VARIABLE} or \${VARIABLE:-default}. The variables LEADSHEET_… named below need no line here,
-# and win over this file. Relative paths count from this file.`
+# The variables LEADSHEET_… named below win over this file. Relative paths count from this file.`
 
 export function exampleYaml(): string {
   const whole = schemaAt([])
@@ -59,17 +58,15 @@ function groupLines(group: SettingSchema, path: SettingPath, margin: string): st
 
 /**
  * Returns whether another setting is a better way to give the same value. A secret is better given in a file:
- * `key_file` is better than `key`. For other values, `recipients` is better than `recipients_file`.
+ * `key_file` is better than `key`.
  */
 function isSecondChoice(schema: SettingSchema, name: string, parent: SettingSchema | undefined): boolean {
-  const inFile = parent?.properties?.[name.replace(/_file$/, '')]
-  if (name.endsWith('_file')) return !inFile?.secret
-  return Boolean(schema.secret) && parent?.properties?.[`${name}_file`] !== undefined
+  return schema.secret !== undefined && parent?.properties?.[`${name}_file`] !== undefined
 }
 
 /** Returns the description of a setting, and the variable that gives it. */
 function aboutOf({ description = '', type }: SettingSchema, path: SettingPath): string {
   const [variable] = Object.entries(VARIABLES).find(([, known]) => pathText(known) === pathText(path)) ?? []
-  const note = type === 'array' ? ', with commas between' : path.includes(0) ? ' for the first' : ''
+  const note = type === 'array' ? ', with commas between' : ''
   return variable === undefined ? description : `${description} (${variable}${note})`
 }

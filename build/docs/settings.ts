@@ -6,7 +6,7 @@ import { code, page, sentence, table } from './markdown.ts'
 
 const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows all values in force, each with its source. A range in brackets says which whole numbers are allowed.
 
-The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Values may contain \`\${VARIABLE}\` or \`\${VARIABLE:-default}\`. Keep each secret in a file of its own. Name the file in the setting that ends in \`_file\`, or in the variable with \`_FILE\` at its end.
+The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Keep each secret in a file of its own. Name the file in the setting that ends in \`_file\`, or in the variable with \`_FILE\` at its end.
 
 leadsheet reports all mistakes at once, each with its place, its value and what was expected.
 

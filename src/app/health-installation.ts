@@ -29,7 +29,6 @@ export function installationOf(
     runMinutes: config.api.runMinutes,
     mailServer: mailServerOf(config),
     settingsFile: config.file,
-    settingsMistakes: config.mistakes,
   }
 }
 

@@ -22,12 +22,8 @@ import { DEFAULT_FILE } from './settings-file.ts'
 export interface Config extends ReturnType<typeof configFrom> {
   /** The path of the settings file; null if there is none. */
   readonly file: string | null
-  /** The path of the file that `api.key_file` names; null if there is none. */
-  readonly keyFile: string | null
   /** The proxies of the environment. */
   readonly proxy: EnvironmentProxy
-  /** The mistakes of settings that were left out. Commands that only read the data go on without them. */
-  readonly mistakes: readonly string[]
   /** Sentences about settings that are allowed but unwise. */
   readonly warnings: readonly string[]
   /** The place where each setting was given, by its name: `api.url` -> `leadsheet.yaml:3:8`. */
@@ -121,9 +117,7 @@ interface EffectiveSetting {
 export function effectiveSettings(config: Config): EffectiveSetting[] {
   const {
     file: _file,
-    keyFile: _keyFile,
     proxy: _proxy,
-    mistakes: _mistakes,
     warnings: _warnings,
     sources,
     api,

@@ -44,13 +44,8 @@ export interface VariableSetting {
 /**
  * Returns the settings that the environment gives. An empty variable counts as not set.
  * @param problems receives a line for each unknown `LEADSHEET_*` variable
- * @param doubtful receives the setting that such a variable probably means
  */
-export function readEnvironment(
-  env: Environment,
-  problems: string[],
-  doubtful: SettingPath[],
-): VariableSetting[] {
+export function readEnvironment(env: Environment, problems: string[]): VariableSetting[] {
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || known.includes(name) || isServiceLink(name, value ?? '')) continue
@@ -59,7 +54,6 @@ export function readEnvironment(
       name.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),
     )
-    doubtful.push(VARIABLES[PREFIX + meant] ?? [])
     problems.push(
       `environment  ${name}: no such setting${meant === null ? '' : `; did you mean ${PREFIX}${meant}?`}`,
     )
@@ -96,9 +90,8 @@ export interface EnvironmentProxy {
  * Returns the proxies that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, as undici reads them: a variable in
  * small letters goes first, and HTTP_PROXY holds for https:// too if there is no HTTPS_PROXY.
  * @param problems receives a line for each variable that is no URL
- * @param doubtful then receives `api`, because requests to it would take another way
  */
-export function readProxy(env: Environment, problems: string[], doubtful: SettingPath[]): EnvironmentProxy {
+export function readProxy(env: Environment, problems: string[]): EnvironmentProxy {
   const textOf = (name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() ?? ''
   const proxyIn = (name: string): Secret | null => {
     const value = textOf(name)
@@ -106,7 +99,6 @@ export function readProxy(env: Environment, problems: string[], doubtful: Settin
     if (value === '') return null
     if (url !== null && /^https?:$/.test(url.protocol) && isDecodable(url.username + url.password))
       return new Secret(url.href)
-    doubtful.push(['api'])
     problems.push(`environment  ${name}: expected the URL of a proxy, such as http://proxy.example.com:3128`)
     return null
   }

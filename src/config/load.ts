@@ -4,7 +4,6 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { z } from 'zod'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Config } from './config.ts'
 import { configFrom } from './config.ts'
@@ -18,9 +17,9 @@ import { impossibleIn } from './report-config.ts'
 import type { Settings } from './schema.ts'
 import { schemaAt, settingsIn, settingsSchema } from './schema.ts'
 import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
-import type { SettingPath, SettingTree } from './setting-path.ts'
-import { leavesOf, nearest, pathText, setValueAt, snakeCase, valueAt } from './setting-path.ts'
-import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.ts'
+import type { SettingPath } from './setting-path.ts'
+import { leavesOf, pathText, snakeCase, valueAt } from './setting-path.ts'
+import type { SettingsFile } from './settings-file.ts'
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
 interface LoadOptions {
@@ -31,104 +30,49 @@ interface LoadOptions {
   readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string
-  /**
-   * For commands that only read: the settings that they need beside those that say where the data are. All
-   * other wrong settings are left out with a warning. If absent, every wrong setting is an error.
-   */
-  readonly needed?: readonly NeededSetting[] | undefined
 }
-
-/** The settings that some of the commands need that only read. */
-export type NeededSetting = 'api' | 'time_zone'
-/** The settings that say where the data are. */
-const DATA_SETTINGS = ['data_dir', 'database_url', 'database_url_file']
 
 /** @throws LeadsheetError config_invalid, with a line for each mistake */
 export function loadConfig(options: LoadOptions = {}): Config {
   const { file, env = process.env, cwd = process.cwd() } = options
-  const needed = options.needed && [...DATA_SETTINGS, ...options.needed]
   const problems: string[] = []
-  const doubtful: SettingPath[] = []
   const name = file === undefined ? env[CONFIG_VARIABLE] || defaultFile(cwd) : file
-  const read = (keepLine?: RegExp) =>
-    name === null ? null : readSettingsFile(name, cwd, env, problems, keepLine)
-  const settingsFile = needed ? readPatiently(read, needed, problems) : read()
-  const draft = draftSettings(settingsFile, readEnvironment(env, problems, doubtful), cwd)
+  const settingsFile = name === null ? null : readSettingsFile(name, cwd)
+  const draft = draftSettings(settingsFile, readEnvironment(env, problems), cwd)
+  const proxy = readProxy(env, problems)
   problems.push(...draft.problems)
-  const proxy = readProxy(env, problems, doubtful)
 
-  const filled = settingsFile?.filled ?? []
-  takeNumbers(draft.tree, filled)
   const parsed = settingsSchema.safeParse(draft.tree)
-  const incomplete = filled.filter((setting) => !setting.isComplete).map(({ path }) => path)
-  const alreadyReported = new Set([...incomplete, ...draft.unread].map(pathText))
+  const alreadyReported = draft.unread.map(pathText)
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.filter((key) => typeof key !== 'symbol')
-    if (!alreadyReported.has(pathText(path)))
+    if (!alreadyReported.includes(pathText(path)))
       problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
-  doubtful.push(...incomplete, ...draft.unread)
-  const isRefused = !needed || doubtful.some(([first]) => needed.includes(String(first)))
-  if ((!parsed.success || problems.length > 0) && isRefused) throw invalid(problems)
-  const settings = parsed.success
-    ? parsed.data
-    : parseWithout(draft.tree, parsed.error, needed ?? [], problems)
+  if (!parsed.success || problems.length > 0) throw invalid(problems)
+  const settings = parsed.data
   const baseOf = (name: string) => draft.findOrigin([snakeCase(name)], 'value').base
-  const folder = settingsFile === null ? cwd : dirname(settingsFile.path)
-  const config = configFrom(settings, profileOf(settings, draft, cwd), baseOf, folder)
+  const { profile: named } = settings.api
+  const profile =
+    named === null
+      ? null
+      : readProfile(resolve(draft.findOrigin(['api', 'profile'], 'value').base, named), cwd)
+  const config = configFrom(
+    settings,
+    profile,
+    baseOf,
+    settingsFile === null ? cwd : dirname(settingsFile.path),
+  )
   const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
-  if (impossible.length > 0 && !needed) throw invalid(impossible)
-  const mistakes = [...problems, ...impossible]
+  if (impossible.length > 0) throw invalid(impossible)
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
-    keyFile: draft.keyFile,
     proxy,
     ...config,
-    mistakes,
-    warnings: [
-      ...mistakes.map((mistake) => `${mistake} (left out)`),
-      ...draft.warnings,
-      ...warningsOf(settings, draft, settingsFile),
-    ],
+    warnings: [...draft.warnings, ...warningsOf(settings, draft, settingsFile)],
     sources: sourcesOf(draft),
   })
-}
-
-/** Reads the settings file; if it is no YAML, reads only the lines of the needed settings. */
-function readPatiently(
-  read: (keepLine?: RegExp) => SettingsFile | null,
-  needed: readonly string[],
-  problems: string[],
-): SettingsFile | null {
-  try {
-    return read()
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError)) throw thrown
-    const file = read(new RegExp(`^(${needed.join('|')}) *:`))
-    problems.push(thrown.message.replaceAll(/\s*\n\s*/g, ' '))
-    return file
-  }
-}
-
-/**
- * Parses the settings without the top-level ones that have mistakes.
- * @throws LeadsheetError config_invalid if a mistake is in the needed settings, or its name is like one of them
- */
-function parseWithout(
-  tree: SettingTree,
-  { issues }: z.ZodError,
-  needed: readonly string[],
-  problems: readonly string[],
-): Settings {
-  const wrong = issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [String(issue.path[0])],
-  )
-  if (wrong.some((name) => nearest(name, needed) !== null)) throw invalid(problems)
-  for (const name of wrong) delete tree[name]
-  // Without this list there would be a report that the settings do not have.
-  if (wrong.includes('reports')) tree.reports = []
-  return settingsSchema.parse(tree)
 }
 
 /**
@@ -151,32 +95,8 @@ function impossibleFilters({ name, recipients }: ReportConfig, index: number, dr
   })
 }
 
-function profileOf({ api: { profile } }: Settings, draft: Draft, cwd: string): ProfileData | null {
-  if (profile === null) return null
-  const origin = draft.findOrigin(['api', 'profile'], 'value')
-  if (typeof profile !== 'string') {
-    const nameOf: ProfileData['nameOf'] = (path, part) =>
-      `${draft.findOrigin(['api', 'profile', ...path], part).place}  ${['api.profile', ...path].join('.')}`
-    return { data: profile, origin: `${origin.place}  api.profile`, nameOf, problem: null }
-  }
-  return readProfile(resolve(origin.base, profile), cwd)
-}
-
 function defaultFile(cwd: string): string | null {
   return existsSync(resolve(cwd, DEFAULT_FILE)) ? DEFAULT_FILE : null
-}
-
-/**
- * Converts the values of `${VARIABLE}`, which are always texts, to numbers. A value is converted if it
- * consists of digits and the setting is a whole number.
- */
-function takeNumbers(tree: SettingTree, filled: readonly FilledSetting[]): void {
-  for (const { path } of filled) {
-    const value = valueAt(tree, path)
-    if (typeof value === 'string' && /^\d{1,15}$/.test(value) && schemaAt(path)?.type === 'integer') {
-      setValueAt(tree, path, Number(value))
-    }
-  }
 }
 
 function invalid(problems: readonly string[]): LeadsheetError {
@@ -260,7 +180,6 @@ function foreignSignature({ from, dkim }: Settings['mail']): string | null {
 /** Warns of secrets in a settings file that everyone can read. */
 function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
   if (!file?.isWorldReadable) return []
-  const fromVariables = file.filled.map(({ path }) => pathText(path))
   return [...leavesOf(draft.tree)].flatMap(([path, value]) => {
     const origin = draft.findOrigin(path, 'value')
     const stands =
@@ -268,7 +187,7 @@ function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
       isSecret(path) &&
       origin.name === pathText(path) &&
       (schemaAt(path)?.secret !== 'login' || hasPassword(String(value)))
-    if (!stands || fromVariables.includes(pathText(path))) return []
+    if (!stands) return []
     return [mistakeLine(origin, `every user of this machine can read ${file.path}; chmod 600 it`)]
   })
 }

@@ -3,15 +3,12 @@
  * each setting was given.
  */
 import { readFileSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { VariableSetting } from './environment.ts'
 import { mistakeLine, type Origin } from './errors.ts'
-import { readRecipientsFile } from './recipients-file.ts'
 import { specialSettings } from './schema.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
 import { isWorldReadable, readFault, type SettingsFile } from './settings-file.ts'
-import { reportFor } from './starter-file.ts'
-import { scheduleFault } from './validators.ts'
 
 interface DraftOrigin extends Origin {
   /** The folder from which a relative path in the setting is resolved. */
@@ -32,16 +29,12 @@ export interface Draft {
    */
   readonly unread: readonly SettingPath[]
   readonly warnings: readonly string[]
-  /** The absolute path of the file that holds the API key; null if the key is given otherwise. */
-  readonly keyFile: string | null
 }
 
 /** The paths of all secrets, each with the path of the setting that names a file with the secret. */
 const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret }) =>
   secret === null || filePath === null ? [] : [{ path, filePath }],
 )
-
-const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const
 
 /**
  * Merges the settings file and the environment variables; a variable wins. A setting and its `_file` form
@@ -53,8 +46,6 @@ export function draftSettings(
   cwd: string,
 ): Draft {
   const tree: SettingTree = file?.tree ?? {}
-  const schedule = variables.find(({ variable }) => variable === 'LEADSHEET_REPORT_SCHEDULE')?.value
-  if (typeof schedule === 'string') tree.reports ??= [reportAt(schedule)]
   const origins = new Map<string, DraftOrigin>()
   layOver(tree, origins, variables, cwd)
 
@@ -71,22 +62,14 @@ export function draftSettings(
   const problems: string[] = []
   const unread: SettingPath[] = []
   const warnings: string[] = []
-  let keyFile: string | null = null
-  const reports = Array.isArray(tree.reports) ? tree.reports : []
-  const recipientFiles = [RECIPIENTS_FILE, ...reports.map((_, index) => inReport(index, RECIPIENTS_FILE))]
-  for (const { path, filePath } of [...SECRET_FILES, ...recipientFiles]) {
-    const named = valueAt(tree, filePath)
-    if (typeof named !== 'string' || valueAt(tree, path) === undefined) continue
-    const other = findOrigin(path, 'value').name
-    problems.push(mistakeLine(findOrigin(filePath, 'value'), `${other} is set too; give only one of them`))
-    setValueAt(tree, filePath, undefined)
-    unread.push(path)
-  }
   for (const { path, filePath } of SECRET_FILES) {
     const named = valueAt(tree, filePath)
     if (typeof named !== 'string') continue
     const origin = findOrigin(filePath, 'value')
-    const secret = readSecret(resolve(origin.base, named))
+    const isGivenTwice = valueAt(tree, path) !== undefined
+    const secret = isGivenTwice
+      ? { problem: `${findOrigin(path, 'value').name} is set too; give only one of them` }
+      : readSecret(resolve(origin.base, named))
     if ('problem' in secret) {
       problems.push(mistakeLine(origin, secret.problem))
       unread.push(path)
@@ -94,36 +77,9 @@ export function draftSettings(
     }
     if (secret.warning) warnings.push(mistakeLine(origin, secret.warning))
     setValueAt(tree, path, secret.value)
-    if (pathText(path) === 'api.key') keyFile = secret.path
     origins.set(pathText(path), { ...origin, place: secret.path })
   }
-  for (const { path, filePath } of recipientFiles) {
-    const named = valueAt(tree, filePath)
-    if (typeof named !== 'string') continue
-    const { base } = findOrigin(filePath, 'value')
-    const file = resolve(base, named)
-    const place = relative(cwd, file) || file
-    const { recipients, places } = readRecipientsFile(file, place, problems)
-    setValueAt(tree, path, recipients)
-    origins.set(pathText(path), { place, name: pathText(path), base })
-    for (const cell of places) origins.set(pathText([...path, ...cell.path]), { ...cell, base })
-  }
-  return { tree, findOrigin, problems, unread, warnings, keyFile }
-}
-
-/**
- * Makes the report that `leadsheet init` would make for the schedule. Its period is chosen so that each day
- * is in exactly one issue.
- */
-function reportAt(schedule: string): SettingTree {
-  if (scheduleFault(schedule) !== null) return { name: 'daily' }
-  const timing = { expression: schedule, timeZone: 'UTC', holidays: [] }
-  const { name, period } = reportFor(timing, new Date())
-  return period === null ? { name } : { name, period }
-}
-
-function inReport(index: number, { path, filePath }: typeof RECIPIENTS_FILE) {
-  return { path: ['reports', index, ...path], filePath: ['reports', index, ...filePath] }
+  return { tree, findOrigin, problems, unread, warnings }
 }
 
 function layOver(
@@ -133,7 +89,7 @@ function layOver(
   cwd: string,
 ): void {
   const given = variables.map(({ path }) => pathText(path))
-  for (const { path, filePath } of [...SECRET_FILES, RECIPIENTS_FILE]) {
+  for (const { path, filePath } of SECRET_FILES) {
     if (!given.includes(pathText(path)) && !given.includes(pathText(filePath))) continue
     for (const replaced of [path, filePath]) setValueAt(tree, replaced, undefined)
   }
@@ -143,8 +99,7 @@ function layOver(
   }
 }
 
-/** Reads a file with a secret, which may have been written anew since the settings were loaded. */
-export function readSecret(
+function readSecret(
   path: string,
 ): { path: string; value: string; warning: string | null } | { problem: string } {
   try {

@@ -23,7 +23,6 @@ import {
   locale,
   mailbox,
   named,
-  path,
   pattern,
   pipelineIds,
   schedule,
@@ -141,7 +140,6 @@ export const reportSchema = section({
     .optional()
     .meta({ description: 'Headline; derived from the name if absent.', examples: ['Leads of the day'] }),
   schedule: schedule.default(DAILY_AT_SEVEN).meta({
-    env: 'LEADSHEET_REPORT_SCHEDULE',
     description:
       'When the report is made and sent, in its time_zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
   }),
@@ -181,9 +179,6 @@ export const reportSchema = section({
     description: 'Who gets the report; the top-level recipients if absent.',
     examples: [['ana@example.com']],
   }),
-  recipients_file: path
-    .optional()
-    .meta({ description: 'CSV file of recipients, in place of recipients.', examples: ['./recipients.csv'] }),
   filter: filterSchema.optional().meta({
     isWhole: true,
     description:

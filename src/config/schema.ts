@@ -48,20 +48,14 @@ const topLevel = group({
         'The API key. Keep it out of this file: use the environment, or the file that key_file names.',
     }),
     key_file: path.optional().meta({
-      description:
-        'File that holds the API key, in place of key. It is read again when the service refuses the key (401).',
+      description: 'File that holds the API key, in place of key.',
     }),
-    profile: z
-      .union([path, z.record(z.string(), z.unknown())], {
-        error: 'the path of a YAML file, or a mapping that begins on the next line',
-      })
-      .optional()
-      .meta({
-        env: 'LEADSHEET_API_PROFILE',
-        description:
-          'How to read a service that is not the reference service: a YAML file, which `probe` can write, or the mapping itself.',
-        examples: ['./profile.yaml'],
-      }),
+    profile: path.optional().meta({
+      env: 'LEADSHEET_API_PROFILE',
+      description:
+        'How to read a service that is not the reference service: a YAML file, which `probe` can write.',
+      examples: ['./profile.yaml'],
+    }),
     page_size: wholeNumber(1, 1000)
       .default(500)
       .meta({ description: 'The most leads that one request asks for.' }),
@@ -113,11 +107,6 @@ const topLevel = group({
     description:
       'Who gets the reports that have no recipients of their own: a list of addresses, with or without a name, or of groups with address, name, locale, time_zone, filter, blocks and attachments.',
     examples: [['ana@example.com']],
-  }),
-  recipients_file: path.optional().meta({
-    description:
-      'CSV file of recipients, in place of recipients: address, name, locale, time_zone, pipelines, blocks, attachments and columns of lead. Items of a list are separated by semicolons. Bounds have two dots: 60.. or 60..90.',
-    examples: ['./recipients.csv'],
   }),
   locale: locale.default(DEFAULT_LOCALE).meta({
     env: 'LEADSHEET_LOCALE',

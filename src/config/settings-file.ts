@@ -1,69 +1,43 @@
 /**
- * Reads the settings file: parses the YAML, replaces `${VARIABLE}` by environment variables, and finds the
- * line of each setting. Reads profiles of upstreams too. The values are checked later by the schema.
+ * Reads the settings file: parses the YAML, and finds the line of each setting. Reads profiles of upstreams
+ * too. The values are checked later by the schema.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Document, YAMLError } from 'yaml'
 import { errorText, faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import { loadPackage } from '../packages.ts'
-import type { Environment } from './environment.ts'
-import { isSecret } from './errors.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
-import { isTree, leavesOf, pathText, setValueAt } from './setting-path.ts'
+import { isTree } from './setting-path.ts'
 
 export const DEFAULT_FILE = 'leadsheet.yaml'
 
 export interface SettingsFile {
   readonly path: string
   readonly tree: SettingTree
-  /** The settings whose text contains `${VARIABLE}`. `isComplete` is false if a variable is not set. */
-  readonly filled: readonly FilledSetting[]
   /** Returns the place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
   locate(setting: SettingPath, part: 'value' | 'name'): string
   /** True if every user of the machine may read the file. */
   readonly isWorldReadable: boolean
 }
 
-export interface FilledSetting {
-  readonly path: SettingPath
-  readonly isComplete: boolean
-}
-
 /**
- * Reads a settings file and fills in the variables.
  * @param name the path as the user gave it, relative to `cwd`; error messages use it
- * @param problems receives a line for each variable that is not set
- * @param keepLine matches the only lines to read; by default all lines are read
  * @throws LeadsheetError config_invalid if the file cannot be read or is not YAML
  */
-export function readSettingsFile(
-  name: string,
-  cwd: string,
-  env: Environment,
-  problems: string[],
-  keepLine?: RegExp,
-): SettingsFile {
+export function readSettingsFile(name: string, cwd: string): SettingsFile {
   const path = resolve(cwd, name)
-  const text = readText(path)
-  // Other lines become empty, so that the numbers of the lines stay.
-  const source = keepLine ? text.replaceAll(/^.*$/gm, (line) => (keepLine.test(line) ? line : '')) : text
   const { LineCounter, parseDocument } = loadPackage('yaml')
   const lines = new LineCounter()
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(readText(path), { lineCounter: lines, prettyErrors: false })
   const place = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return `${name}:${line}:${col}`
   }
-  const tree = toTree(document, name, place)
-  const locate = (setting: SettingPath, part: 'value' | 'name') => place(offsetOf(document, setting, part))
   return {
     path,
-    tree,
-    filled: fillIn(tree, env, (setting, problem) =>
-      problems.push(`${locate(setting, 'value')}  ${pathText(setting)}: ${problem}`),
-    ),
-    locate,
+    tree: toTree(document, name, place),
+    locate: (setting, part) => place(offsetOf(document, setting, part)),
     isWorldReadable: isWorldReadable(path),
   }
 }
@@ -166,66 +140,10 @@ export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 
   return 0
 }
 
-/** Matches `${NAME}`, `${NAME:-default}`, and `$${`, which stands for a literal `${`. */
-const PLACEHOLDER = /\$\$\{|\$\{([^}]*)(\}?)/g
-
-function fillIn(
-  tree: SettingTree,
-  env: Environment,
-  report: (setting: SettingPath, problem: string) => void,
-): FilledSetting[] {
-  const filled: FilledSetting[] = []
-  for (const [path, value] of [...leavesOf(tree)]) {
-    if (typeof value !== 'string' || !value.includes('${')) continue
-    let isComplete = true
-    const text = value.replace(
-      PLACEHOLDER,
-      (placeholder: string, inside: string | undefined, end: string) => {
-        if (inside === undefined) return '${'
-        const found =
-          end === ''
-            ? { problem: `${shownIn(path, placeholder)} lacks its }` }
-            : readVariable(inside, env, path)
-        if ('value' in found) return found.value
-        report(path, found.problem)
-        isComplete = false
-        return placeholder
-      },
-    )
-    filled.push({ path, isComplete })
-    setValueAt(tree, path, text)
-  }
-  return filled
-}
-
-/**
- * Returns the placeholder as an error shows it. Hides the text in a secret setting, because something that
- * looks like a placeholder may be a part of the secret.
- */
-function shownIn(path: SettingPath, text: string): string {
-  return isSecret(path) ? '${…' : text
-}
-
-/** @param inside the text between the braces of `${…}` */
-function readVariable(
-  inside: string,
-  env: Environment,
-  path: SettingPath,
-): { value: string } | { problem: string } {
-  const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside) ?? []
-  if (name === undefined) {
-    return {
-      problem: `${shownIn(path, `\${${inside}}`)} is no variable: write \${NAME} or \${NAME:-default}, or $\${ for the characters`,
-    }
-  }
-  const value = env[name] || fallback
-  return value === undefined ? { problem: `the variable ${name} is not set` } : { value }
-}
-
 /** The unchecked data of a profile, which `parseProfile` checks later. */
 export interface ProfileData {
   readonly data: unknown
-  /** The path of the profile's file, or its place in the settings file, for error messages. */
+  /** The path of the profile's file, for error messages. */
   readonly origin: string
   /**
    * Returns the place and the name of a part, with which an error begins: `profile.yaml:3:9  paging.kind`.

@@ -44,27 +44,27 @@ export function settingsText(first: FirstSettings): string {
   const period =
     report.period === null ? { example: DEFAULT_PERIODS[report.name] ?? 'day' } : { value: report.period }
   const shown: Shown = {
-    'api.url': escaped(first.apiUrl),
-    'api.key_file': escaped(first.keyFile),
-    'api.profile': escaped(first.profile),
+    'api.url': first.apiUrl,
+    'api.key_file': first.keyFile,
+    'api.profile': first.profile,
     data_dir: null,
-    time_zone: escaped(first.timeZone),
-    [`smtp.${mail.name}`]: escaped(mail.entry),
-    'mail.from': escaped(first.from),
+    time_zone: first.timeZone,
+    [`smtp.${mail.name}`]: mail.entry,
+    'mail.from': first.from,
     'mail.reply_to': null,
     'mail.per_minute': null,
-    'alerts.recipients': escaped(first.alertRecipients),
+    'alerts.recipients': first.alertRecipients,
     'alerts.webhook': { example: { url_file: './secrets/webhook-url', format: 'slack' } },
     'alerts.heartbeat': { example: { url: 'https://hc-ping.com/your-uuid' } },
-    'web.listen': escaped(first.listen),
+    'web.listen': first.listen,
     'web.public_url': null,
     'web.trusted_proxies': { example: ['loopback'] },
-    'web.token_file': escaped(first.tokenFile),
-    recipients: escaped(first.recipients),
+    'web.token_file': first.tokenFile,
+    recipients: first.recipients,
     'sync.schedule': null,
     'sync.full_schedule': null,
     'reports[0].name': { value: report.name },
-    'reports[0].schedule': escaped({ value: report.schedule }),
+    'reports[0].schedule': { value: report.schedule },
     'reports[0].period': period,
   }
   const parts = Object.entries(schemaAt([])?.properties ?? {}).map(([name, schema]) =>
@@ -78,14 +78,6 @@ const DEFAULT_PERIODS: Readonly<Record<string, string>> = {
   weekly: 'week',
   monthly: 'month',
   quarterly: 'quarter',
-}
-
-/** Escapes `${` in the values. Otherwise the settings file would read it as the start of a variable. */
-function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown> | null {
-  if (entry === null || !('value' in entry)) return entry
-  const { value } = entry
-  const escapeOne = (text: string) => text.replaceAll('${', () => '$${')
-  return { value: typeof value === 'string' ? escapeOne(value) : value.map(escapeOne) }
 }
 
 interface FirstReport {
@@ -177,16 +169,14 @@ export function commentLines(text = '', margin = ''): string[] {
 
 /**
  * Returns the default of a setting as text, or an example if it has no default. If it has neither, the text
- * is made from the name of the setting: the path of a file, or an environment variable.
+ * is made from the name of the setting if it is the path of a file.
  */
 export function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
   const isEmpty = standard === undefined || (Array.isArray(standard) && standard.length === 0)
   const shown = isEmpty ? (examples[0] ?? standard) : standard
   if (shown !== undefined) return flow(shown)
   const words = path.join('-').replaceAll('_', '-')
-  return words.endsWith('-file')
-    ? `./secrets/${words.slice(0, -5)}`
-    : `\${${words.replaceAll('-', '_').toUpperCase()}}`
+  return words.endsWith('-file') ? `./secrets/${words.slice(0, -5)}` : '…'
 }
 
 export function flow(value: unknown): string {

@@ -1,5 +1,5 @@
 /** The doctor's check of the installation's webhook, and its warnings about the settings. */
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkWebhook, webhookWarnings } from '../../src/cli/installation-checks.ts'
@@ -164,36 +164,41 @@ describe('the doctor says of the webhook', () => {
 
 describe('the settings warn', () => {
   const profile = (webhook: string) =>
-    `api: { profile: { name: theirs, paging: { kind: none }, mapping: { lead: { id: id } }${webhook} } }\n`
+    `{ name: theirs, paging: { kind: none }, mapping: { lead: { id: id } }${webhook} }`
+  const THEIRS = 'api: { profile: theirs.yaml }\n'
   it.each([
     [
       'of events that nobody verifies',
       profile(', webhook: { verify: { scheme: none }, lead: id }'),
+      THEIRS,
       /can have leads read$/,
     ],
     [
       'of a secret that is not written as the scheme has it',
-      `${profile(', webhook: { verify: { scheme: hmac, header: x, key: hex }, lead: id }')}events: { secret: "whsec_b25l" }`,
+      profile(', webhook: { verify: { scheme: hmac, header: x, key: hex }, lead: id }'),
+      `${THEIRS}events: { secret: "whsec_b25l" }`,
       /^events.secret cannot be read as the profile theirs says \(webhook.verify\), so that no message fits it$/,
     ],
     [
       'of one among others that has no user before its password',
-      `${profile(', webhook: { verify: { scheme: token, value: "Basic {basic}" }, lead: id }')}events: { secret: "ana:password\\npassword" }`,
+      profile(', webhook: { verify: { scheme: token, value: "Basic {basic}" }, lead: id }'),
+      `${THEIRS}events: { secret: "ana:password\\npassword" }`,
       /^1 of the 2 secrets of events cannot be read/,
     ],
     [
       'of a secret without events',
-      `${profile('')}events: { secret: "whsec_b25lIG9uZQ==" }`,
+      profile(''),
+      `${THEIRS}events: { secret: "whsec_b25lIG9uZQ==" }`,
       /^events.secret is of no use: the profile theirs has no part webhook$/,
     ],
     [
       'of a secret that only one of several machines would know',
+      '',
       `${PUBLIC}database_url: postgres://leadsheet@db.example.com/leadsheet`,
       /^events.secret is not set: of machines that share a store, only the one that has registered/,
     ],
-  ])('%s', (_, settings, warning) => {
-    const cwd = folderWith()
-    writeFileSync(join(cwd, 'leadsheet.yaml'), settings)
+  ])('%s', (_, theirs, settings, warning) => {
+    const cwd = folderWith({ 'leadsheet.yaml': settings, 'theirs.yaml': theirs })
     expect(webhookWarnings(loadConfig({ cwd, env: {} }))).toEqual([expect.stringMatching(warning)])
   })
 })

@@ -31,7 +31,7 @@ test('what is not set is named, as in the file and as a variable', () => {
 
 test('the daemon names all that it lacks at once', () => {
   expect(() => requireDaemon(load(API))).toThrow(
-    'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE), mail.from (LEADSHEET_FROM), and recipients (LEADSHEET_RECIPIENTS or LEADSHEET_RECIPIENTS_FILE) are not set',
+    'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE), mail.from (LEADSHEET_FROM), and recipients (LEADSHEET_RECIPIENTS) are not set',
   )
 })
 

@@ -20,9 +20,7 @@ describe('without a file and without variables', () => {
     const config = loadConfig({ cwd, env: {} })
     expect(config).toEqual({
       file: null,
-      keyFile: null,
       proxy: { http: null, https: null, except: [] },
-      mistakes: [],
       api: { url: null, key: null, profile: null, pageSize: 500, runMinutes: 15 },
       dataDir: `${cwd}/data`,
       databaseUrl: null,
@@ -82,27 +80,6 @@ describe('without a file and without variables', () => {
       warnings: [],
       sources: {},
     })
-  })
-
-  test.each([
-    ['every day at 06:30', 'daily', 'day'],
-    ['0 8 * * 1-5', 'daily', 'working_day'],
-    ['every Monday at 08:00', 'weekly', null],
-  ])('the environment alone says when the report comes, as init would: %s', (schedule, name, period) => {
-    const { reports } = loadConfig({ cwd: folderWith(), env: { LEADSHEET_REPORT_SCHEDULE: schedule } })
-    expect(reports).toMatchObject([{ name, schedule, period }])
-  })
-
-  test('a schedule of the environment that is none is told by its variable, and wins over that of a file', () => {
-    const env = { LEADSHEET_REPORT_SCHEDULE: 'at dawn' }
-    expect(() => loadConfig({ cwd: folderWith(), env })).toThrow(
-      'environment  LEADSHEET_REPORT_SCHEDULE: found',
-    )
-    const cwd = folderWith({
-      'leadsheet.yaml': 'reports: [{ name: weekly, schedule: "0 7 * * 1" }, { name: daily }]',
-    })
-    const { reports } = loadConfig({ cwd, env: { LEADSHEET_REPORT_SCHEDULE: '0 9 * * 1' } })
-    expect(reports.map(({ schedule }) => schedule)).toEqual(['0 9 * * 1', '0 7 * * *'])
   })
 
   test.each([
@@ -277,22 +254,5 @@ describe('secrets', () => {
     const warned = load('api: { url: "http://leads.internal" }').config.warnings
     expect(warned).toEqual([expect.stringContaining('the API key travels unencrypted to leads.internal')])
     expect(load('api: { url: "http://127.0.0.1:8484" }').config.warnings).toEqual([])
-  })
-})
-
-describe('variables in the file', () => {
-  test('are filled in, also within a value, with their default where they are not set', () => {
-    const { config } = load(
-      'api: { url: "https://${HOST}/${BASE:-api}/v1", key: "$${not}" }\nrecipients: ["${WHO}"]',
-      { HOST: 'leads.example.com', WHO: 'ana@example.com' },
-    )
-    expect(config.api.url).toBe('https://leads.example.com/api/v1')
-    expect(config.api.key?.reveal()).toBe('${not}')
-    expect(config.recipients).toEqual(['ana@example.com'])
-  })
-
-  test('give whole numbers where these are wanted, and stay text elsewhere', () => {
-    const { config } = load('api: { page_size: "${SIZE}", key: "${KEY}" }', { SIZE: '250', KEY: '12345' })
-    expect([config.api.pageSize, config.api.key?.reveal()]).toEqual([250, '12345'])
   })
 })

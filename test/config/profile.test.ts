@@ -16,17 +16,8 @@ test('a profile of its own file is found beside the settings', () => {
   })
 })
 
-test('the mapping itself may stand in the settings, variables filled in', () => {
-  const yaml = 'api:\n  profile:\n    name: mine\n    auth: { headers: { X-Team: "${TEAM}" } }'
-  expect(load({ 'leadsheet.yaml': yaml }, { TEAM: 'red' }).api.profile).toMatchObject({
-    data: { name: 'mine', auth: { headers: { 'X-Team': 'red' } } },
-    origin: 'leadsheet.yaml:3:5  api.profile',
-    problem: null,
-  })
-})
-
 test('the environment names another file', () => {
-  const files = { 'leadsheet.yaml': 'api: { profile: { name: inline } }', 'other.yaml': 'name: other' }
+  const files = { 'leadsheet.yaml': 'api: { profile: mine.yaml }', 'other.yaml': 'name: other' }
   const config = load(files, { LEADSHEET_API_PROFILE: 'other.yaml' })
   expect(config.api.profile).toMatchObject({ data: { name: 'other' }, origin: 'other.yaml', problem: null })
   expect(effectiveSettings(config).find(({ setting }) => setting === 'api.profile')?.value).toBe('other.yaml')

@@ -1,21 +1,18 @@
-/** The recipients of each report and their filters, from the settings and from a CSV file. */
+/** The recipients of each report and their filters. */
 import { describe, expect, test } from 'vitest'
 import { effectiveSettings } from '../../src/config/config.ts'
-import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { RecipientConfig } from '../../src/config/report-config.ts'
 import { errorText } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
 
-type Files = Readonly<Record<string, string>>
-
-function load(yaml: string, files: Files = {}, env: Environment = {}) {
-  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml, ...files }), env })
+function load(yaml: string) {
+  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml }), env: {} })
 }
 
 /** Returns the recipients of the first report. */
-function recipientsOf(yaml: string, files: Files = {}): readonly RecipientConfig[] {
-  return load(yaml, files).reports[0]?.recipients ?? []
+function recipientsOf(yaml: string): readonly RecipientConfig[] {
+  return load(yaml).reports[0]?.recipients ?? []
 }
 
 function filterOf(yaml: string) {
@@ -23,10 +20,10 @@ function filterOf(yaml: string) {
 }
 
 /** Returns the lines of the error after the first. */
-function mistakesOf(yaml: string, files: Files = {}): string[] {
+function mistakesOf(yaml: string): string[] {
   let told = ''
   try {
-    load(yaml, files)
+    load(yaml)
   } catch (thrown) {
     told = errorText(thrown)
   }
@@ -234,14 +231,6 @@ describe('a mistake in a recipient', () => {
       'recipients: [{ address: a@b.c, filter: { score: { min: 9, max: 1 } } }]',
       ['expected min, max, or both'],
     ],
-    [
-      'recipients_file: r.csv',
-      ['leadsheet.yaml', 'r.csv  recipients_file: cannot be read: there is no such file'],
-    ],
-    [
-      'recipients: [a@b.c]\nrecipients_file: r.csv',
-      ['2:18  recipients_file: recipients is set too; give only one'],
-    ],
     ['lead_url: https://crm.example.com', ['{id} is missing']],
     ['lead_url: "https://crm.example.com/{lead}/{id}"', ['{lead} is no placeholder']],
     ['lead_url: "javascript:{id}"', ['it must begin with http:// or https://']],
@@ -275,89 +264,5 @@ reports:
     ).toEqual([
       'leadsheet.yaml:6:48  reports[0].recipients[0].filter.pipelines: no lead is left of those that the report daily is about',
     ])
-  })
-})
-
-const PEOPLE = `\uFEFFaddress,name,locale,time_zone,pipelines,company_country,score,blocks,attachments\r
-ana@example.com\r
-dana@example.com,"Lopes, Dana",de-DE,Europe/Berlin,eu;apac,Germany; Austria,60..,headline;kpis,stalled.xlsx\r
-\r
-ben@example.com,"Ben ""Benny"" B.",,,,,10..90.5,,
-`
-
-describe('the file of recipients', () => {
-  test('has a row each, with empty cells for what the report says', () => {
-    const people = PEOPLE.replace('"Ben ""Benny"" B."', "Ben 'Benny' B.")
-    expect(recipientsOf('recipients_file: people/all.csv', { 'people/all.csv': people })).toMatchObject([
-      { address: 'ana@example.com', name: null, locale: 'en-GB', attachments: [], blocks: null },
-      {
-        address: 'dana@example.com',
-        name: 'Lopes, Dana',
-        locale: 'de-DE',
-        timeZone: 'Europe/Berlin',
-        filter: {
-          pipelineIds: ['apac', 'eu'],
-          conditions: [
-            { field: 'company_country', in: ['Austria', 'Germany'] },
-            { field: 'score', min: 60, max: null },
-          ],
-        },
-        blocks: ['headline', 'kpis'],
-        attachments: ['stalled.xlsx'],
-      },
-      {
-        address: 'ben@example.com',
-        name: "Ben 'Benny' B.",
-        filter: { pipelineIds: null, conditions: [{ field: 'score', min: 10, max: 90.5 }] },
-      },
-    ])
-  })
-
-  test('may be of one report, or named by the environment, which wins over the settings', () => {
-    const files = { 'a.csv': 'address\nana@example.com', 'b.csv': 'address\nben@example.com' }
-    const config = load(
-      'recipients: [old@example.com]\nreports: [{ name: x, recipients_file: b.csv }, { name: y }]',
-      files,
-      { LEADSHEET_RECIPIENTS_FILE: 'a.csv' },
-    )
-    expect(config.reports.map(({ recipients }) => recipients.map(({ address }) => address))).toEqual([
-      ['ben@example.com'],
-      ['ana@example.com'],
-    ])
-    expect(config.sources).toMatchObject({ recipients: 'a.csv', 'reports[0].recipients': 'b.csv' })
-  })
-
-  test('names line and column of each mistake', () => {
-    const csv = `address,locale,score,time_zone,blocks
-ana,tlh,60,Mars,kpis;nonsense
-ana@example.com
-ana@example.com,,,,,too,many
-,de-DE`
-    expect(mistakesOf('recipients_file: r.csv', { 'r.csv': csv })).toEqual([
-      'r.csv:2  score: found "60", expected bounds such as 60.., ..90 or 60..90',
-      'r.csv:4  7 cells below 5 headings',
-      'r.csv:2  address: found "ana", expected an e-mail address, such as ana@example.com',
-      'r.csv:2  locale: found "tlh", expected a locale such as en-GB or de-DE; reports are written in en and de',
-      expect.stringContaining('r.csv:2  time_zone: found "Mars"'),
-      expect.stringContaining('r.csv:2  blocks: found "nonsense", expected one of headline'),
-      expect.stringContaining('r.csv:5  address: not set'),
-      'r.csv:4  address: found "ana@example.com", expected each only once',
-    ])
-  })
-
-  test.each([
-    [
-      'adress,name',
-      ['r.csv:1  adress: no such column; did you mean address?', 'r.csv:1  address: there is no such column'],
-    ],
-    ['address;name\nana@example.com;Ana', ['r.csv:1  the cells stand apart by semicolons, expected commas']],
-    ['address,land', ['r.csv:1  land: no such column; known: address, name, locale']],
-    ['address,name,name', ['r.csv:1  name: two columns of that name']],
-    ['', ['r.csv  recipients_file: it has no headings: address,name']],
-    ['address\n"ana@example.com', ['r.csv  recipients_file: line 2 has a quote that stands alone']],
-    ['address\na"b"@example.com', ['r.csv  recipients_file: line 2 has a quote that stands alone']],
-  ])('that begins %j is refused', (csv, lines) => {
-    const told = mistakesOf('recipients_file: r.csv', { 'r.csv': csv })
-    expect(told).toEqual(lines.map((line) => expect.stringContaining(line)))
   })
 })

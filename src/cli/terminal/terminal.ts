@@ -7,7 +7,6 @@ import { clearLine, cursorTo } from 'node:readline'
 import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
-import type { NeededSetting } from '../../config/load.ts'
 import { snakeCase } from '../../config/setting-path.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
@@ -48,12 +47,6 @@ export interface Terminal {
    * @throws LeadsheetError config_invalid
    */
   config(): Promise<Config>
-  /**
-   * Returns the settings for a command that only reads. Wrong settings are left out with a warning, unless
-   * they say where the data are or are among the needed settings.
-   * @throws LeadsheetError config_invalid
-   */
-  dataConfig(...needed: readonly NeededSetting[]): Promise<Config>
   log(): Promise<Log>
   /** Prints the result of a command, on stdout. */
   show(result: Result): void
@@ -106,14 +99,13 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   }
 
   const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
-  let needed: readonly NeededSetting[] | undefined
   async function readConfig(): Promise<Config> {
     const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../../config/load.ts'),
       import('../../config/config.ts'),
       import('../../app/configured-upstream.ts'),
     ])
-    const config = loadConfig({ file: flags().config, needed })
+    const config = loadConfig({ file: flags().config })
     for (const secret of secretsOf(config)) secrets.add(secret)
     withoutKnown = redactor([...secrets])
     webhookSecrets = webhookSecretsOf(config)
@@ -161,10 +153,6 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     signal,
     config: async () => (await loadOnce()).config,
-    async dataConfig(...settings) {
-      needed = settings
-      return (await loadOnce()).config
-    },
     log: async () => (await loadOnce()).log,
     show({ data, meta, text = [], notes = [] }) {
       if (flags().json) {

@@ -153,15 +153,13 @@ export function redirected(status: number, url: URL, location: string | null): L
   )
 }
 
-export function unreachable(url: URL, attempts: number, cause: unknown, proxy?: URL | null): LeadsheetError {
+export function unreachable(url: URL, attempts: number, cause: unknown): LeadsheetError {
   const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
   return new LeadsheetError(
     'api_unreachable',
-    `${url.origin}${url.pathname}${proxy ? ` through the proxy ${proxy.origin}` : ''} failed after ${tries}: ${reasonOf(cause)}`,
+    `${url.origin}${url.pathname} failed after ${tries}: ${reasonOf(cause)}`,
     {
-      hint: proxy
-        ? `Check the proxy (HTTPS_PROXY and HTTP_PROXY), or name ${url.hostname} in NO_PROXY; and api.url (LEADSHEET_API_URL).`
-        : 'Check api.url (LEADSHEET_API_URL) and that the service is up.',
+      hint: 'Check api.url (LEADSHEET_API_URL), that the service is up, and the proxy if HTTPS_PROXY or HTTP_PROXY names one.',
       cause,
     },
   )

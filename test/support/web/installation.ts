@@ -15,7 +15,6 @@ export function bareInstallation(
     runMinutes: 15,
     mailServer: null,
     settingsFile: null,
-    settingsMistakes: [],
     ...change,
   }
 }

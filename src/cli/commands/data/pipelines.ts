@@ -76,9 +76,7 @@ export function definePipelines(command: Command, terminal: Terminal): void {
     .option('--from <time>', 'only leads created at or after this day or time', instant)
     .option('--to <time>', 'only leads created before this day or time', instant)
     .action(async (id: string, options: StatsOptions) =>
-      terminal.show(
-        await withSource(terminal, (source) => fetchStats(terminal, source, id, options), 'reads'),
-      ),
+      terminal.show(await withSource(terminal, (source) => fetchStats(terminal, source, id, options))),
     )
   addExamples(stats, [
     'pipelines stats pl_01',
@@ -175,7 +173,7 @@ const COLUMNS: readonly Column<Agent>[] = [
 ]
 
 export function defineAgents(command: Command, terminal: Terminal): void {
-  command.action(async () => terminal.show(await withSource(terminal, fetchAll, 'reads')))
+  command.action(async () => terminal.show(await withSource(terminal, fetchAll)))
   addExamples(command, ['agents', 'agents --json'])
   async function fetchAll(source: Source): Promise<Result> {
     const records = await source.fetchAgents(terminal.signal)

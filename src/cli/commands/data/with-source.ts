@@ -6,17 +6,9 @@ import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-/**
- * @param how `reads` for a command that only reads: wrong settings of other things are left out
- * @throws LeadsheetError config_missing, api_*, and whatever `use` throws
- */
-export async function withSource<T>(
-  terminal: Terminal,
-  use: (source: Source) => Promise<T>,
-  how: 'reads' | 'writes' = 'writes',
-): Promise<T> {
-  const config = await (how === 'reads' ? terminal.dataConfig('api') : terminal.config())
-  const source = openSourceOf(config, await terminal.log())
+/** @throws LeadsheetError config_missing, api_*, and whatever `use` throws */
+export async function withSource<T>(terminal: Terminal, use: (source: Source) => Promise<T>): Promise<T> {
+  const source = openSourceOf(await terminal.config(), await terminal.log())
   try {
     return await use(source)
   } finally {

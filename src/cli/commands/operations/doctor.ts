@@ -9,7 +9,7 @@ import type { Command } from 'commander'
 import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
-import { openSourceOf, profileOf, proxyOf } from '../../../app/configured-upstream.ts'
+import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
 import { installationOf } from '../../../app/health-installation.ts'
 import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
 import type { CheckResult, Knowledge, Part } from '../../../checks/check.ts'
@@ -21,7 +21,6 @@ import { requireSettings } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { isWorldReadable } from '../../../config/settings-file.ts'
 import { shellCommand } from '../../../errors.ts'
-import { proxyFor } from '../../../proxy.ts'
 import { BACKOFF } from '../../../retry.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
 import { DATA_MODE, makeFolder, readFileSystem } from '../../../store/db/file-system.ts'
@@ -97,7 +96,8 @@ export async function* examine(
     ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
   )
   yield profile
-  if (config.proxy.http !== null || config.proxy.https !== null) yield ok('proxy', proxyText(config))
+  const proxy = config.proxy.https ?? config.proxy.http
+  if (proxy !== null) yield ok('proxy', `${new URL(proxy.reveal()).origin}, from HTTPS_PROXY or HTTP_PROXY`)
   const openSource = async () =>
     openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
   const clock = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : null
@@ -214,14 +214,6 @@ function* checkOperators({ alerts, smtp, reports }: Config): Generator<CheckResu
       'set alerts.recipients (LEADSHEET_ALERT_RECIPIENTS), and alerts.webhook.url beside it',
     )
   }
-}
-
-function proxyText(config: Config): string {
-  const { url } = config.api
-  const proxy = url === null ? null : proxyFor(new URL(url), proxyOf(config))
-  if (url === null || proxy === null)
-    return 'none to the service: NO_PROXY names it, or it is on this machine'
-  return `${proxy.origin} to ${new URL(url).host}, from HTTPS_PROXY or HTTP_PROXY`
 }
 
 /** Asks the upstream, and returns what its answers tell of the clock; null if it could not be asked. */

@@ -37,7 +37,7 @@ interface Found {
  */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
-    const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.dataConfig()))
+    const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.config()))
     const daemonState = daemonStateOf(heartbeat, new Date())
     return {
       isHealthy: daemonState === 'alive',

@@ -49,11 +49,11 @@ export function defineRecipients(command: Command, terminal: Terminal): void {
 }
 
 async function listRecipients(terminal: Terminal, name: string | undefined): Promise<Result> {
-  const config = await terminal.dataConfig()
+  const config = await terminal.config()
   const reports = name === undefined ? config.reports : [findReport(config, name)]
   await using store = await openDataToRead(config)
   const lines = await readLines(store, config, reports, name)
-  const none = 'No report has recipients: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.'
+  const none = 'No report has recipients: set recipients (LEADSHEET_RECIPIENTS).'
   return {
     data: lines.map(jsonOf),
     text: [

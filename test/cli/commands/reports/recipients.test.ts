@@ -8,7 +8,7 @@ import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { folderWithDatabase } from '../../../support/store.ts'
 
 const SETTINGS = `
-recipients_file: people.csv
+recipients: [ana@example.com]
 reports:
   - name: daily
   - name: weekly
@@ -16,7 +16,7 @@ reports:
     recipients:
       - { address: dana@example.com, name: Dana, locale: de-DE, filter: { score: { min: 60 } }, blocks: [kpis] }
 `
-const FILES = { 'leadsheet.yaml': SETTINGS, 'people.csv': 'address\nana@example.com\n' }
+const FILES = { 'leadsheet.yaml': SETTINGS }
 
 describe('the recipients', () => {
   it('are listed with what they get of each report, and where that is said', async () => {
@@ -28,7 +28,7 @@ describe('the recipients', () => {
     expect(lines.slice(1)).toEqual([
       [
         ...['ana@example.com', '-', 'daily', 'active', 'all', 'en-GB', 'UTC'],
-        ...['as in its folder', '-', 'people.csv'],
+        ...['as in its folder', '-', 'leadsheet.yaml:2:14'],
       ],
       [
         ...[
@@ -140,7 +140,7 @@ describe('preferences of recipients, set by an operator', () => {
   it('stay when the settings name the recipient no more, and that is told', async () => {
     const cwd = await folderWithDatabase(FILES)
     await recipients(cwd, 'set', 'unsubscribed', 'ana@example.com')
-    writeFileSync(join(cwd, 'people.csv'), 'address\nben@example.com\n')
+    writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS.replace('ana@', 'ben@'))
     const { stdout } = await recipients(cwd)
     expect(stdout).toMatch(
       /ana@example.com {2,}- {2,}daily {2,}unsubscribed by the operator .* no longer in the settings/,

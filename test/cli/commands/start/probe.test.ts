@@ -112,10 +112,4 @@ test('a mistake in a profile is told with its place, what was found and what is 
     /p\.yaml:4:19 {2}mapping\.lead\.scor: there is no such part; known here: id, .*score/,
   )
   expect(stderr).toMatch(/p\.yaml:6:13 {2}stages\.0\.status: found ""/)
-
-  writeFileSync(join(cwd, 'leadsheet.yaml'), `api:\n  profile:\n    name: x\n    paging: { kind: pages }\n`)
-  const { LEADSHEET_API_PROFILE, ...others } = env
-  const inSettings = await runWarm(['sync'], { cwd, env: others })
-  expect(inSettings.stderr).toMatch(/leadsheet\.yaml:4:21 {2}api\.profile\.paging\.kind: found "pages"/)
-  expect(inSettings.stderr).toMatch(/leadsheet\.yaml:2:3 {2}api\.profile\.mapping: not set/)
 })
