@@ -425,7 +425,6 @@ describe('messages', () => {
     const choice: Omit<Preference, 'address' | 'changedBy'> = {
       report: 'daily',
       state: 'paused',
-      cadence: 'as_scheduled',
       changedAt: hoursAgo(1),
       reason: 'five messages in a row were refused',
     }

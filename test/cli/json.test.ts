@@ -36,7 +36,7 @@ const GIVEN: readonly string[] = [
   'recipients set paused you@example.com',
   'recipients set active you@example.com',
   'recipients set unsubscribed you@example.com',
-  'recipients set as_scheduled you@example.com',
+  'recipients set active you@example.com',
   'recipients link you@example.com',
   'recipients link --revoke',
   'outbox resolve --recipient you@example.com --as lost --yes',

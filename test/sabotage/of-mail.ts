@@ -162,10 +162,6 @@ export const OF_MAIL: readonly Sabotage[] = [
         find: "preference.state === 'active'",
         replace: "preference.state !== 'never'",
       },
-      {
-        find: "else if (preference.state !== 'active') leftOut.push",
-        replace: 'else if (preference.cadence === null) leftOut.push',
-      },
     ],
     caughtBy: [
       {

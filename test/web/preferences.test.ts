@@ -5,12 +5,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPages as openWaitingPages } from '../../src/app/configured-web.ts'
 import { openLog } from '../../src/log.ts'
-import { noteNotSent, saveIssue } from '../../src/store/reports/issue.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { findBarriers } from '../look/support/axe.ts'
 import { random } from '../support/random.ts'
 import { wordsOf } from '../support/report.ts'
-import { busyDay } from '../support/reports/figures.ts'
 import { SILENT } from '../support/syncing.ts'
 import { hasBrowser, openBrowser } from '../support/web/browser.ts'
 import { clickOnce, openPages, wishFor } from '../support/web/web.ts'
@@ -58,47 +56,14 @@ describe('the page of a recipient', () => {
     expect(await wordsAt(pageOf('ana@example.com'))).toContain(`When ${words} (Europe/Berlin)`)
   })
 
-  it('tells only the next time of a schedule that is another from week to week, and of one a week no choice', async () => {
+  it('tells only the next time of a schedule that is another from week to week', async () => {
     const first = { expression: '0 7 1 * *', timeZone: 'Europe/Berlin', holidays: [] }
     const monthly = await wordsAt((await openPages({ timing: first })).pageOf('ana@example.com'))
     expect(monthly).toContain('You get this report. Next Tue 1 Dec, 07:00')
-    expect(monthly).not.toContain('Only once a week')
     const mondays = { ...first, expression: '0 7 * * 1' }
     const mondaysPages = await openPages({ timing: mondays })
     const weekly = await wordsAt(mondaysPages.pageOf('ana@example.com'))
     expect(weekly).toContain('on Mondays at 07:00')
-    expect(weekly).not.toContain('Only once a week')
-    await wishFor(mondaysPages.pageOf('ana@example.com'), 'weekly')
-    expect(await mondaysPages.standingOf('ana@example.com')).toBeNull()
-  })
-
-  it('tells who gets it weekly of a report in this week only as long as none has gone out', async () => {
-    const daily = { expression: '0 7 * * *', timeZone: 'Europe/Berlin', holidays: [] }
-    const { pageOf, store } = await openPages({ timing: daily })
-    const ana = pageOf('ana@example.com')
-    await wishFor(ana, 'weekly')
-    const when = 'When on Mondays at 07:00 (Europe/Berlin)'
-    expect(await wordsAt(ana)).toContain(`${when} Next Sat 21 Nov, 07:00 Covers the week before`)
-    const figures = busyDay()
-    const period = {
-      from: '2026-11-18T23:00:00.000Z',
-      to: '2026-11-19T23:00:00.000Z',
-      timeZone: 'Europe/Berlin',
-    }
-    const texts = { subject: 's', html: 'h', text: 't', renderedAt: period.to, programVersion: '1' }
-    await store.write(async (trx) => {
-      const issue = { report: 'daily', variant: '', period, figures, ...texts }
-      await noteNotSent(trx, (await saveIssue(trx, issue)).id, 'quiet')
-    })
-    expect(await wordsAt(ana)).toContain(`${when} Next Mon 23 Nov, 07:00`)
-  })
-
-  it('tells who gets it weekly the first day of a week as the settings begin it', async () => {
-    const timing = { expression: '0 7 * * *', timeZone: 'Europe/Berlin', holidays: [] }
-    const { pageOf } = await openPages({ timing, weekStarts: 'sunday' })
-    const ana = pageOf('ana@example.com')
-    await wishFor(ana, 'weekly')
-    expect(await wordsAt(ana)).toContain('When on Sundays at 07:00 (Europe/Berlin)')
   })
 
   it('changes nothing by being looked at, however often', async () => {
@@ -116,11 +81,8 @@ describe('the page of a recipient', () => {
       expect(wordsOf(await answer.text())).toContain(said)
       expect([choice, await standingOf('ana@example.com')]).toEqual([choice, standing])
     }
-    await does('weekly', 'weekly', 'once a week from now on. You get this report once a week.')
-    expect(await wordsAt(ana)).toContain('When on Mondays at 07:00 (Europe/Berlin) Next Mon 23 Nov, 07:00')
     await does('pause', 'paused', 'Paused since Fri 20 Nov, 10:00.')
-    await does('resume', 'weekly', 'Resumed. You get this report once a week.')
-    await does('as_scheduled', 'active', 'You get this report. When Monday to Friday')
+    await does('resume', 'active', 'Resumed. You get this report. When Monday to Friday')
     await does('stop', 'unsubscribed', 'Unsubscribed since Fri 20 Nov, 10:00.')
     // The page was opened before the change.
     await does('pause', 'unsubscribed', 'ana@example.com Unsubscribed since Fri 20 Nov, 10:00.')
@@ -132,7 +94,7 @@ describe('the page of a recipient', () => {
     const { pageOf, standingOf } = await openPages()
     const zoe = pageOf('zoe@example.com')
     expect(await wordsAt(zoe)).toContain('You are not on the list of this report')
-    for (const choice of ['start', 'weekly', 'resume', 'pause']) await wishFor(zoe, choice)
+    for (const choice of ['start', 'resume', 'pause']) await wishFor(zoe, choice)
     expect(await standingOf('zoe@example.com')).toBeNull()
     expect((await clickOnce(zoe)).status).toBe(200)
     expect(await standingOf('zoe@example.com')).toBe('unsubscribed')

@@ -77,31 +77,25 @@ export async function enqueueReport(
   due: DueReport,
   signal: AbortSignal,
 ): Promise<Enqueued> {
-  const { groups, leftOut } = await resolveRecipients(deps.store, report, recipients, due.at)
+  const resolved = await resolveRecipients(deps.store, report, recipients)
   const enqueuedIssues: EnqueuedIssue[] = []
   let archiveFault: unknown = null
-  const variants = groups.flatMap((group) =>
-    [...Map.groupBy(group.recipients, (one) => variantOf(report, one)).values()].map(
-      ([first, ...others]) => ({ as: group.report, first, others }),
-    ),
-  )
-  for (const { as, first, others } of variants) {
+  for (const [first, ...others] of Map.groupBy(resolved.recipients, (one) =>
+    variantOf(report, one),
+  ).values()) {
     if (first === undefined || signal.aborted) continue
     const sharing: Recipients = [first, ...others]
-    // Weekly subscribers of a daily report do not miss its days.
-    const notes = (due.notes ?? []).filter(({ kind }) => kind !== 'missed' || as === report)
-    const of = { ...due, notes }
-    const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, sharing, of, signal)
+    const { issue, messages, failed, findContent } = await enqueueIssue(deps, report, sharing, due, signal)
     // An error while the folder is written does not stop the messages, because the folder can be made again
     // later.
-    const page = await putInArchive(deps, as, issue, sharing, findContent).catch((thrown: unknown) => {
+    const page = await putInArchive(deps, report, issue, sharing, findContent).catch((thrown: unknown) => {
       archiveFault ??= thrown
       return null
     })
     const { id, period, variant, subject, notSent } = issue
     enqueuedIssues.push({ issue: { id, period, variant, subject }, page, notSent, messages, failed })
   }
-  return { enqueuedIssues, leftOut, archiveFault }
+  return { enqueuedIssues, leftOut: resolved.leftOut, archiveFault }
 }
 
 /**

@@ -1,19 +1,16 @@
 /**
- * The preferences of recipients: who gets a report now and who gets it weekly, and what changes when a
- * recipient or an operator chooses something else. Weekly subscribers get last week's report when the first
- * issue of a week is sent.
+ * The preferences of recipients: who gets a report and who has paused it or unsubscribed, and what changes
+ * when a recipient or an operator chooses something else.
  */
-import { periodOf } from '../../domain/period.ts'
 import type { Log } from '../../log.ts'
 import { readLink } from '../../mail/message.ts'
 import type { ListedFacts, PreferenceChoice, PreferenceView } from '../../report/preferences/page.ts'
-import { areMoreThanWeekly, composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
+import { composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listRefusing } from '../../store/outbox/delivery-problems.ts'
 import { withdrawMessages } from '../../store/outbox/message-resolve.ts'
-import { wasSent } from '../../store/reports/issue.ts'
 import type { Preference, PreferenceKey } from '../../store/reports/preference.ts'
 import {
   copyPreferences,
@@ -22,72 +19,33 @@ import {
   readOrCreateLinkKey,
   savePreference,
 } from '../../store/reports/preference.ts'
-import { findPeriod } from './make-issue.ts'
 import type { Recipient, Report } from './report-definition.ts'
-
-interface ResolvedRecipients {
-  /** A report without recipients is left out. */
-  readonly groups: readonly { readonly report: Report; readonly recipients: readonly Recipient[] }[]
-  readonly leftOut: readonly LeftOut[]
-}
 
 export interface LeftOut {
   readonly address: string
   readonly why: string
 }
 
-/** @param at the time at which the report is due */
+/** Leaves out the recipients who have paused the report or unsubscribed from it. */
 export async function resolveRecipients(
   { db }: Pick<Store, 'db'>,
   report: Report,
   recipients: readonly Recipient[],
-  at: Date,
-): Promise<ResolvedRecipients> {
+): Promise<{ readonly recipients: readonly Recipient[]; readonly leftOut: readonly LeftOut[] }> {
   const preferences = new Map((await listPreferences(db, report.name)).map((one) => [one.address, one]))
-  const isWeekDue = await isFirstOfWeek({ db }, report, at)
-  const [usual, weekly, leftOut]: [Recipient[], Recipient[], LeftOut[]] = [[], [], []]
+  const [wanted, leftOut]: [Recipient[], LeftOut[]] = [[], []]
   for (const recipient of recipients) {
-    const { address } = recipient
-    const preference = preferences.get(address.toLowerCase())
-    if (preference === undefined) usual.push(recipient)
-    else if (preference.state !== 'active') leftOut.push({ address, why: preferenceText(preference) })
-    else if (preference.cadence === 'as_scheduled') usual.push(recipient)
-    else if (isWeekDue) weekly.push(recipient)
-    else leftOut.push({ address, why: 'weekly: that of this week has gone out' })
+    const preference = preferences.get(recipient.address.toLowerCase())
+    if (preference === undefined || preference.state === 'active') wanted.push(recipient)
+    else leftOut.push({ address: recipient.address, why: preferenceText(preference) })
   }
-  const groups = [
-    { report, recipients: usual },
-    { report: weeklyReport(report), recipients: weekly },
-  ]
-  return { groups: groups.filter((group) => group.recipients.length > 0), leftOut }
+  return { recipients: wanted, leftOut }
 }
 
-/** @param address null for the usual report; a recipient who prefers the weekly one gets that */
-export async function reportAs(
-  { db }: Pick<Store, 'db'>,
-  report: Report,
-  address: string | null,
-): Promise<Report> {
-  const preference = address === null ? undefined : await findPreference(db, { address, report: report.name })
-  return preference?.cadence === 'weekly' ? weeklyReport(report) : report
-}
-
-function weeklyReport(report: Report): Report {
-  return { ...report, kind: 'week' }
-}
-
-export function preferenceText({ state, cadence, changedAt, changedBy, reason }: Preference): string {
-  if (state === 'active') return cadence === 'weekly' ? 'weekly' : 'active'
+export function preferenceText({ state, changedAt, changedBy, reason }: Preference): string {
+  if (state === 'active') return state
   const by = { recipient: 'themselves', operator: 'the operator', leadsheet: 'leadsheet' }[changedBy]
   return `${state} by ${by} on ${changedAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`
-}
-
-/** If no issue was sent on the first day of the week, the next day counts as the first. */
-async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
-  const { name, timeZone } = report
-  const { to: begin } = periodOf('week', at, timeZone, { ...report, lastEnd: null })
-  const { to: today } = await findPeriod({ db }, report, at)
-  return !(await wasSent(db, name, { from: begin, to: today }))
 }
 
 interface ChosenBy {
@@ -102,16 +60,11 @@ export interface ChangedPreference {
   readonly withdrawn: number
 }
 
-type Standing = Pick<Preference, 'state' | 'cadence'>
-
-const NEVER_CHANGED: Standing = { state: 'active', cadence: 'as_scheduled' }
-const OUTCOMES: Readonly<Record<PreferenceChoice, Partial<Standing>>> = {
-  weekly: { cadence: 'weekly' },
-  as_scheduled: { cadence: 'as_scheduled' },
-  pause: { state: 'paused' },
-  resume: { state: 'active' },
-  start: { state: 'active' },
-  stop: { state: 'unsubscribed' },
+const OUTCOMES: Readonly<Record<PreferenceChoice, Preference['state']>> = {
+  pause: 'paused',
+  resume: 'active',
+  start: 'active',
+  stop: 'unsubscribed',
 }
 
 /** If the choice changes nothing, the stored preference keeps its author and its time. */
@@ -125,17 +78,15 @@ export async function changePreference(
   const at = now.toISOString()
   const changed = await store.write(async (trx) => {
     const earlier = await findPreference(trx, key)
-    const { state, cadence } = earlier ?? NEVER_CHANGED
-    const isFit = fits({ state, cadence }, choice)
-    const chosen = { state, cadence, ...(isFit ? OUTCOMES[choice] : {}) }
-    if (earlier && chosen.state === state && chosen.cadence === cadence) {
-      return { preference: earlier, isFit, withdrawn: 0 }
-    }
+    const before = earlier?.state ?? 'active'
+    const isFit = fits(before, choice)
+    const state = isFit ? OUTCOMES[choice] : before
+    if (earlier && state === before) return { preference: earlier, isFit, withdrawn: 0 }
     const address = key.address.toLowerCase()
     const { report } = key
-    const preference = { address, report, ...chosen, changedAt: at, changedBy: by, reason }
+    const preference = { address, report, state, changedAt: at, changedBy: by, reason }
     await savePreference(trx, preference)
-    const withdrawn = chosen.state === 'active' ? 0 : await withdrawMessages(trx, key, at)
+    const withdrawn = state === 'active' ? 0 : await withdrawMessages(trx, key, at)
     return { preference, isFit, withdrawn }
   })
   await copyPreferences(store)
@@ -143,7 +94,7 @@ export async function changePreference(
 }
 
 /** A recipient who has unsubscribed cannot be paused or resumed, for example from an old page. */
-function fits({ state }: Standing, choice: PreferenceChoice): boolean {
+function fits(state: Preference['state'], choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
 }
 
@@ -184,14 +135,9 @@ export function openPreferencePage(deps: PageDeps) {
   }
 }
 
-/**
- * A person who is no recipient may only unsubscribe. A report that is at most weekly cannot be set to weekly.
- */
+/** A person who is no recipient may only unsubscribe. */
 function mayChoose(deps: PageDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
-  const { of, recipient } = findListed(deps, subject)
-  if (choice === 'stop') return true
-  if (of === undefined || recipient === undefined) return false
-  return choice !== 'weekly' || areMoreThanWeekly(listDueTimes(of.timing, deps.now()), of.report)
+  return choice === 'stop' || findListed(deps, subject).recipient !== undefined
 }
 
 async function viewOf(
@@ -210,25 +156,20 @@ async function viewOf(
       address: recipient?.address ?? subject.address,
       title: of?.report.title ?? nameReport(subject.report, locale),
       state: preference?.state ?? 'active',
-      isWeekly: preference?.cadence === 'weekly',
       changed: changedAt && changedBy ? { at: changedAt, by: changedBy } : null,
-      listed: of && recipient ? await listedFacts(deps, of, recipient) : null,
+      listed: of && recipient ? listedFacts(deps, of, recipient) : null,
       done,
     },
     locale,
   )
 }
 
-async function listedFacts(
-  { store, now }: PageDeps,
+function listedFacts(
+  { now }: PageDeps,
   { report, timing }: SubscribedReport,
   { filter, attachments }: Recipient,
-): Promise<ListedFacts> {
-  const { kind, timeZone, weekStarts } = report
-  const dueTimes = listDueTimes(timing, now())
-  const [next] = dueTimes
-  const isWeekNext = next !== undefined && (await isFirstOfWeek(store, report, new Date(next)))
-  return { kind, filter, attachments, dueTimes, timeZone, weekStarts, isWeekNext }
+): ListedFacts {
+  return { kind: report.kind, filter, attachments, dueTimes: listDueTimes(timing, now()) }
 }
 
 function findListed({ reports }: PageDeps, { address, report: name }: PreferenceKey) {

@@ -15,7 +15,6 @@ import { sendTest } from '../outbox/send-due.ts'
 import { type SnapshotPlace, withSnapshotSchema } from '../snapshot/publish-snapshot.ts'
 import type { ReportDeps } from './enqueue-report.ts'
 import { contentsOfNow, findPeriod, makeIssue } from './make-issue.ts'
-import { reportAs } from './preferences.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
 /**
@@ -94,14 +93,13 @@ async function makeUp(
  */
 export async function sendTestReport(
   deps: ReportDeps & { readonly transport: Transport },
-  usual: Report,
+  report: Report,
   recipients: readonly Recipient[],
   address: string,
   signal: AbortSignal,
 ): Promise<string> {
   const recipient = recipients.find((one) => one.address === address)
-  const audience = recipient ?? usual
-  const report = await reportAs(deps.store, usual, recipient?.address ?? null)
+  const audience = recipient ?? report
   const period = await findPeriod(deps.store, report, deps.now(), audience)
   const { issue } = await makeIssue(deps, report, period, [audience], signal)
   const sender = withoutPage(deps.sender)

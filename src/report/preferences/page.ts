@@ -3,21 +3,20 @@ import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Instant } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
-import { DAY_MS, firstOfWeek, localDay, type WeekStart, weekdayOf } from '../../schedule/zone.ts'
+import { DAY_MS, localDay, weekdayOf } from '../../schedule/zone.ts'
 import { nameCondition } from '../blocks/headline/view.ts'
 import { createCompiler, readTemplateFiles } from '../render/template-files.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
 /** `stop` is permanent; `pause` lasts until the recipient resumes. */
-export const PREFERENCE_CHOICES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
+export const PREFERENCE_CHOICES = ['pause', 'resume', 'start', 'stop'] as const
 export type PreferenceChoice = (typeof PREFERENCE_CHOICES)[number]
 
 interface PreferenceFacts {
   readonly address: string
   readonly title: string
   readonly state: 'active' | 'paused' | 'unsubscribed'
-  readonly isWeekly: boolean
   /** The time and the author of the last change; null if the preference was never changed. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
   /** The facts about the recipient in the settings; null if the settings no longer list the recipient. */
@@ -31,11 +30,6 @@ export interface ListedFacts {
   readonly attachments: readonly string[]
   /** The next scheduled runs, from `listDueTimes`. */
   readonly dueTimes: readonly Instant[]
-  /** The time zone of the report, which decides when weeks begin. */
-  readonly timeZone: string
-  readonly weekStarts: WeekStart | undefined
-  /** True if the next scheduled run sends the weekly report to recipients who chose weekly reports. */
-  readonly isWeekNext: boolean
 }
 
 export type PreferenceView = ReturnType<typeof composePreferencePage>
@@ -72,33 +66,29 @@ function formatState(facts: PreferenceFacts, { words, dates }: LocaleContext): s
   const since = changed === null ? '' : dates.instant(changed.at)
   if (facts.state === 'unsubscribed') return words('preferences.state.unsubscribed', { since })
   if (facts.listed === null) return words('preferences.state.unlisted')
-  if (facts.state === 'active') return words(`preferences.state.${facts.isWeekly ? 'weekly' : 'active'}`)
+  if (facts.state === 'active') return words('preferences.state.active')
   return words(`preferences.state.paused.${changed?.by ?? 'recipient'}`, { since })
 }
 
 /** Only operators add recipients, so one who is not in the settings can only choose `stop`. */
-function offeredChoices({ state, isWeekly, listed }: PreferenceFacts): readonly PreferenceChoice[] {
+function offeredChoices({ state, listed }: PreferenceFacts): readonly PreferenceChoice[] {
   if (listed === null) return state === 'unsubscribed' ? [] : ['stop']
   if (state === 'unsubscribed') return ['start']
-  if (state === 'paused') return ['resume', 'stop']
-  if (isWeekly) return ['as_scheduled', 'pause', 'stop']
-  const isOften = areMoreThanWeekly(listed.dueTimes, listed)
-  return isOften ? ['weekly', 'pause', 'stop'] : ['pause', 'stop']
+  return state === 'paused' ? ['resume', 'stop'] : ['pause', 'stop']
 }
 
 function listFacts(
-  { state, isWeekly }: PreferenceFacts,
-  { kind, filter, attachments, dueTimes, isWeekNext, ...zone }: ListedFacts,
+  { state }: PreferenceFacts,
+  { kind, filter, attachments, dueTimes }: ListedFacts,
   locale: LocaleContext,
 ) {
   const { words, and, dates } = locale
-  const times = isWeekly ? firstOfEachWeek(dueTimes, locale.now, zone) : dueTimes
-  const when = formatDueTimes(times, locale)
-  const [next] = isWeekNext ? dueTimes : times
+  const when = formatDueTimes(dueTimes, locale)
+  const [next] = dueTimes
   const values = {
     when: when && words('preferences.inZone', { text: when, zone: locale.timeZone }),
     next: state === 'active' && next !== undefined ? dates.instant(next) : null,
-    covers: words(`preferences.covered.${isWeekly ? 'week' : kind}`),
+    covers: words(`preferences.covered.${kind}`),
     leads: formatFilter(filter, locale),
     files: and(attachments) || null,
   }
@@ -164,26 +154,6 @@ function formatWeekly(
     count: times.length,
     times: and(times),
   })
-}
-
-interface Weeks {
-  readonly timeZone: string
-  readonly weekStarts?: WeekStart | undefined
-}
-
-function firstOfEachWeek(times: readonly Instant[], now: Instant, of: Weeks): Instant[] {
-  const weeks = Map.groupBy(times, (at) => weekOf(at, of))
-  weeks.delete(weekOf(now, of))
-  return [...weeks.values()].flatMap(([first]) => first ?? [])
-}
-
-/** Returns whether a week contains two or more of the times. */
-export function areMoreThanWeekly(times: readonly Instant[], of: Weeks): boolean {
-  return new Set(times.map((at) => weekOf(at, of))).size < times.length
-}
-
-function weekOf(at: Instant, { timeZone, weekStarts }: Weeks): number {
-  return firstOfWeek(localDay(Date.parse(at), timeZone), weekStarts)
 }
 
 /** Renders pages for recipients, which need no script and load only their stylesheet. */

@@ -22,7 +22,6 @@ export interface PreferenceKey {
 
 export interface Preference extends PreferenceKey {
   readonly state: Row<'preference'>['state']
-  readonly cadence: Row<'preference'>['cadence']
   readonly changedAt: Instant
   readonly changedBy: Row<'preference'>['changed_by']
   readonly reason: string | null
@@ -49,8 +48,8 @@ export async function listPreferences(db: Db, report?: string): Promise<Preferen
 }
 
 export async function savePreference(trx: Trx, preference: Preference): Promise<void> {
-  const { address, report, state, cadence, changedAt, changedBy, reason } = preference
-  const choice = { state, cadence, changed_at: changedAt, changed_by: changedBy, reason }
+  const { address, report, state, changedAt, changedBy, reason } = preference
+  const choice = { state, changed_at: changedAt, changed_by: changedBy, reason }
   await trx
     .insertInto('preference')
     .values({ address: address.toLowerCase(), report, ...choice })
@@ -63,7 +62,6 @@ function preferenceOf(row: Row<'preference'>): Preference {
     address: row.address,
     report: row.report,
     state: row.state,
-    cadence: row.cadence,
     changedAt: row.changed_at,
     changedBy: row.changed_by,
     reason: row.reason,

@@ -81,7 +81,6 @@ export const REPORTS = [
     address TEXT NOT NULL, -- e-mail address in lower case
     report TEXT NOT NULL, -- name of the report, as in the settings
     state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- active: gets the report; paused and unsubscribed: does not
-    cadence TEXT NOT NULL CHECK (cadence IN ('as_scheduled', 'weekly')), -- as_scheduled: as the settings say; weekly: once per ISO week, about the week before
     changed_at TEXT NOT NULL, -- UTC
     changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who made the last change
     reason TEXT, -- reason for the change; null if none was given

@@ -166,7 +166,6 @@ describe('operators', () => {
             address: `r${n}@example.com`,
             report: 'daily',
             state: 'paused',
-            cadence: 'as_scheduled',
             changedAt: '2026-11-21T06:00:00.000Z',
             changedBy: 'leadsheet',
             reason: 'refused',

@@ -5,13 +5,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliverDue, deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
 import { enqueuedText, enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
-import { changePreference, reportAs, resolveRecipients } from '../../../src/jobs/reports/preferences.ts'
-import type { Report } from '../../../src/jobs/reports/report-definition.ts'
+import { changePreference } from '../../../src/jobs/reports/preferences.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { signLink } from '../../../src/mail/message.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import type { PreferenceChoice } from '../../../src/report/preferences/page.ts'
-import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { findPreference, readOrCreateLinkKey } from '../../../src/store/reports/preference.ts'
 import { publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -28,7 +26,7 @@ const PEOPLE = ['ana', 'ben', 'cleo'].map((name) => recipient(`${name}@example.c
 const NEVER = new AbortController().signal
 
 /** Opens a report for three people that is due at 07:00 UTC from Monday on. */
-async function openDaily(report: Report = DAILY) {
+async function openDaily() {
   const service = await startService(folderWith(), SYNCED, 20)
   onTestFinished(() => service.close())
   const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
@@ -45,7 +43,7 @@ async function openDaily(report: Report = DAILY) {
     /** @param day the day of the report; 0 is the Monday */
     async send(day: number) {
       clock.now = new Date(Date.parse(`${MONDAY}T07:00:00Z`) + day * DAY_MS)
-      return enqueueReportNow(deps, report, PEOPLE, clock.now, NEVER)
+      return enqueueReportNow(deps, DAILY, PEOPLE, clock.now, NEVER)
     },
     choice: (name: string, choice: PreferenceChoice) =>
       changePreference(
@@ -102,104 +100,6 @@ describe('a report that is due', () => {
   })
 })
 
-describe('who wants a report weekly', () => {
-  it('gets the week before with its first of an ISO week, and nothing on the other days', async () => {
-    const daily = await openDaily()
-    await daily.choice('ana', 'weekly')
-    for (const day of [0, 1, 2, 3, 4, 7, 8]) await daily.send(day)
-    expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22', 'week 11-23 11-29'])
-    expect(await daily.gotten('ben')).toEqual([
-      ...['day 11-22 11-22', 'day 11-23 11-23', 'day 11-24 11-24', 'day 11-25 11-25', 'day 11-26 11-26'],
-      ...['day 11-29 11-29', 'day 11-30 11-30'],
-    ])
-  })
-
-  it('has the figures and the words of a week', async () => {
-    const daily = await openDaily()
-    await daily.choice('ana', 'weekly')
-    await daily.send(0)
-    const { db } = daily.store
-    const row = await db
-      .selectFrom('delivery')
-      .where('recipient', '=', 'ana@example.com')
-      .select('message_id')
-      .executeTakeFirstOrThrow()
-    const message = await readMessage(db, row.message_id)
-    expect(message.subject).toContain('week 47')
-    expect(message.report).toBe('daily')
-    const created = await db
-      .selectFrom('lead')
-      .where('created_at', '>=', '2026-11-16T00:00:00.000Z')
-      .where('created_at', '<', '2026-11-23T00:00:00.000Z')
-      .select('id')
-      .execute()
-    expect(message.subject).toContain(`: ${created.length} new`)
-  })
-
-  it('gets it on a later day where the first was missed, be it that the week was quiet for others', async () => {
-    const daily = await openDaily()
-    await daily.choice('ana', 'weekly')
-    for (const day of [2, 3]) await daily.send(day)
-    expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22'])
-    const quiet = await openDaily({ ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } })
-    await quiet.send(0)
-    await quiet.choice('ana', 'weekly')
-    const { leftOut } = await quiet.send(1)
-    expect(leftOut).toEqual([{ address: 'ana@example.com', why: 'weekly: that of this week has gone out' }])
-  })
-
-  it('waits for the next week where they say so in the middle of one, and can go back', async () => {
-    const daily = await openDaily()
-    await daily.send(0)
-    await daily.choice('ana', 'weekly')
-    for (const day of [1, 7]) await daily.send(day)
-    await daily.choice('ana', 'as_scheduled')
-    await daily.send(8)
-    expect(await daily.gotten('ana')).toEqual(['day 11-22 11-22', 'week 11-23 11-29', 'day 11-30 11-30'])
-  })
-
-  it('is shown it so where somebody looks with their eyes', async () => {
-    const daily = await openDaily()
-    await daily.choice('ana', 'weekly')
-    const kindFor = async (address: string | null) => (await reportAs(daily.store, DAILY, address)).kind
-    expect(await kindFor('Ana@example.com')).toBe('week')
-    expect(await kindFor('ben@example.com')).toBe('day')
-    expect(await kindFor(null)).toBe('day')
-  })
-
-  it('gets it once, however often the scheduled run is run', async () => {
-    const daily = await openDaily()
-    await daily.choice('ana', 'weekly')
-    for (const day of [0, 0, 0]) await daily.send(day)
-    expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22'])
-  })
-
-  it('counts the weeks of the report’s own zone', async () => {
-    const daily = await openDaily()
-    await daily.choice('ana', 'weekly')
-    await daily.send(0)
-    // In Auckland it is already Monday, and another week.
-    const auckland = { ...DAILY, timeZone: 'Pacific/Auckland' }
-    const sunday = new Date('2026-11-29T12:00:00Z')
-    const groupsOf = async (report: Report) =>
-      (await resolveRecipients(daily.store, report, PEOPLE, sunday)).groups.map((group) => group.report.kind)
-    expect(await groupsOf(DAILY)).toEqual(['day'])
-    expect(await groupsOf(auckland)).toEqual(['day', 'week'])
-  })
-
-  it('does not change what the others’ reports follow', async () => {
-    const since: Report = { ...DAILY, kind: 'since_last' }
-    const daily = await openDaily(since)
-    await daily.choice('ana', 'weekly')
-    await daily.choice('ben', 'pause')
-    await daily.choice('cleo', 'pause')
-    for (const day of [0, 7]) await daily.send(day)
-    await daily.choice('ben', 'resume')
-    await daily.send(9)
-    expect(await daily.gotten('ben')).toEqual(['since_last 12-01 12-01'])
-  })
-})
-
 describe('messages that wait', () => {
   it('never go out after their recipient has stopped, and say why', async () => {
     const daily = await openDaily()
@@ -227,7 +127,6 @@ describe('messages that wait', () => {
     const { enqueuedIssues } = await daily.send(0)
     const choice = {
       state: 'unsubscribed',
-      cadence: 'as_scheduled',
       changed_by: 'recipient',
       reason: null,
     } as const

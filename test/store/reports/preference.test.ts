@@ -26,7 +26,6 @@ const STOPPED: Preference = {
   address: 'ana@example.com',
   report: 'daily',
   state: 'unsubscribed',
-  cadence: 'as_scheduled',
   changedAt: AT,
   changedBy: 'recipient',
   reason: null,

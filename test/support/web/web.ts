@@ -76,10 +76,9 @@ export async function openPages({
     /** Returns the URL of a recipient's page on the test's server. */
     pageOf: (address: string, report = 'daily') =>
       preferencesUrl(server.url, signLink(key, { address, report })),
-    standingOf: async (address: string): Promise<Preference['state'] | 'weekly' | null> => {
+    standingOf: async (address: string): Promise<Preference['state'] | null> => {
       const found = await findPreference(store.db, { address, report: 'daily' })
-      if (found === undefined) return null
-      return found.state === 'active' && found.cadence === 'weekly' ? 'weekly' : found.state
+      return found?.state ?? null
     },
   }
 }

@@ -208,7 +208,6 @@ describe.skipIf(!hasBrowser)('a mail in the archive', () => {
           address: subject,
           report: 'daily',
           state: 'paused',
-          cadence: 'as_scheduled',
           changedAt: MESSAGE.date,
           changedBy: 'operator',
           reason: subject,

@@ -137,7 +137,6 @@ describe('an issue in the archive', () => {
         address: 'clara@example.com',
         report: 'daily',
         state: 'paused',
-        cadence: 'as_scheduled',
         changedAt: '2026-11-20T10:00:00.000Z',
         changedBy: 'operator',
         reason: 'on leave',

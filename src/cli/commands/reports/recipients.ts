@@ -5,7 +5,6 @@
 import { Argument, type Command } from 'commander'
 import { preferenceLinks } from '../../../app/configured-mail.ts'
 import { findReport } from '../../../app/configured-reports.ts'
-import { schedulesOf } from '../../../app/configured-schedules.ts'
 import { openData, openDataToRead } from '../../../app/installation.ts'
 import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import type { Config } from '../../../config/config.ts'
@@ -16,7 +15,7 @@ import {
   changePreference,
   preferenceText,
 } from '../../../jobs/reports/preferences.ts'
-import { areMoreThanWeekly, listDueTimes, type PreferenceChoice } from '../../../report/preferences/page.ts'
+import type { PreferenceChoice } from '../../../report/preferences/page.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { listRefusing, type RefusingRecipient } from '../../../store/outbox/delivery-problems.ts'
 import { listPreferences, type Preference, replaceLinkKey } from '../../../store/reports/preference.ts'
@@ -129,15 +128,13 @@ function stateOf({ preference, refusing }: Line): string {
 
 function jsonOf({ recipient, preference, refusing, ...line }: Line) {
   const { filter, timeZone, ...rest } = recipient ?? {}
-  const { state = 'active', cadence = 'as_scheduled' } = preference ?? {}
   return {
     ...rest,
     ...line,
     ...(timeZone === undefined ? {} : { time_zone: timeZone }),
     ...(filter && { filter: { pipeline_ids: filter.pipelineIds, conditions: filter.conditions } }),
     in_settings: recipient !== null,
-    state,
-    cadence,
+    state: preference?.state ?? 'active',
     changed_at: preference?.changedAt ?? null,
     changed_by: preference?.changedBy ?? null,
     reason: preference?.reason ?? null,
@@ -150,8 +147,6 @@ const CHOICES: Readonly<Record<string, PreferenceChoice>> = {
   active: 'start',
   paused: 'pause',
   unsubscribed: 'stop',
-  weekly: 'weekly',
-  as_scheduled: 'as_scheduled',
 }
 
 interface Options {
@@ -163,11 +158,11 @@ interface Options {
 function defineSet(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('set')
-    .description('set what a recipient gets: pause, resume or unsubscribe them, or change how often')
+    .description('set what a recipient gets: pause, resume or unsubscribe them')
     .addArgument(
       new Argument(
         '<preference>',
-        'active; paused; unsubscribed, which also withdraws waiting mails; weekly: one report a week, about the week before; as_scheduled',
+        'active; paused; unsubscribed; the last two also withdraw waiting mails',
       ).choices(Object.keys(CHOICES)),
     )
     .argument('[address]', 'address of the recipient')
@@ -179,7 +174,6 @@ function defineSet(parent: Command, terminal: Terminal): void {
     )
   addExamples(command, [
     'recipients set paused dana@example.com --reason "on leave"',
-    'recipients set weekly dana@example.com --report daily',
     'recipients set active --all',
   ])
 }
@@ -232,8 +226,7 @@ async function keysToChange(
     )
   }
   const theirs = await reportsOf(store, config, address, name)
-  const reports = choice === 'weekly' ? onlyFrequent(config, theirs) : theirs
-  return reports.map((report) => ({ address, report }))
+  return theirs.map((report) => ({ address, report }))
 }
 
 /**
@@ -256,28 +249,6 @@ async function reportsOf(
   throw new LeadsheetError('usage_invalid', `${address} is not a recipient of ${of}`, {
     hint: `${shellCommand('recipients')} lists the recipients of each report.`,
   })
-}
-
-/**
- * Keeps only the reports that are sent more than once a week.
- * @throws LeadsheetError usage_invalid if no report is sent so often
- */
-function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
-  const { weekStarts } = config
-  const frequent = schedulesOf(config).flatMap(({ report, timing }) =>
-    report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), { ...timing, weekStarts })
-      ? report.name
-      : [],
-  )
-  const found = names.filter((name) => frequent.includes(name))
-  if (found.length > 0) return found
-  throw new LeadsheetError(
-    'usage_invalid',
-    `${names.join(' and ')} is already sent no more than once a week`,
-    {
-      hint: `${shellCommand('schedule')} lists when each report is sent.`,
-    },
-  )
 }
 
 interface LinkOptions {

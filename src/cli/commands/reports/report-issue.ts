@@ -9,7 +9,6 @@ import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { findPeriod } from '../../../jobs/reports/make-issue.ts'
-import { reportAs } from '../../../jobs/reports/preferences.ts'
 import { listKeptMessages } from '../../../store/outbox/kept-messages.ts'
 import { readMessage } from '../../../store/outbox/stored-message.ts'
 import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
@@ -101,9 +100,8 @@ async function findIssue(terminal: Terminal, name: string, options: ShowOptions)
   const config = await terminal.config()
   const settings = findReport(config, name)
   const templates = await openTemplatesOf(config, [settings.template])
-  const { report: usual, recipients } = reportOf(settings, config, templates)
+  const { report, recipients } = reportOf(settings, config, templates)
   await using store = await openDataToRead(config)
-  const report = await reportAs(store, usual, recipient)
   // A message may exist for an address that the settings no longer list. In this case, the default values of
   // the report are used.
   const audience = recipients.find(({ address }) => address === recipient) ?? report

@@ -19,7 +19,7 @@ import { deliverIssues, sendTest } from '../../../jobs/outbox/send-due.ts'
 import { enqueueReportNow } from '../../../jobs/reports/enqueue-report.ts'
 import { requireGoodData } from '../../../jobs/reports/freshness-gate.ts'
 import { contentsOfNow, findPeriod, makeIssue } from '../../../jobs/reports/make-issue.ts'
-import { pauseRefused, reportAs } from '../../../jobs/reports/preferences.ts'
+import { pauseRefused } from '../../../jobs/reports/preferences.ts'
 import { tryReport, withoutPage } from '../../../jobs/reports/preview.ts'
 import { contentsOf } from '../../../jobs/reports/report-content.ts'
 import type { Audience, Recipient, Report } from '../../../jobs/reports/report-definition.ts'
@@ -84,14 +84,13 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
   const kind = output === null ? null : previewKind(output)
   const at = instantIn(options.at)
   const templates = await openTemplatesOf(config, [settings.template])
-  const { report: usual, recipients } = reportOf(settings, config, templates)
-  const audience = audienceIn(options, usual, recipients)
+  const { report, recipients } = reportOf(settings, config, templates)
+  const audience = audienceIn(options, report, recipients)
   await using store = await openDataOrEmpty(config)
   const deps = await openReportDeps(config, store, templates)
   // The report is tried for all recipients before it is mailed, because its blocks (parts) can differ from
   // recipient to recipient.
-  await tryReport(deps, usual, recipients, terminal.signal)
-  const report = await reportAs(store, usual, options.for ?? null)
+  await tryReport(deps, report, recipients, terminal.signal)
   const period = await findPeriod(store, report, at, audience)
   const { issue, page } = await makeIssue(deps, report, period, [audience], terminal.signal)
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null

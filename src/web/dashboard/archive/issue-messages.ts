@@ -63,10 +63,7 @@ export function composeMessages(
     const isLastOfThem = lastRevisions.get(recipient) === message.revision
     return {
       recipient,
-      choice:
-        choice === undefined || (choice.state === 'active' && choice.cadence !== 'weekly')
-          ? null
-          : preferenceText(choice),
+      choice: choice === undefined || choice.state === 'active' ? null : preferenceText(choice),
       tag: tagOf(message),
       since: stateAt,
       next: nextAttemptAt,

@@ -61,7 +61,6 @@ describe('the recipients', () => {
         filter: { pipeline_ids: ['eu'], conditions: [{ field: 'score', min: 60, max: null }] },
         in_settings: true,
         state: 'active',
-        cadence: 'as_scheduled',
         refused_in_a_row: 0,
         changed_at: null,
         changed_by: null,
@@ -83,8 +82,8 @@ describe('preferences of recipients, set by an operator', () => {
   const listed = async (cwd: string) => {
     const { stdout } = await recipients(cwd, '--json')
     const { data } = JSON.parse(stdout) as { data: Record<string, unknown>[] }
-    return data.map(({ address, report, state, cadence, reason, in_settings }) => [
-      ...[address, report, state, cadence, reason, in_settings],
+    return data.map(({ address, report, state, reason, in_settings }) => [
+      ...[address, report, state, reason, in_settings],
     ])
   }
 
@@ -97,16 +96,14 @@ describe('preferences of recipients, set by an operator', () => {
     expect((await recipients(cwd)).stdout).toMatch(
       /ana@example.com .* paused by the operator on \d{4}-\d\d-\d\d: on leave /,
     )
-    await recipients(cwd, 'set', 'weekly', 'dana@example.com', '--report', 'weekly')
     expect(await listed(cwd)).toEqual([
-      ['ana@example.com', 'daily', 'paused', 'as_scheduled', 'on leave', true],
-      ['dana@example.com', 'weekly', 'active', 'weekly', null, true],
+      ['ana@example.com', 'daily', 'paused', 'on leave', true],
+      ['dana@example.com', 'weekly', 'active', null, true],
     ])
     await recipients(cwd, 'set', 'active', 'ana@example.com')
-    await recipients(cwd, 'set', 'as_scheduled', 'dana@example.com')
     expect(await listed(cwd)).toEqual([
-      ['ana@example.com', 'daily', 'active', 'as_scheduled', null, true],
-      ['dana@example.com', 'weekly', 'active', 'as_scheduled', null, true],
+      ['ana@example.com', 'daily', 'active', null, true],
+      ['dana@example.com', 'weekly', 'active', null, true],
     ])
   })
 
@@ -145,16 +142,14 @@ describe('preferences of recipients, set by an operator', () => {
     expect(stdout).toMatch(
       /ana@example.com {2,}- {2,}daily {2,}unsubscribed by the operator .* no longer in the settings/,
     )
-    expect((await listed(cwd)).at(-1)).toEqual([
-      ...['ana@example.com', 'daily', 'unsubscribed', 'as_scheduled', null, false],
-    ])
+    expect((await listed(cwd)).at(-1)).toEqual([...['ana@example.com', 'daily', 'unsubscribed', null, false]])
   })
 
   it('of somebody who gets nothing are told as a mistake', async () => {
     const cwd = await folderWithDatabase(FILES)
     for (const args of [
       ['set', 'paused', 'zoe@example.com'],
-      ['set', 'weekly', 'ana@example.com', '--report', 'weekly'],
+      ['set', 'paused', 'ana@example.com', '--report', 'weekly'],
     ]) {
       const run = await recipients(cwd, ...args)
       expect([run.status, run.stderr]).toEqual([
