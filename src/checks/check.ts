@@ -1,8 +1,6 @@
 /** The types of a check, which looks at facts about an installation and returns findings. */
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { QueueCounts } from '../queue/job-list.ts'
-import { countJobs } from '../queue/job-list.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 import type { Alert } from '../store/alerts/alert.ts'
 import { listAlerts } from '../store/alerts/alert.ts'
@@ -233,7 +231,6 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
       async (): Promise<SnapshotInfo | null> =>
         snapshotAfterSync === null ? null : readSnapshotInfo(snapshotAfterSync),
     ),
-    jobs: once((): Promise<QueueCounts[] | null> => countJobs(store)),
     openAlerts: once((): Promise<Alert[]> => listAlerts(db, 'open', ALERTS_MAX)),
     violations: once(async () => (await knowledge.findViolations?.(now)) ?? null),
   }

@@ -7,12 +7,7 @@ import { hasDroppedIndexes } from '../store/db/dropped-index.ts'
 import type { Db } from '../store/db/store.ts'
 import type { EventOutcome } from '../store/events/event.ts'
 import type { EventCount } from '../store/events/event-stats.ts'
-import {
-  countEvents,
-  countRecentEvents,
-  countWaitingEvents,
-  findLastArrival,
-} from '../store/events/event-stats.ts'
+import { countEvents, countWaitingEvents, findLastArrival } from '../store/events/event-stats.ts'
 import type { RunSummary } from '../store/sync/sync-run.ts'
 import { findProfileSince } from '../store/sync/watermark.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
@@ -32,7 +27,8 @@ const UNSURE_MINUTES = 3 * 24 * 60
 const BESIDE_LEAST = 4
 /** A kind of change is expected to cause events if it caused more than this share of the past ones. */
 const KIND_SHARE = 0.1
-const WEEK_MINUTES = 7 * 24 * 60
+const DAY_MINUTES = 24 * 60
+const WEEK_MINUTES = 7 * DAY_MINUTES
 
 type Change = 'inserted' | 'updated'
 
@@ -99,7 +95,7 @@ function changesOf(types: readonly string[]): Change[] {
 /** Judged by the events of the last week. Null if no webhook was registered by hand. */
 async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
   if (!isByHand) return null
-  const changes = usualChanges(await countEvents(db))
+  const changes = usualChanges(await countEvents(db, minutesBefore(now, WEEK_MINUTES)))
   const lastAt = changes.length === 0 ? null : await findLastArrival(db, 'lead')
   return { since: lastAt ?? minutesBefore(now, WEEK_MINUTES), changes, lastAt, isSure: false }
 }
@@ -173,7 +169,7 @@ function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]
 export async function formatArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {
-    const recent = countIn(await countRecentEvents(db, now))
+    const recent = countIn(await countEvents(db, minutesBefore(now, DAY_MINUTES)))
     const { toRead } = await countWaitingEvents(db)
     const waiting = toRead === 0 ? '' : `, ${toRead.toLocaleString('en')} to be read`
     return `the last one came ${formatAge(now, lastAt)} ago, ${counted(recent, 'event')} of the last 24 hours followed${waiting}`
@@ -198,7 +194,7 @@ async function findWaiting({ db, now }: Facts): Promise<Finding[]> {
 }
 
 async function findFailing({ db, now }: Facts): Promise<Finding[]> {
-  const counts = await countRecentEvents(db, now)
+  const counts = await countEvents(db, minutesBefore(now, DAY_MINUTES))
   const all = countIn(counts)
   const failed = countIn(counts, ['failed', 'unreadable'])
   if (failed < FAILED_LEAST || failed < FAILED_SHARE * all) return []

@@ -3,7 +3,6 @@ import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { shellCommand } from '../errors.ts'
 import { upperFirst } from '../report/words/clean-text.ts'
-import { counted } from '../report/words/numbers.ts'
 import { readServerState } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
@@ -118,13 +117,6 @@ export const MACHINE_CHECKS = {
     title: 'job stuck',
     meaning: 'a sync, report or delivery has run far longer than its limit',
     find: findStuck,
-  },
-  jobs_dead: {
-    ...ALERTED,
-    part: 'jobs',
-    title: 'jobs given up',
-    meaning: 'jobs of the workers failed repeatedly and are not tried any more; only with PostgreSQL',
-    find: findDeadJobs,
   },
 } as const satisfies Record<string, Check>
 
@@ -325,15 +317,6 @@ async function findStuck(facts: Facts): Promise<Finding[]> {
     subject: name,
     message: `${name} has been running since ${formatUtc(acquired_at)}, as process ${pid} on ${host}.`,
     hint: 'Look at its log; if it does nothing any more, end the process: the next run goes on from where it was.',
-  }))
-}
-
-async function findDeadJobs(facts: Facts): Promise<Finding[]> {
-  const dead = (await facts.jobs())?.filter((queue) => queue.dead > 0) ?? []
-  return dead.map(({ queue, dead: jobs }) => ({
-    subject: queue,
-    message: `${counted(jobs, 'job')} of the queue ${queue} failed again and again, and ${jobs === 1 ? 'was' : 'were'} given up.`,
-    hint: 'The log of the workers says why. Once that is fixed, the workers find the work again in the database.',
   }))
 }
 

@@ -3,7 +3,6 @@
 import type { Installation } from '../checks/check.ts'
 import { type Health, readHealth } from '../checks/run-checks.ts'
 import type { Instant } from '../domain/model.ts'
-import { countJobs, type QueueCounts } from '../queue/job-list.ts'
 import { listAlerts } from '../store/alerts/alert.ts'
 import { readSize, type StoreSize } from '../store/backup/backup.ts'
 import {
@@ -26,6 +25,7 @@ import {
 } from '../store/schedule/run-counts.ts'
 import { findLastUptime } from '../store/schedule/uptime.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
+import { minutesBefore } from '../time.ts'
 import { listWorkers, readScheduleStates, type ScheduleState } from './schedule/schedule-state.ts'
 
 export interface Measures {
@@ -49,8 +49,6 @@ export interface Measures {
   readonly lastHeartbeatAt: Instant | null
   /** The number of running workers; null if the store is an SQLite file. */
   readonly workers: number | null
-  /** The numbers of jobs in the queue; null if the store is an SQLite file. */
-  readonly jobs: readonly QueueCounts[] | null
 }
 
 const ALERTS_MAX = 1_000
@@ -73,12 +71,11 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     openAlerts: (await listAlerts(db, 'open', ALERTS_MAX))
       .filter(({ acknowledgedAt }) => acknowledgedAt === null)
       .map(({ check }) => check),
-    events: await countEvents(db),
+    events: await countEvents(db, minutesBefore(now, 24 * 60)),
     waitingEvents: await countWaitingEvents(db),
     quarantined: await countQuarantinedByKind(db),
     size: await readSize(store),
     lastHeartbeatAt: (await findLastUptime(db))?.last_heartbeat_at ?? null,
     workers: store.place.kind === 'sqlite' ? null : (await listWorkers(db, now)).length,
-    jobs: await countJobs(store),
   })
 }

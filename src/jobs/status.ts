@@ -2,9 +2,8 @@
 
 import type { Installation, Knowledge } from '../checks/check.ts'
 import { readHealth } from '../checks/run-checks.ts'
-import { countJobs } from '../queue/job-list.ts'
 import { listAlerts } from '../store/alerts/alert.ts'
-import { countRecentEvents, countWaitingEvents, listEvents } from '../store/events/event-stats.ts'
+import { countEvents, countWaitingEvents, listEvents } from '../store/events/event-stats.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { countDeliveries } from '../store/outbox/delivery.ts'
@@ -12,6 +11,7 @@ import { listMailOutages } from '../store/outbox/send-limits.ts'
 import { listIssues } from '../store/reports/issue-list.ts'
 import { listScheduledRuns } from '../store/schedule/scheduled-run.ts'
 import { findLastFailure, findLastWholeRun, listRuns } from '../store/sync/sync-run.ts'
+import { minutesBefore } from '../time.ts'
 import type { ScheduleSettings } from './schedule/schedule.ts'
 import { listWorkers, readScheduleStates } from './schedule/schedule-state.ts'
 
@@ -48,11 +48,10 @@ export async function readStatus<S extends ScheduleSettings>(
     issues: await listIssues(db, null, rows.issues),
     /** The running workers; null for an SQLite file, on which only one daemon runs. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
-    jobs: await countJobs(store),
     /** Null if the upstream has no webhooks, or if this installation does not listen for them. */
     events: events && {
       last: await listEvents(db, rows.events),
-      recent: await countRecentEvents(db, now),
+      recent: await countEvents(db, minutesBefore(now, 24 * 60)),
       waiting: await countWaitingEvents(db),
     },
   }

@@ -22,11 +22,6 @@ import {
   type WorkOptions,
 } from './queue.ts'
 
-/** The name of the queue for jobs that were given up. Each of these jobs remembers its original queue. */
-export const DEAD_LETTERS = 'dead'
-/** A job that was given up is counted for a day. Its work is found again in the tables. */
-const DEAD_OPTIONS = { retentionSeconds: 86_400 }
-
 /** Contains the name of the store's schema, so that several installations do not share jobs. */
 export function jobSchemaOf({ schema }: PostgresPlace): string {
   return `${schema}_jobs`
@@ -56,7 +51,6 @@ const JOB_OPTIONS = {
   retryDelayMax: 10,
   retentionSeconds: 14 * 86_400,
   deleteAfterSeconds: 3_600,
-  deadLetter: DEAD_LETTERS,
 } as const
 
 /** @throws LeadsheetError store_unreachable, store_refused */
@@ -127,7 +121,6 @@ function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
 
 async function createQueues(boss: PgBoss): Promise<void> {
   const there = new Set((await boss.getQueues()).map(({ name }) => name))
-  if (!there.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS, DEAD_OPTIONS)
   for (const name of SHARED_JOBS) {
     if (there.has(name)) await boss.updateQueue(name, { ...JOB_OPTIONS, notify: true })
     else await boss.createQueue(name, { ...JOB_OPTIONS, notify: true, policy: 'short' })

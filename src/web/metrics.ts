@@ -106,16 +106,11 @@ export const DEFINITIONS: readonly Definition[] = [
     'Duration of the last finished sync; absent before the first.',
     ({ lastRun }) => (lastRun?.durationMs == null ? [] : one(lastRun.durationMs / 1000)),
   ),
-  counter(
-    'leadsheet_events_received_total',
-    `Processed webhook events from the source API, by outcome: ${EVENT_OUTCOMES.join(', ')}.`,
+  gauge(
+    'leadsheet_events_last_day',
+    `Processed webhook events of the last 24 hours, by outcome: ${EVENT_OUTCOMES.join(', ')}.`,
     ({ events }) => each('outcome', EVENT_OUTCOMES, events, 'events'),
     ['outcome'],
-  ),
-  counter(
-    'leadsheet_events_lag_seconds_total',
-    'Time from the arrival of an event to the update of the copy, added up over all processed events, in seconds.',
-    ({ events }) => one(sum(events.map(({ seconds }) => seconds))),
   ),
   gauge(
     'leadsheet_events_waiting',
@@ -189,17 +184,6 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge('leadsheet_workers', 'Daemons that run on the database; absent with SQLite.', ({ workers }) =>
     workers === null ? [] : one(workers),
-  ),
-  gauge(
-    'leadsheet_queue_jobs',
-    'Jobs of the workers that are waiting, active or dead (given up); absent with SQLite.',
-    ({ jobs }) =>
-      (jobs ?? []).flatMap(({ queue, waiting, active, dead }) => [
-        sample({ queue, state: 'waiting' }, waiting),
-        sample({ queue, state: 'active' }, active),
-        sample({ queue, state: 'dead' }, dead),
-      ]),
-    ['queue', 'state'],
   ),
 ]
 

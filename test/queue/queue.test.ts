@@ -1,13 +1,10 @@
 /** The queue in a real PostgreSQL: the number of jobs with the same key, their distribution, and failures. */
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openLog } from '../../src/log.ts'
-import { countJobs } from '../../src/queue/job-list.ts'
 import { jobSchemaOf, openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import type { DoJob, JobData, JobKind, NewJob, Queue } from '../../src/queue/queue.ts'
 import { placeOf } from '../../src/store/db/place.ts'
-import { openStore } from '../../src/store/open.ts'
 import { openTcpProxy } from '../support/network/tcp-proxy.ts'
 import { withClient } from '../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
@@ -56,20 +53,6 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     await expect.poll(() => attempts).toEqual([1, 2])
     expect(lines.join('')).toContain('a job failed: the disk is full')
     await taking.stop()
-  })
-
-  it('gives up a job that fails again and again, and counts it', async () => {
-    const url = await newDatabase()
-    const queue = await openTestQueue(url)
-    const store = await openStore(url, new Date())
-    onTestFinished(store.close)
-    await queue.send('scheduled-run', { lease: 'sync' }, { key: 'sync' })
-    // All tries of the job but the last have been used.
-    const tries = sql`UPDATE leadsheet_jobs.job SET retry_limit = 0`
-    await tries.execute(store.db)
-    await takeOne(queue, 'scheduled-run', () => Promise.reject(new Error('the disk is full')))
-    const counts = async () => (await countJobs(store))?.find(({ queue: name }) => name === 'scheduled-run')
-    expect(await counts()).toMatchObject({ dead: 1 })
   })
 
   it('gives what is in hand to another worker when it stops, and waits until it is put down', async () => {

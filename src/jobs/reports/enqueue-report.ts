@@ -173,10 +173,9 @@ async function enqueueIssue(
   const period = await findPeriod(deps.store, report, at, recipients[0])
   const composed = await composeIssue(deps, report, period, recipients, signal, notes)
   const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
-  using pack = createMessagePack(deps.store.place)
+  const pack = createMessagePack()
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
-  // Because of `await`, `using` disposes of the pack of messages only after the transaction.
-  return await deps.store.write(async (trx) => {
+  return deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
     const kept = await keepIssue(trx, composed)
     if (notSent !== kept.notSent) await noteNotSent(trx, kept.id, notSent)

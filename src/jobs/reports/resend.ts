@@ -107,7 +107,6 @@ export async function enqueueResend(
       return queued
     })
   } finally {
-    for (const { pack } of packs) pack[Symbol.dispose]()
     await lease.release()
   }
 }
@@ -154,7 +153,7 @@ async function packAnew(
     if (first === undefined) continue
     const { issue } = first
     const revision = first.message.revision + 1
-    const pack = createMessagePack(deps.store.place)
+    const pack = createMessagePack()
     packs.push({ issueId: issue.id, revision, pack })
     const findContent = contentsOf(deps, report, issue)
     const resend = { at, first: issue.renderedAt, reason }

@@ -17,8 +17,6 @@ export interface CopiedTable {
   readonly columns: readonly CopiedColumn[]
   /** The columns by which rows are sorted, so that both databases give them in the same order. */
   readonly key: readonly string[]
-  /** True if triggers fill the table when other tables are written. */
-  readonly isCounted: boolean
 }
 
 interface CopiedColumn {
@@ -28,8 +26,6 @@ interface CopiedColumn {
 
 /** Tables about the database or its present processes, which are not copied. */
 const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index']
-/** Filled by triggers, and copied last and unchanged, because some counts include deleted rows. */
-const COUNTED: readonly string[] = ['event_count']
 
 export async function listCopiedTables(): Promise<CopiedTable[]> {
   const database = await openEmptyDatabase()
@@ -61,7 +57,6 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
     name: table as keyof Tables & string,
     columns: isNumbered ? [{ name: 'rowid', isNumber: true }, ...columns] : columns,
     key: isNumbered ? ['rowid'] : key,
-    isCounted: COUNTED.includes(table),
   }
 }
 

@@ -98,9 +98,7 @@ async function copyTables(reading: Trx, trx: Trx, to: StorePlace, copying: Copyi
     copying.onProgress(done, total, name)
   }
   const digests = new Map<CopiedTable, Digest>()
-  // Triggers fill the tables of counts while the other tables are copied.
-  for (const table of [...tables].sort((a, b) => Number(a.isCounted) - Number(b.isCounted))) {
-    if (table.isCounted) await sql`DELETE FROM ${sql.table(table.name)}`.execute(trx)
+  for (const table of tables) {
     const insert = (rows: Parameters<typeof insertCopies>[2]) => insertCopies(trx, table.name, rows)
     digests.set(table, await readTable(reading, table, addRows, insert))
   }

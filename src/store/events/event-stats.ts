@@ -1,9 +1,8 @@
 /**
  * Counts the webhook events that the upstream (the API of the leads) has sent, and their outcomes. All
- * queries use indexes and stored counts, so that they cost the same with ten events and with a million.
+ * queries use indexes.
  */
 import type { EventResource, Instant } from '../../domain/model.ts'
-import { DAY_MS } from '../../time.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import type { Db } from '../db/store.ts'
 import type { EventOutcome } from './event.ts'
@@ -11,8 +10,6 @@ import type { EventOutcome } from './event.ts'
 export interface EventCount {
   readonly outcome: EventOutcome
   readonly events: number
-  /** From the arrival of each event until our copy had its change. */
-  readonly seconds: number
 }
 
 export interface WaitingEvents {
@@ -29,25 +26,18 @@ export async function findLastArrival(db: Db, resource: EventResource | 'any'): 
   return row?.received_at ?? null
 }
 
-export async function countEvents(db: Db): Promise<EventCount[]> {
-  return eventCounts(db).execute()
-}
-
-/** Counts the finished events that arrived in the present hour and the 23 hours before it, by outcome. */
-export async function countRecentEvents(db: Db, now: Date): Promise<EventCount[]> {
-  const since = new Date(now.getTime() - DAY_MS).toISOString().slice(0, 'yyyy-mm-ddThh'.length)
-  return eventCounts(db).where('hour', '>', since).execute()
-}
-
-function eventCounts(db: Db) {
+/** Counts the finished events that arrived after an instant, by outcome. Events are kept for a week. */
+export async function countEvents(db: Db, since: Instant): Promise<EventCount[]> {
   return db
-    .selectFrom('event_count')
+    .selectFrom('event')
+    .where('received_at', '>', since)
     .select((eb) => [
       eb.ref('outcome').$castTo<EventOutcome>().as('outcome'),
-      eb.fn.sum<number>('events').as('events'),
-      eb.fn.sum<number>('seconds').as('seconds'),
+      eb.fn.countAll<number>().as('events'),
     ])
+    .where('outcome', 'is not', null)
     .groupBy('outcome')
+    .execute()
 }
 
 export async function countWaitingEvents(db: Db): Promise<WaitingEvents> {

@@ -92,20 +92,3 @@ export const FUNCTIONS: readonly string[] = [
     END IF;
   END $$`,
 ]
-
-const triggerFunction = (name: string, body: string): string =>
-  `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`
-
-const ADD_EVENT = `
-  INSERT INTO event_count AS known VALUES (substr(new.received_at, 1, 13), new.outcome, 1,
-    coalesce(greatest(0, unixepoch(new.done_at, 'subsec') - unixepoch(new.received_at, 'subsec')), 0))
-  ON CONFLICT (hour, outcome) DO UPDATE SET events = known.events + 1, seconds = known.seconds + excluded.seconds;`
-
-/** The triggers that keep the counts of events and the words of issues up to date, as those of SQLite do. */
-export const TRIGGERS: readonly string[] = [
-  triggerFunction('event_count_add', ADD_EVENT),
-  `CREATE OR REPLACE TRIGGER event_count_insert AFTER INSERT ON event FOR EACH ROW
-    WHEN (new.outcome IS NOT NULL) EXECUTE FUNCTION event_count_add()`,
-  `CREATE OR REPLACE TRIGGER event_count_update AFTER UPDATE OF outcome ON event FOR EACH ROW
-    WHEN (old.outcome IS NULL AND new.outcome IS NOT NULL) EXECUTE FUNCTION event_count_add()`,
-]

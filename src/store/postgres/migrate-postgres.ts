@@ -9,7 +9,7 @@ import { quoted } from '../schema/describe.ts'
 import { listObjects, MIGRATIONS, openEmptyDatabase, type SqliteObject } from '../schema/migrate.ts'
 import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
-import { FUNCTIONS, TRIGGERS } from './functions.ts'
+import { FUNCTIONS } from './functions.ts'
 import { textOf, translateSchema } from './schema-from-sqlite.ts'
 
 const UNIQUE_VIOLATION = '23505'
@@ -102,9 +102,9 @@ async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<voi
   await createDefinitions(trx, place)
 }
 
-/** Creates the functions, triggers and views. They are created again when their text changes. */
+/** Creates the functions and views. They are created again when their text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
-  for (const statement of [...FUNCTIONS, ...CRASH_MARKER, ...TRIGGERS]) await run(trx, statement)
+  for (const statement of [...FUNCTIONS, ...CRASH_MARKER]) await run(trx, statement)
   await replaceViews(trx, place)
 }
 
@@ -153,7 +153,7 @@ async function listTables(): Promise<SqliteObject[]> {
 /** Returns a hash of the migrations and of all definitions that are created again when they change. */
 function markOf(db: Kysely<Tables>): string {
   const views = Object.values(VIEWS).map((view) => view.compile(db).sql)
-  const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...CRASH_MARKER, ...TRIGGERS, ...views]
+  const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...CRASH_MARKER, ...views]
   return `leadsheet ${createHash('sha256').update(parts.join('\n')).digest('hex')}`
 }
 

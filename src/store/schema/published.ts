@@ -44,7 +44,6 @@ export const PRIVATE: readonly string[] = [
   'detail_queue',
   'event',
   'event_queue',
-  'event_count',
   'delivery',
   'message',
   'message_file',

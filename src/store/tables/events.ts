@@ -1,9 +1,4 @@
-/** The tables of the events that the upstream sends by webhook. Triggers keep event_count up to date. */
-
-const COUNT = `INSERT INTO event_count
-      VALUES (substr(new.received_at, 1, 13), new.outcome, 1,
-        ifnull(max(0, unixepoch(new.done_at, 'subsec') - unixepoch(new.received_at, 'subsec')), 0))
-      ON CONFLICT DO UPDATE SET events = events + 1, seconds = seconds + excluded.seconds`
+/** The tables of the events that the upstream sends by webhook. */
 
 export const EVENTS = [
   `CREATE TABLE event ( -- one row per event that the upstream sent by webhook; kept for a week
@@ -18,7 +13,7 @@ export const EVENTS = [
     outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'deleted', 'not_found', 'read', 'ignored', 'unreadable', 'failed')), -- inserted, updated, unchanged, deleted: what the event did to its lead; not_found: the upstream no longer had the lead; read: a sync read the lead, or pipelines or agents were read; ignored: leadsheet keeps no such records; unreadable: the record could not be mapped; failed: given up after several failures; null while it waits
     problem TEXT -- why the outcome is unreadable or failed; null for other outcomes
   ) STRICT, WITHOUT ROWID`,
-  `CREATE INDEX event_by_time ON event (received_at, resource)`,
+  `CREATE INDEX event_by_time ON event (received_at, resource, outcome)`,
   `CREATE INDEX event_waiting ON event (resource, resource_id) WHERE done_at IS NULL`,
 
   `CREATE TABLE event_queue ( -- one row per lead or pipeline to read because of events, and one for all agents
@@ -35,15 +30,4 @@ export const EVENTS = [
     PRIMARY KEY (resource, resource_id)
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
-
-  `CREATE TABLE event_count ( -- one row per hour and outcome: the finished events that arrived in that hour
-    hour TEXT NOT NULL, -- UTC, such as 2026-11-21T14
-    outcome TEXT NOT NULL, -- as in event
-    events INTEGER NOT NULL, -- number of events
-    seconds REAL NOT NULL, -- sum of the seconds from received_at to done_at of these events
-    PRIMARY KEY (hour, outcome)
-  ) STRICT, WITHOUT ROWID`,
-  `CREATE TRIGGER event_count_insert AFTER INSERT ON event WHEN new.outcome IS NOT NULL BEGIN ${COUNT}; END`,
-  `CREATE TRIGGER event_count_update AFTER UPDATE OF outcome ON event
-    WHEN old.outcome IS NULL AND new.outcome IS NOT NULL BEGIN ${COUNT}; END`,
 ] as const

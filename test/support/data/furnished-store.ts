@@ -94,10 +94,6 @@ async function furnish(at: string): Promise<void> {
     // Rows with gaps: an id that is not the next one, and a lead without its fingerprint.
     await sql`INSERT INTO daemon_uptime (id, began_at, began_after, last_heartbeat_at, ended_at, host, pid)
       VALUES (41, ${AT}, 'down', ${AT}, ${AT}, 'here', 1)`.execute(trx)
-    await trx
-      .insertInto('event_count')
-      .values({ hour: '2026-11-20T06', outcome: 'updated', events: 7, seconds: 0.1 + 0.2 })
-      .execute()
     await trx.deleteFrom('lead_fingerprint').where('lead_no', '=', 2).execute()
   })
   await save(

@@ -13,7 +13,6 @@ import { issueState } from '../../../jobs/archive/archive.ts'
 import { outcomeText, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import type { Status as StatusOf } from '../../../jobs/status.ts'
 import { readStatus } from '../../../jobs/status.ts'
-import type { QueueCounts } from '../../../queue/job-list.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { findSyncUnderWay, type RunSummary } from '../../../store/sync/sync-run.ts'
@@ -77,7 +76,6 @@ function statusJson(database: string, { health, ...status }: Status) {
     workers:
       status.workers?.map(({ inFlight, ...worker }) => ({ ...inSnakeCase(worker), running: inFlight })) ??
       null,
-    jobs: status.jobs,
   }
 }
 
@@ -115,14 +113,6 @@ function alertsText(alerts: Status['alerts']): string | null {
   return `${alerts.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
 }
 
-/** Formats the number of jobs in each state: `3 waiting, 1 running, 2 failed`. */
-function jobsText(jobs: readonly QueueCounts[]): string {
-  const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
-  const dead = sum('dead')
-  const given = dead === 0 ? '' : `, ${dead} failed`
-  return `${sum('waiting')} waiting, ${sum('active')} running${given}`
-}
-
 /** @param isSyncing true if a sync runs now; if it is false, a run without an outcome was killed */
 function textOf(
   { style }: Terminal,
@@ -147,7 +137,6 @@ function textOf(
       Events: status.health.checks.find(({ what }) => what === 'events')?.found,
       Messages: messages.join(', ') || 'none',
       'Mail server': status.serversAway.map(outageText).join('; ') || null,
-      Jobs: status.jobs && jobsText(status.jobs),
     }),
     table(status.workers ?? [], [
       { title: 'WORKER', value: ({ host }) => host, isWhole: true },

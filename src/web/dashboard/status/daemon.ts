@@ -11,7 +11,6 @@ import {
   readMissedScheduledRuns,
   readScheduleStates,
 } from '../../../jobs/schedule/schedule-state.ts'
-import { countJobs } from '../../../queue/job-list.ts'
 import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
 import { upperFirst } from '../../../report/words/clean-text.ts'
 import { createLocaleContext } from '../../../report/words/locale-context.ts'
@@ -167,13 +166,5 @@ export async function readInstallation(store: Store, facts: InstallationFacts, n
 
 /** Lists the workers, which are the daemons on one PostgreSQL store. Returns null if the store is a file. */
 export async function readWorkers(store: Pick<Store, 'db' | 'place'>, now: Date) {
-  const jobs = await countJobs(store)
-  if (jobs === null) return null
-  const sum = (key: 'waiting' | 'active') => jobs.reduce((total, queue) => total + queue[key], 0)
-  return {
-    workers: await listWorkers(store.db, now),
-    waiting: sum('waiting'),
-    active: sum('active'),
-    dead: jobs.filter(({ dead }) => dead > 0),
-  }
+  return store.place.kind === 'sqlite' ? null : { workers: await listWorkers(store.db, now) }
 }

@@ -9,12 +9,13 @@ import { counted } from '../../../report/words/numbers.ts'
 import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
-  countRecentEvents,
+  countEvents,
   countWaitingEvents,
   type EventCount,
   type EventNews,
   listEvents,
 } from '../../../store/events/event-stats.ts'
+import { minutesBefore } from '../../../time.ts'
 import { count, duration, lengthOf, type Tag } from '../../server/format.ts'
 
 const EVENTS = 20
@@ -39,7 +40,7 @@ export async function readEvents(db: Db, { way, schedules, checks, now }: Look) 
     tag: tagOf(isAwaited, news.length > 0, isWell),
     words: isAwaited ? (news.length > 0 ? null : AWAITED) : formatPolling(way, schedules, now),
     last: last === undefined ? null : lastOf(last),
-    recent: formatRecent(await countRecentEvents(db, now)),
+    recent: formatRecent(await countEvents(db, minutesBefore(now, 24 * 60))),
     waiting: since === null ? null : { toRead, isOne: toRead === 1, since },
     events: news.map(eventOf),
   }
