@@ -77,8 +77,6 @@ async function takeAll(): Promise<void> {
   for (const [name, path, look] of [
     ['dashboard-status', '/', DESKTOP],
     ['dashboard-status-dark', '/', { ...DESKTOP, isDark: true }],
-    ['dashboard-pipelines', '/pipelines', DESKTOP],
-    ['dashboard-agents', '/agents', DESKTOP],
     ['dashboard-archive', '/archive', DESKTOP],
     ['dashboard-issue', 'issue', { ...DESKTOP, cut: 1000 }],
     ['dashboard-phone', '/', { ...PHONE, scale: 2, cut: 1000 }],

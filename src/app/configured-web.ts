@@ -3,11 +3,10 @@
 import { readHealth } from '../checks/run-checks.ts'
 import type { Config } from '../config/config.ts'
 import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-web.ts'
-import { CALLED, errorText, LeadsheetError } from '../errors.ts'
+import { errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { createMeasuring } from '../jobs/metric-values.ts'
-import { createOutlook, openOverview } from '../jobs/overview.ts'
 import { openPreferencePage } from '../jobs/reports/preferences.ts'
 import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import type { Log } from '../log.ts'
@@ -24,7 +23,6 @@ import { agentsRoutes } from '../web/dashboard/agents.ts'
 import { annotationsRoutes } from '../web/dashboard/annotations.ts'
 import { issueFilesRoutes, issueRoutes } from '../web/dashboard/archive/issue.ts'
 import { issuesRoutes } from '../web/dashboard/archive/list.ts'
-import { pipelinesRoutes } from '../web/dashboard/pipelines/routes.ts'
 import { recordRoutes } from '../web/dashboard/record.ts'
 import { statusRoutes } from '../web/dashboard/status/page.ts'
 import { healthRoutes, openMetrics } from '../web/monitoring.ts'
@@ -34,7 +32,7 @@ import { createAllowedHosts } from '../web/server/headers.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
 import { type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
 import { dkimOf } from './configured-mail.ts'
-import { reportOf, stalledDaysOf } from './configured-reports.ts'
+import { reportOf } from './configured-reports.ts'
 import { schedulesOf } from './configured-schedules.ts'
 import { profileOf } from './configured-upstream.ts'
 import { installationOf } from './health-installation.ts'
@@ -84,7 +82,6 @@ export async function openConfiguredWeb(
   })
   await using opening = new AsyncDisposableStack()
   const { timeZone, dataDir } = config
-  const stalledDays = stalledDaysOf(config)
   const shared = {
     store,
     log,
@@ -95,13 +92,11 @@ export async function openConfiguredWeb(
     sendErrorPage,
     pages: dashboardPages,
     canAct: guard.signIn !== null,
-    overview: opening.use(openOverview({ store, now, timeZone, stalledDays, log })),
   }
   const files = pathsIn(dataDir)
   const version = readVersion()
   const settingsFile = config.file
   const operators = config.alerts.recipients
-  const outlook = createOutlook({ ...config, store })
   const ofOperators = [
     metrics.routes,
     actionRoutes({ ...shared, ...daemon, reports, operators }),
@@ -109,7 +104,6 @@ export async function openConfiguredWeb(
     issuesRoutes(shared),
     issueRoutes(shared),
     issueFilesRoutes({ store, dkim: dkimOf(config.mail) }),
-    pipelinesRoutes({ ...shared, outlook, files, called: CALLED }),
     agentsRoutes(shared),
     recordRoutes(shared),
     annotationsRoutes(shared),

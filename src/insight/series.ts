@@ -84,7 +84,7 @@ export function spansOf(
   return starts.map((from, index) => ({ from, to: starts[index + 1] ?? dates.length }))
 }
 
-export function isFirstOfMonth(date: string): boolean {
+function isFirstOfMonth(date: string): boolean {
   return date.endsWith('-01')
 }
 

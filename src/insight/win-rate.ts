@@ -21,7 +21,7 @@ export const RATE_NEEDED = 8
 /**
  * The minimum number of decided (won or lost) leads. With fewer, a rate has no range and is never unusual.
  */
-export const DECIDED_MIN = 10
+const DECIDED_MIN = 10
 /**
  * The factor by which the weight of a window of 30 days falls with each later window: by half in 6 windows.
  */

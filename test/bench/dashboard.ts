@@ -10,7 +10,6 @@ import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { readAddress } from '../support/process/daemon-address.ts'
 import { clockAt } from '../support/process/shifted-clock.ts'
 import { furnish } from './furnish.ts'
@@ -53,20 +52,15 @@ try {
 }
 
 async function measure(url: string, pid: number): Promise<void> {
-  const began = performance.now()
-  while (/are being counted/.test(await read(`${url}/pipelines`))) await delay(100)
-  const countedMs = performance.now() - began
   const [, issue = ''] = /href="(\/archive\/[^"/]+)"/.exec(await read(`${url}/archive`)) ?? []
   const [, mail = ''] = /<iframe src="([^"]+)"/.exec(await read(url + issue)) ?? []
   const paths = [
     ...['/', '/archive', '/archive?q=won', issue, mail.replaceAll('&amp;', '&'), `${issue}/figures`],
-    ...['/pipelines', '/pipelines/pl_0', '/pipelines/pl_0?days=365', '/agents'],
-    ...['/metrics', '/readyz'],
+    ...['/agents', '/metrics', '/readyz'],
   ]
   console.log(
     `${leads} leads, seed ${seed}; milliseconds, of ${ROUNDS} requests each; the limit is ${LIMIT_MS}`,
   )
-  console.log(`pipelines and agents counted by a process of their own in ${Math.round(countedMs)} ms`)
   console.log('page\tmedian\tp95\tprocessor\tkB')
   for (const path of paths) {
     const { median, p95, cpu, bytes } = await time(url + path, pid)

@@ -20,7 +20,7 @@ const SMALLEST_PX = 12
 const STOPS_MAX = 300
 
 /** Pages that must be found, however many others are linked. */
-const KNOWN = ['/', '/archive', '/archive/…', '/pipelines', '/pipelines/…', '/agents', '/record', '/sign-in']
+const KNOWN = ['/', '/archive', '/archive/…', '/agents', '/record', '/sign-in']
 
 interface FoundPage {
   readonly path: string

@@ -175,7 +175,7 @@ async function readPages(url: string): Promise<Record<string, string>> {
   const read = async (path: string, headers: Record<string, string>): Promise<string> =>
     (await fetch(url + path, { headers: { accept: 'text/html', ...headers } })).text()
   const pages: Record<string, string> = {}
-  for (const path of ['/', '/archive', '/archive/1', '/pipelines', '/agents', '/metrics', '/readyz', '/no']) {
+  for (const path of ['/', '/archive', '/archive/1', '/agents', '/metrics', '/readyz', '/no']) {
     pages[path] = await read(path, { authorization: `Bearer ${token}` })
   }
   pages['to others'] = await read('/', { authorization: 'Bearer wrong', cookie: 'leadsheet=1.2.3' })

@@ -150,11 +150,7 @@ function pipelinesOf(
 }
 
 /** @param pipeline null for all leads of the report */
-export function daysLeftOut(
-  dates: readonly string[],
-  pipeline: CountedPipeline,
-  leftOut: LeftOut,
-): boolean[] {
+function daysLeftOut(dates: readonly string[], pipeline: CountedPipeline, leftOut: LeftOut): boolean[] {
   const annotated = leftOutOf(dates, leftOut.annotations, pipelinesOf(pipeline, leftOut))
   return annotated.map((is, day) => is || leftOut.holidays.includes(dates[day] ?? ''))
 }
@@ -165,7 +161,7 @@ function isExplained({ pipeline }: DailyNumbers, period: readonly string[], left
 }
 
 /** Reads the numbers of all leads, then, if there are several, of each pipeline. */
-export async function readNumbers(
+async function readNumbers(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
   leftOut: LeftOut,
@@ -191,7 +187,7 @@ export async function readNumbers(
 }
 
 /** The last 30 days are never left out, because the report's own win rate covers them. */
-export async function readReportRates(
+async function readReportRates(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
   leftOut: LeftOut,
@@ -207,11 +203,11 @@ export async function readReportRates(
 }
 
 /** Returns whether the published ranges of a pipeline (null for all) contained the real rate too rarely. */
-export function rateDistrust(leftOut: LeftOut): (pipeline: CountedPipeline) => boolean {
+function rateDistrust(leftOut: LeftOut): (pipeline: CountedPipeline) => boolean {
   return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }
 
-export function readerOf(
+function readerOf(
   store: Pick<Store, 'db'>,
   of: {
     dates: readonly string[]

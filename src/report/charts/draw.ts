@@ -205,7 +205,7 @@ export function drawSparkline(
 }
 
 /** The values are in order of time, and null if unknown. */
-export function layoutSparkline(values: readonly (number | null)[], band: Band = []): SparklineLayout {
+function layoutSparkline(values: readonly (number | null)[], band: Band = []): SparklineLayout {
   const ranges = band.filter((range) => range !== null)
   const known = [
     ...values.filter((value) => value !== null),

@@ -222,7 +222,7 @@ export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels
 }
 
 /** The number of days in a mean. It is a whole week, so that weekends do not change the mean. */
-export const MEAN_DAYS = 7
+const MEAN_DAYS = 7
 
 /** The mean of a day and the six before; null if one of the seven counts is unknown. */
 export function meansOfWeek(counts: readonly (number | null)[]): readonly (number | null)[] {

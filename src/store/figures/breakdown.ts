@@ -137,7 +137,7 @@ function hasNews({ newLeads, won, winRate }: Pick<PipelineLine, 'newLeads' | 'wo
 }
 
 /** The currency with the most leads first, because amounts of two currencies are never compared. */
-export function openValueOf(levels: readonly Level[]): Money[] {
+function openValueOf(levels: readonly Level[]): Money[] {
   return levels
     .filter(({ currency, open }) => currency !== '' && open > 0)
     .sort((a, b) => b.open - a.open || (a.currency < b.currency ? -1 : 1))

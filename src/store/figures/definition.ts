@@ -28,7 +28,7 @@ export interface FigureDefinition {
 }
 
 /** Selects the middle row or rows by `place`. The mean of their values is the median. */
-export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
+const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 
 /**
  * The inner rounding removes the error of binary fractions, so that half a cent rounds up. Never gives -0.

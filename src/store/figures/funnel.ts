@@ -7,7 +7,6 @@ import type { Funnel } from '../../domain/figures.ts'
 import type { FunnelStage, Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { readCoverage } from './coverage.ts'
-import { MIDDLE } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureRow, type FigureScope, type Query, readFigureAt, readRows } from './query.ts'
 
@@ -48,44 +47,6 @@ export const REACHED = {
       AND (level.reached >= stage.position OR stage.position = (SELECT min(position) FROM stage WHERE in_funnel = 1))) AS reached
   FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM level WHERE level.reached >= 0) ORDER BY position`,
 } as const
-
-const STAYS_BY_PIPELINE = {
-  title: 'Days in stage by pipeline',
-  meaning: 'the figure time_in_stage for each pipeline',
-  reads: ['ended'],
-  sql: `SELECT pipeline_id AS pipeline, status AS "of", round(avg(days), 2) AS value FROM (
-      SELECT pipeline_id, status, days, row_number() OVER (PARTITION BY pipeline_id, status ORDER BY days) AS place,
-        count(*) OVER (PARTITION BY pipeline_id, status) AS rows
-      FROM ended WHERE left_at >= :from AND days IS NOT NULL) AS stay
-    WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
-} as const
-
-/** If the upstream's statistics have no funnel, leadsheet counts it itself. */
-export async function readFunnels(
-  trx: ReadTrx,
-  scope: FigureScope,
-  pipelineIds: readonly string[],
-): Promise<Map<string, Funnel>> {
-  const stays = Map.groupBy(
-    await readRows<Stay & { pipeline: string }>(trx, STAYS_BY_PIPELINE, staysOf(scope)),
-    ({ pipeline }) => pipeline,
-  )
-  const funnels = new Map<string, Funnel>()
-  for (const id of pipelineIds) {
-    const filter = { pipelineIds: [id], conditions: [] }
-    const own = { ...scope, filter }
-    const theirs = await readServiceFunnel(trx, own)
-    const isOurs = theirs.stages.length === 0
-    const funnel = isOurs ? await countFunnel(trx, own, scope.to) : theirs
-    funnels.set(id, {
-      source: isOurs ? 'ours' : 'service',
-      coverage: isOurs ? await readCoverage(trx, 'life', own) : null,
-      daysCoverage: await readCoverage(trx, 'period', staysOf(own)),
-      ...withDays(funnel, stays.get(id) ?? []),
-    })
-  }
-  return funnels
-}
 
 export async function readFunnel(
   trx: ReadTrx,

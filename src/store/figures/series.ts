@@ -30,24 +30,6 @@ export const TREND = {
   sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
 } as const
 
-const TREND_BY_PIPELINE = {
-  title: 'Trend by pipeline',
-  meaning: 'the trend of each pipeline; days without new or won leads have no row',
-  reads: TREND.reads,
-  sql: `SELECT place, pipeline_id AS "of", sum(is_new) AS "newLeads", sum(is_won) AS won FROM (
-    SELECT span.place, pipeline_id, 1 AS is_new, 0 AS is_won FROM span CROSS JOIN arrival AS each
-    WHERE each.place = span.place AND NOT ${WAS_GONE}
-    UNION ALL
-    SELECT place, pipeline_id, 0, 1 FROM span
-    CROSS JOIN closed_now AS each
-    WHERE outcome = 'won' AND closed_at >= span_from AND closed_at < span_to AND NOT ${WAS_GONE}
-    UNION ALL
-    SELECT place, pipeline_id, 0, 1 FROM span
-    CROSS JOIN closed_once AS each
-    WHERE outcome = 'won' AND closed_at >= span_from AND closed_at < span_to AND reopened_at >= span_to AND NOT ${WAS_GONE}) AS counted
-  GROUP BY place, pipeline_id`,
-} as const
-
 export const SPARKLINES = {
   title: 'Sparklines',
   meaning:
@@ -119,32 +101,6 @@ export async function readTrend(
     const row = isKnown(day, known) ? rows[index] : undefined
     return { day: dateOf(day), newLeads: row?.newLeads ?? null, won: row?.won ?? null }
   })
-}
-
-/** Takes about as long as one pipeline. `days` are whole local days, in order. */
-export async function readTrends(
-  trx: ReadTrx,
-  scope: FigureScope,
-  pipelineIds: readonly string[],
-  days: readonly Period[],
-  dataAsOf: Instant | null,
-): Promise<Map<string, readonly TrendDay[]>> {
-  const known = { from: await findFirstLead(trx), to: dataAsOf }
-  const rows = await readRows<Counts & { of: string; place: number }>(
-    trx,
-    TREND_BY_PIPELINE,
-    scope,
-    spansOf(days),
-  )
-  const counts = new Map(rows.map((row) => [`${row.place} ${row.of}`, row]))
-  const dates = days.map(dateOf)
-  const trendOf = (id: string): TrendDay[] =>
-    days.map((day, place) => {
-      const { newLeads = 0, won = 0 } = counts.get(`${place} ${id}`) ?? {}
-      const date = dates[place] ?? ''
-      return isKnown(day, known) ? { day: date, newLeads, won } : { day: date, newLeads: null, won: null }
-    })
-  return new Map(pipelineIds.map((id) => [id, trendOf(id)]))
 }
 
 interface Counts {

@@ -41,30 +41,19 @@ const RATE_TOLERANCE = 0.0001
 /** The largest difference between equal amounts of money, because the upstream rounds sums to cents. */
 const VALUE_TOLERANCE = 0.011
 
-export interface StatPair extends StatDifference {
-  readonly pipelineId: string
-  readonly isSame: boolean
-}
-
 /** Empty where the filter has conditions, because the upstream's statistics cannot be filtered. */
 export async function readServiceStats(trx: ReadTrx, scope: FigureScope): Promise<StatDifference[]> {
   if (scope.filter.conditions.length > 0) return []
-  const pairs = await readStatPairs(trx, scope)
-  return pairs.filter(({ isSame }) => !isSame).map(({ pipelineId: _, isSame: __, ...rest }) => rest)
-}
-
-export async function readStatPairs(trx: ReadTrx, scope: FigureScope): Promise<StatPair[]> {
-  const all: StatPair[] = []
+  const differences: StatDifference[] = []
   for (const sample of await readRows<Sample>(trx, STAT_SAMPLES, scope)) {
     const { pipelineName, pipeline_id: pipelineId, as_of: asOf } = sample
     const levels = await readRows<Level>(trx, OUR_LEVELS, scopeOfSample(scope, pipelineId, asOf))
     for (const { upstream, ...pair } of pairsOf(sample, levels)) {
-      if (upstream === null) continue
-      const isSame = Math.abs(pair.ours - upstream) <= toleranceOf(pair.figure)
-      all.push({ pipelineId, pipelineName, ...pair, upstream, isSame, asOf })
+      if (upstream === null || Math.abs(pair.ours - upstream) <= toleranceOf(pair.figure)) continue
+      differences.push({ pipelineName, ...pair, upstream, asOf })
     }
   }
-  return all
+  return differences
 }
 
 /** The scope ends with the moment of the sample, included. */

@@ -79,7 +79,7 @@ interface Threshold extends StallThreshold {
 }
 
 /** From the leads won within a year before a time. The threshold of the age comes first. */
-export async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
+async function countThresholds(db: Db, at: Date): Promise<Threshold[]> {
   const counted = await runQuery<Threshold>(db, THRESHOLDS, {
     won_since: new Date(at.getTime() - WINNERS_DAYS * DAY_MS).toISOString(),
     won_before: at.toISOString(),

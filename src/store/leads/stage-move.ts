@@ -30,7 +30,7 @@ export interface StatusActivity {
   readonly first_seen_at: Instant
 }
 
-export type StageMove = Omit<Row<'stage_move'>, 'lead_id'>
+type StageMove = Omit<Row<'stage_move'>, 'lead_id'>
 
 /**
  * Derives the moves of leads again. Call this function after the activity of the leads was written. When the

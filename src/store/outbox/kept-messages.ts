@@ -4,7 +4,7 @@ import type { Instant, Period } from '../../domain/model.ts'
 import type { Db } from '../db/store.ts'
 import { type Delivery, type DeliveryRowState, listDeliveries } from './delivery.ts'
 
-export interface KeptMessage {
+interface KeptMessage {
   readonly messageId: string
   readonly recipient: string
   readonly state: DeliveryRowState

@@ -1,4 +1,6 @@
 /** The agents and pipelines as they were last read, and the samples of their states and statistics. */
+import { sql } from 'kysely'
+import type { Outage } from '../../domain/lists.ts'
 import type { Agent, Instant, PipelineStat } from '../../domain/model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
@@ -114,6 +116,14 @@ export async function listAgents(db: Db, missingSince: Instant): Promise<ListedA
     .orderBy('agent.name')
     .orderBy('agent.id')
     .execute()
+}
+
+/** Lists the outages that did not end before `since`, the newest first. */
+export async function listOutages(db: Db, since: Instant): Promise<Outage[]> {
+  const { rows } = await sql<Outage>`
+    SELECT agent_name AS "agentName", began_at AS "beganAt", ended_at AS "endedAt", hours FROM agent_outage
+    WHERE ended_at IS NULL OR ended_at > ${since} ORDER BY began_at DESC, agent_name`.execute(db)
+  return rows
 }
 
 export async function listPipelineIdsInUse(db: Db): Promise<string[]> {

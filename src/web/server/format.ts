@@ -1,10 +1,9 @@
 /** Formats instants, numbers and states for the pages of the dashboard, which are in English. */
 
-import type { Instant, Money, Ratio } from '../../domain/model.ts'
-import type { KeptOverview } from '../../jobs/overview.ts'
+import type { Instant } from '../../domain/model.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
 import { datesOf } from '../../report/words/dates.ts'
-import { FEW, numbersOf } from '../../report/words/numbers.ts'
+import { numbersOf } from '../../report/words/numbers.ts'
 import { formatSpan } from '../../time.ts'
 
 export interface Clock {
@@ -75,20 +74,6 @@ export function lengthOf(ms: number): string {
 export const NONE = '–'
 
 const NAME_LENGTH = 80
-const CURRENCIES = 3
-
-/** Formats a share as `24%`, or as `3 of 7` if the whole is too small for a percentage. */
-export function share({ part, whole }: Ratio): string {
-  if (whole === 0) return NONE
-  return whole < FEW ? `${count(part)} of ${count(whole)}` : numbers.percent(part / whole)
-}
-
-/** Formats amounts of several currencies in the given order, such as `€1.2m, US$300k`. */
-export function moneys(values: readonly Money[]): string {
-  const there = values.filter(({ amount }) => amount !== 0)
-  const named = there.slice(0, CURRENCIES).map(numbers.money)
-  return [...named, ...(there.length > CURRENCIES ? [`${there.length - CURRENCIES} more`] : [])].join(', ')
-}
 
 export function nameOf(text: string): string {
   return oneLine(text, NAME_LENGTH)
@@ -98,18 +83,4 @@ export function nameOf(text: string): string {
 export interface Tag {
   readonly kind: 'ok' | 'warn' | 'fail' | 'busy' | 'off'
   readonly text: string
-}
-
-/** Shown by the template `{{> data-age}}` on the page `here`, also while newer data is being counted. */
-export function dataAgeOf({ overview, dataAsOf, isBeingCounted, failure }: KeptOverview, here: string) {
-  return {
-    here,
-    asOf: overview?.asOf ?? null,
-    /** The time of the newer data whose figures are being counted now; null if nothing is being counted. */
-    newer: overview !== null && isBeingCounted ? dataAsOf : null,
-    failure,
-    /** True if there are no figures yet, because nothing was read or the first count is still running. */
-    isMissing: overview === null && failure === null,
-    isUnread: dataAsOf === null,
-  }
 }

@@ -23,7 +23,6 @@ export interface DashboardDeps {
 const PLACES = [
   { path: '/', name: 'Status' },
   { path: '/archive', name: 'Archive' },
-  { path: '/pipelines', name: 'Pipelines' },
   { path: '/agents', name: 'Agents' },
   { path: '/record', name: 'Record' },
   { path: '/annotations', name: 'Annotations' },

@@ -163,7 +163,7 @@ async function expectPages(store: Store): Promise<void> {
     close: async () => undefined,
   }))
   const { cookie } = await signIn(dashboard.url)
-  for (const path of ['/', '/pipelines', '/agents', '/archive', '/metrics']) {
+  for (const path of ['/', '/agents', '/archive', '/metrics']) {
     const headers = { ...AS_BROWSER, cookie }
     const answer = await inTime(path, () => ask(`${dashboard.url}${path}`, { headers }))
     expect(answer.status, path).toBe(200)

@@ -5,14 +5,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
-import { daysBefore, daysUpTo } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { COVERAGES } from '../../../src/store/figures/coverage.ts'
 import type { CoverageName, FigureName } from '../../../src/store/figures/definition.ts'
 import { REACHED } from '../../../src/store/figures/funnel.ts'
-import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
 import { type FigureScope, readFigure, readRows } from '../../../src/store/figures/query.ts'
-import { readTrend } from '../../../src/store/figures/series.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
@@ -203,47 +200,6 @@ describe(`random pasts (SEED=${SEED})`, () => {
           `coverage ${name} ${JSON.stringify(scope)}`,
         ).toEqual(expected)
       expect(await readRows(trx, REACHED, scope), JSON.stringify(scope)).toEqual(plain.funnel)
-    }
-    await store.close()
-  })
-
-  it('count each pipeline in an overview of all as by itself', async () => {
-    const next = random(SEED)
-    const store = await openEmptyStore()
-    await liveThrough(store, next)
-    const period = daysBefore(new Date(day(DAYS - 3)), 10, 'Europe/Berlin')
-    const asOf = day(DAYS - next() * 3)
-    const trendDays = daysUpTo(period.to, 30, 'Europe/Berlin')
-    const { pipelines } = await readOverview(store.db, {
-      asOf,
-      period,
-      trendDays,
-      stalledDays: 3,
-      agents: { from: period.from, to: asOf, well: [], failing: [] },
-    })
-    expect(pipelines.map(({ id }) => id)).toEqual(['p1', 'p2'])
-    for (const pipeline of pipelines) {
-      const filter = { pipelineIds: [pipeline.id], conditions: [] }
-      const of = { ...period, filter, stalledDays: 3 }
-      const figure = async (name: FigureName, scope: FigureScope = of) => {
-        const [row] = await readFigure(store.db, name, scope)
-        return row
-      }
-      const then = { ...of, to: asOf }
-      expect(pipeline).toMatchObject({
-        leads: (await figure('leads', then))?.value,
-        open: (await figure('open', then))?.value,
-        stalled: (await figure('stalled', then))?.value,
-        newLeads: (await figure('new_leads'))?.value,
-        won: (await figure('won'))?.value,
-        winRate: { part: (await figure('win_rate'))?.part, whole: (await figure('win_rate'))?.whole },
-        openValue: (await readFigure(store.db, 'open_value', then)).map(({ of: currency, value }) => ({
-          amount: value,
-          currency,
-        })),
-      })
-      const trx = { db: store.db, tempTables: new Map() }
-      expect(pipeline.trend).toEqual(await readTrend(trx, of, trendDays, asOf))
     }
     await store.close()
   })

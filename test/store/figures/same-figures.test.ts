@@ -7,7 +7,6 @@ import type { LeadFilter } from '../../../src/domain/figures.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
 import type { FigureScope } from '../../../src/store/figures/query.ts'
 import { readFigures, readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
@@ -217,20 +216,5 @@ describe.skipIf(!hasPostgres)(`figures in both databases (SEED=${SEED})`, () => 
       const freshness = { ...shared.freshness, runId: plain.freshness.runId }
       expect({ ...shared, freshness }).toEqual(plain)
     }
-  })
-
-  it('are the same in the overview of pipelines and agents', async () => {
-    const period = { from: day(3), to: day(17), timeZone: 'UTC' }
-    const [plain, shared] = await inBoth(({ db }) =>
-      readOverview(db, {
-        asOf: day(18),
-        period,
-        trendDays: daysUpTo(period.to, 10, 'UTC'),
-        stalledDays: 3,
-        agents: { from: day(0), to: day(20), well: ['active', 'idle'], failing: ['failing', 'down'] },
-      }),
-    )
-    expect(shared).toEqual(plain)
-    expect(plain.pipelines).toHaveLength(4)
   })
 })

@@ -1,22 +1,14 @@
-/** The dashboard's pages of pipelines, agents and the record, with the numbers that a test gives. */
+/** The dashboard's pages of agents and the record. */
 
-import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Goal } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
-import { dayBefore, daysBefore, daysUpTo, localDates } from '../../../src/domain/period.ts'
-import { createOutlook, type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../../src/jobs/overview.ts'
-import { FAILING, WELL } from '../../../src/report/blocks/agents/view.ts'
-import { MEAN_DAYS } from '../../../src/report/charts/trend-layout.ts'
+import { dayBefore, daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
-import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
 import { listCountedDays, refreshDailyCounts } from '../../../src/store/insight/daily-count.ts'
 import { endedSessionsIn } from '../../../src/store/reports/ended-session.ts'
 import { createSignInGuard } from '../../../src/web/auth/sign-in.ts'
 import { agentsRoutes } from '../../../src/web/dashboard/agents.ts'
-import { pipelinesRoutes } from '../../../src/web/dashboard/pipelines/routes.ts'
 import { recordRoutes } from '../../../src/web/dashboard/record.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
 import { createAllowedHosts } from '../../../src/web/server/headers.ts'
@@ -37,41 +29,14 @@ export async function countDays(store: Store): Promise<void> {
   await refreshDailyCounts(store, days, LOOKED_AT)
 }
 
-/** Counts the store as of {@link READ_AT}. */
-export async function countNow(store: Store): Promise<KeptOverview> {
-  const period = daysBefore(new Date(READ_AT), PERIOD_DAYS, ZONE)
-  const overview = await readOverview(store.db, {
-    asOf: READ_AT,
-    period,
-    trendDays: daysUpTo(period.to, TREND_DAYS_MAX + MEAN_DAYS - 1, ZONE),
-    stalledDays: 7,
-    agents: { from: period.from, to: LOOKED_AT.toISOString(), well: WELL, failing: FAILING },
-  })
-  return { overview, dataAsOf: READ_AT, isBeingCounted: false, failure: null }
-}
-
 /** @returns the address of the pages */
-export async function openCountedPages(
-  store: Store,
-  kept: KeptOverview,
-  goals: readonly Goal[] = [],
-): Promise<string> {
+export async function openCountedPages(store: Store): Promise<string> {
   const [pages, dashboardPages] = await Promise.all([
     openWebPages(TEMPLATES_FOLDER),
     openDashboardPages(TEMPLATES_FOLDER),
   ])
   const now = () => LOOKED_AT
-  const overview = { read: async () => kept, [Symbol.asyncDispose]: async () => undefined }
-  const deps = { store, pages: dashboardPages, now, timeZone: ZONE, canAct: false, overview }
-  const folder = join(fileOf(store), '..')
-  const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
-  const outlook = createOutlook({
-    store,
-    timeZone: ZONE,
-    goals,
-    fiscalYearStarts: 1,
-    holidays: [],
-  })
+  const deps = { store, pages: dashboardPages, now, timeZone: ZONE, canAct: false }
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
     [assetRoutes(dashboardPages)],
@@ -86,10 +51,7 @@ export async function openCountedPages(
         hosts: createAllowedHosts(null),
         sendErrorPage: createErrorPages(dashboardPages),
       }),
-      parts: [
-        ...[pipelinesRoutes({ ...deps, outlook, files, called: 'leadsheet' }), agentsRoutes(deps)],
-        recordRoutes(deps),
-      ],
+      parts: [agentsRoutes(deps), recordRoutes(deps)],
     },
   )
   onTestFinished(() => server[Symbol.asyncDispose]())

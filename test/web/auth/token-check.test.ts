@@ -85,7 +85,7 @@ describe('where one goes on to', () => {
   it.each([
     ['/archive?find=a%20b&page=2', '/archive?find=a%20b&page=2'],
     ['/archive/2026-11-19', '/archive/2026-11-19'],
-    ['/a/../pipelines#part', '/pipelines'],
+    ['/a/../agents#part', '/agents'],
   ])('is taken as asked for: %s', (wanted, path) => {
     expect(safeRedirect(wanted)).toBe(path)
   })

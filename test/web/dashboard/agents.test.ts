@@ -1,12 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Agent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import type { AgentSpan, AgentState } from '../../../src/store/figures/pipeline-overview.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
-import { formatUptime } from '../../../src/web/dashboard/agents.ts'
 import { agent, openEmptyStore, saveWholeRun, seenAt } from '../../support/store.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
-import { countNow, openCountedPages, readText, textOf } from '../../support/web/counted-pages.ts'
+import { openCountedPages, readText, textOf } from '../../support/web/counted-pages.ts'
 
 async function openStore(readings: Readonly<Record<string, readonly Agent[]>> = {}): Promise<Store> {
   const store = await openEmptyStore()
@@ -19,7 +17,7 @@ async function openStore(readings: Readonly<Record<string, readonly Agent[]>> = 
 }
 
 async function readAgents(store: Store): Promise<string> {
-  return readText(`${await openCountedPages(store, await countNow(store))}/agents`)
+  return readText(`${await openCountedPages(store)}/agents`)
 }
 
 describe('the page of agents', () => {
@@ -53,7 +51,7 @@ describe('the page of agents', () => {
     )
   })
 
-  it('tells the outages of the last 30 days, the newest first, and of each agent how long it was up', async () => {
+  it('tells the outages of the last 30 days, the newest first', async () => {
     const at = (clock: string) => `2026-11-20T${clock}:00.000Z`
     const reading = (status: string) => [agent('a', status), agent('b', 'idle')]
     const text = await readAgents(
@@ -68,9 +66,6 @@ describe('the page of agents', () => {
     expect(text).toContain(
       'Agent a Fri 20 Nov, 11:00 lasts 0 min Agent a Fri 20 Nov, 08:00 Fri 20 Nov, 09:00 60 min',
     )
-    expect(text).toContain('up 75.0% of 4 h known')
-    expect(text).toContain('up 100% of 4 h known')
-    expect(text).toContain('Where two samples are more than 3 h apart, nothing is known')
   })
 
   it('keeps agents that went away in sight, for 30 days', async () => {
@@ -91,21 +86,7 @@ describe('the page of agents', () => {
   it('says so where no agents have been read, and where none has failed', async () => {
     expect(await readAgents(await openStore())).toContain('No agents have been read yet.')
     const text = await readAgents(await openStore({ '2026-11-20T09:00:00.000Z': [agent('a', 'idle')] }))
-    expect(text).toContain('No reading since 22 Oct has found an agent failing.')
-    expect(text).toContain('not enough samples yet')
-  })
-
-  it('shows how agents are now also before their past is counted', async () => {
-    const store = await openStore({ '2026-11-20T09:00:00.000Z': [agent('a', 'idle')] })
-    const counting = {
-      overview: null,
-      dataAsOf: '2026-11-21T09:00:00.000Z',
-      isBeingCounted: true,
-      failure: null,
-    }
-    const text = await readText(`${await openCountedPages(store, counting)}/agents`)
-    expect(text).toContain('Agent a Idle')
-    expect(text).toContain('not counted yet')
+    expect(text).toContain('No reading since Thu 22 Oct, 00:00 has found an agent failing.')
   })
 
   it.skipIf(!hasBrowser)(
@@ -123,7 +104,7 @@ describe('the page of agents', () => {
       const browser = await openBrowser()
       onTestFinished(() => browser.close())
       const page = await browser.newPage({ viewport: { width: 375, height: 800 } })
-      await page.goto(`${await openCountedPages(store, await countNow(store))}/agents`)
+      await page.goto(`${await openCountedPages(store)}/agents`)
       const table: number = await page.evaluate('document.querySelector("table.agents").offsetHeight')
       expect(table).toBeLessThan(12 * 160)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375)
@@ -134,41 +115,9 @@ describe('the page of agents', () => {
     const name = '<img src=x onerror=alert(1)>\u202e'
     const hostile = { ...agent('a', 'failing'), name, kind: name, lastErrorMessage: name, taskType: name }
     const store = await openStore({ '2026-11-20T09:00:00.000Z': [hostile] })
-    const html = await (await fetch(`${await openCountedPages(store, await countNow(store))}/agents`)).text()
+    const html = await (await fetch(`${await openCountedPages(store)}/agents`)).text()
     expect(html).not.toContain('<img')
     expect(html).not.toContain('\u202e')
     expect(textOf(html)).toContain('&lt;img src=x')
-  })
-})
-
-describe('the uptime of an agent', () => {
-  const span = (state: AgentState, from: string, to: string): AgentSpan => ({
-    agentId: 'a',
-    state,
-    from: `2026-11-20T${from}:00.000Z`,
-    to: `2026-11-20T${to}:00.000Z`,
-  })
-
-  it('says in words how often and how long it failed, and how much is known', () => {
-    expect(formatUptime([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')])).toBe(
-      'up 75.0% of 8 h known, failing 1 time, 2 h in all',
-    )
-  })
-
-  it('is never wholly up where it failed, however shortly', () => {
-    const failed = { ...span('failing', '12:00', '12:00'), to: '2026-11-20T12:00:00.001Z' }
-    expect(formatUptime([span('well', '00:00', '12:00'), failed])).toMatch(/^up 99.9% of 12 h known,/)
-  })
-
-  it('of less than an hour says that there are not enough samples, and no share', () => {
-    const once = { ...span('well', '12:00', '12:00'), to: '2026-11-20T12:00:00.250Z' }
-    for (const spans of [[once], [span('well', '12:00', '12:00')], [span('failing', '12:00', '12:45')]]) {
-      expect(formatUptime(spans)).toBe('not enough samples yet')
-    }
-    expect(formatUptime([span('well', '12:00', '13:00')])).toBe('up 100% of 60 min known')
-  })
-
-  it('of nothing says that nothing is known', () => {
-    expect(formatUptime([])).toBe('nothing known')
   })
 })

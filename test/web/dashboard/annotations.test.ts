@@ -1,19 +1,11 @@
-/** The page of annotations: its form, the refused input, and the marks in the charts of other pages. */
+/** The page of annotations: its form, and the refused input. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { annotate } from '../../../src/jobs/annotations.ts'
 import { listAnnotations } from '../../../src/store/insight/annotation.ts'
 import { findBarriers } from '../../look/support/axe.ts'
 import { wordsOf } from '../../support/report.ts'
 import { lead, save } from '../../support/store.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
-import {
-  countNow,
-  LOOKED_AT,
-  openCountedPages,
-  openDailyStore,
-  ZONE,
-} from '../../support/web/counted-pages.ts'
 import { AS_BROWSER, act, ask, NOW, openDashboard, signIn, TOKEN } from '../../support/web/dashboard.ts'
 
 async function open() {
@@ -91,20 +83,6 @@ describe('the page of annotations', () => {
     expect(foreign.status).toBe(403)
     expect((await ask(`${url}/annotations`, { headers: AS_BROWSER })).text).not.toContain('Note a day')
     expect(await listAnnotations(store.db)).toEqual([])
-  })
-})
-
-describe('a noted day', () => {
-  it('is marked in the charts of its pipeline', async () => {
-    const store = await openDailyStore(120)
-    const given = { text: 'campaign', pipelineId: 'p1', isLeftOut: true, writtenBy: 'test' }
-    await annotate(store, { ...given, days: '2026-11-10' }, { now: LOOKED_AT, timeZone: ZONE })
-    const url = await openCountedPages(store, await countNow(store))
-    const read = async (path: string) => (await fetch(`${url}${path}`)).text()
-    const [own, other] = [await read('/pipelines/p1'), await read('/pipelines/p2')]
-    expect(own).toContain('<rect class="noted"')
-    expect(wordsOf(own)).toContain('Noted: A 10 Nov: campaign')
-    expect(other).not.toContain('noted')
   })
 })
 

@@ -2,17 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { publishRanges } from '../../support/reports/published-ranges.ts'
-import {
-  countDays,
-  countNow,
-  openCountedPages,
-  openDailyStore,
-  textOf,
-  ZONE,
-} from '../../support/web/counted-pages.ts'
+import { countDays, openCountedPages, openDailyStore, textOf, ZONE } from '../../support/web/counted-pages.ts'
 
 async function readRecord(store: Store): Promise<string> {
-  const url = await openCountedPages(store, await countNow(store))
+  const url = await openCountedPages(store)
   return (await fetch(`${url}/record`)).text()
 }
 

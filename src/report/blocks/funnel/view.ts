@@ -72,7 +72,7 @@ function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: Lo
 }
 
 /** Formats days: `<0.1`, `0.2`, `4.0`, `12`. */
-export function writeDays(days: number, { numbers }: LocaleContext): string {
+function writeDays(days: number, { numbers }: LocaleContext): string {
   if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
   return days < 9.95 ? numbers.fixed(days, 1) : numbers.count(days)
 }

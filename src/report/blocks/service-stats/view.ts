@@ -36,7 +36,7 @@ export function composeServiceStats(figures: ReportFigures, locale: LocaleContex
 }
 
 /** Formats a value without rounding, because rounding could make two different amounts look the same. */
-export function writeStat(
+function writeStat(
   { figure, currency }: Pick<StatDifference, 'figure' | 'currency'>,
   value: number,
   { numbers }: LocaleContext,
