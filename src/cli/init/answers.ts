@@ -12,12 +12,10 @@ import { settingFault } from '../../config/errors.ts'
 import { listenText } from '../../config/schema-web.ts'
 import type { SettingPath } from '../../config/setting-path.ts'
 import { pathText } from '../../config/setting-path.ts'
-import type { ProfileData } from '../../config/settings-file.ts'
 import { readProfile } from '../../config/settings-file.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
+import { upperFirst } from '../../report/words/clean-text.ts'
 import type { Prompter } from '../terminal/prompter.ts'
-import { localTime } from '../terminal/table.ts'
 
 export interface Answer {
   /** The text of the answer. Addresses are separated by commas. */
@@ -28,43 +26,19 @@ export interface Answer {
   readonly file: string | null
 }
 
-/** The names of the answers, in the order in which they are asked for. */
-const NAMES = [
-  'apiUrl',
-  'key',
-  'mailUrl',
-  'from',
-  'recipients',
-  'alertRecipients',
-  'timeZone',
-  'schedule',
-  'listen',
-  'token',
-] as const
-type AnswerName = (typeof NAMES)[number]
-
-export type Answers = Readonly<Record<AnswerName, Answer>> & {
-  /** The settings that describe the service's API (profile); null for those of the reference service. */
-  readonly profile: ProfileData | null
-  /** The origin of the profile; its value is empty for the reference service. */
-  readonly profileAnswer: Answer
-}
-
-/** The options of `leadsheet init` as commander returns them. */
-export type AnswerOptions = { readonly [Option in string]?: string | boolean | undefined }
-
 /** Stands for "no addresses" or "no dashboard" in an answer. */
 export const NONE = 'none'
 
-type Known = { readonly [Name in AnswerName]?: Answer }
-
 interface Row {
-  /** The line above the first answer of a question. */
-  readonly heading?: string
   readonly path: SettingPath
+  /** What the answer is, in the help of the options and in the question. */
+  readonly about: string
+  /** The option that gives the value; absent if none does. */
   readonly flag?: string
+  /** The option that names a file with the value; absent if none does. */
   readonly fileFlag?: string
-  readonly question: string
+  /** False if nobody is asked. */
+  readonly isAsked?: false
   /** The value in the environment's settings. */
   readonly read: (config: Config) => string | null | undefined
   /** The value if nobody is asked; the person is offered it too. */
@@ -74,180 +48,155 @@ interface Row {
   readonly fault?: (value: string) => string | null
 }
 
-const TABLE: Readonly<Record<AnswerName, Row>> = {
+type AnswerName =
+  | ('apiUrl' | 'profile' | 'key')
+  | ('mailUrl' | 'from' | 'recipients' | 'alertRecipients')
+  | ('timeZone' | 'schedule' | 'listen' | 'token')
+
+export type Answers = Readonly<Record<AnswerName, Answer>>
+type Known = { readonly [Name in AnswerName]?: Answer }
+
+/** In the order in which the person is asked. */
+export const QUESTIONS: Readonly<Record<AnswerName, Row>> = {
   apiUrl: {
-    heading: '1 of 5  The service that the leads come from',
     path: ['api', 'url'],
+    about: 'address of the service that the leads come from',
     flag: '--api-url',
-    question: 'Its address',
     read: ({ api }) => api.url,
     // The address at which `leadsheet service run` serves the reference service.
     offered: () => 'http://127.0.0.1:8484/api/v1',
   },
+  profile: {
+    path: ['api', 'profile'],
+    about: 'profile of the service (default: the reference service)',
+    fileFlag: '--profile',
+    isAsked: false,
+    read: ({ api }) => api.profile?.origin,
+    standard: () => '',
+  },
   key: {
     path: ['api', 'key'],
+    about: 'API key of the service',
     fileFlag: '--key-file',
-    question: 'API key (stays hidden; Enter for none)',
     read: ({ api }) => api.key?.reveal(),
   },
   mailUrl: {
-    heading: '2 of 5  The mail server, or a folder that gets the mails as .eml files',
     path: ['smtp', 'url'],
+    about: 'mail server, such as smtp://mail.example.com:587, or folder for .eml files',
     flag: '--smtp-url',
     fileFlag: '--smtp-url-file',
-    question: 'Address, such as smtp://mail.example.com:587',
     read: ({ smtp }) => smtp.url?.reveal(),
     offered: () => 'file:./outbox',
   },
   from: {
     path: ['mail', 'from'],
+    about: 'sender of the report',
     flag: '--from',
-    question: 'Sender',
     read: ({ mail }) => mail.from,
     offered: ({ mailUrl }) => mailUrl && senderFor(mailUrl.value),
   },
   recipients: {
-    heading: '3 of 5  Who gets the report, and who gets alerts',
     path: ['recipients'],
+    about: 'addresses for the report, with commas between them',
     flag: '--recipients',
-    question: 'Addresses for the report, with commas between them',
     read: (config) => config.recipients.join(', '),
     fault: addressesFault,
   },
   alertRecipients: {
     path: ['alerts', 'recipients'],
+    about: `addresses for alerts, or ${NONE} (default: the first recipient)`,
     flag: '--alert-recipients',
-    question: `Addresses for alerts, or ${NONE}`,
     read: ({ alerts }) => alerts.recipients.join(', '),
     standard: ({ recipients }) => listIn(recipients)[0] ?? NONE,
     fault: (text) => (text === NONE ? null : addressesFault(text)),
   },
   timeZone: {
-    heading: '4 of 5  When the report comes',
     path: ['time_zone'],
+    about: "time zone of the report and its schedule (default: this machine's)",
     flag: '--time-zone',
-    question: 'Time zone',
     read: (config) => config.timeZone,
     standard: detectedZone,
   },
   schedule: {
     path: ['sync', 'schedule'],
+    about: 'when the report comes, in words or as cron (default: every weekday at 07:00)',
     flag: '--schedule',
-    question: 'When, in words or as cron',
     read: () => null,
     standard: () => 'every weekday at 07:00',
   },
   listen: {
-    heading: '5 of 5  The dashboard: how all stands, in a browser',
     path: ['web', 'listen'],
+    about: `where the dashboard listens, or ${NONE} (default: 127.0.0.1:8080)`,
     flag: '--listen',
-    question: `Where it listens, or ${NONE}`,
     read: ({ web }) => listenText(web.listen),
     standard: () => '127.0.0.1:8080',
   },
   token: {
     path: ['web', 'token'],
-    question: 'Token',
+    about: 'token of the dashboard',
+    isAsked: false,
     read: ({ web }) => web.token?.reveal(),
     standard: ({ listen }) => (listen?.value === NONE ? '' : randomBytes(24).toString('base64url')),
   },
 }
+const ROWS = Object.entries(QUESTIONS) as readonly (readonly [AnswerName, Row])[]
 
-/** The answers that are known before anybody is asked. */
-export interface Given {
-  readonly known: Known
-  readonly profile: ProfileData | null
-  readonly profileAnswer: Answer
-}
+/** The options of `leadsheet init` as commander returns them. */
+export type AnswerOptions = { readonly [Option in string]?: string | boolean | undefined }
 
 /**
- * Reads the answers from the options and the environment.
+ * Reads the answers that are known before anybody is asked, from the options and the environment.
  * @param environment the settings that come from the environment alone
- * @throws LeadsheetError usage_invalid, with all mistakes at once
+ * @throws LeadsheetError usage_invalid
  */
-export function readGiven(options: AnswerOptions, environment: Config): Given {
-  const problems: string[] = []
+export function readGiven(options: AnswerOptions, environment: Config): Known {
   const known: Partial<Record<AnswerName, Answer>> = {}
-  const variableOf = (path: SettingPath) => environment.sources[pathText(path)]?.split(' ').at(-1)
-  const textOf = (flag: string): string | undefined => {
-    const text = options[optionName(flag)]
-    return typeof text === 'string' ? text : undefined
-  }
-  const refuseTwice = (flag: string, path: SettingPath): void => {
-    const variable = variableOf(path)
-    if (variable !== undefined) problems.push(`${flag}: ${variable} is set too and would win; leave out one`)
-  }
-  for (const name of NAMES) {
-    const { path, flag = '', fileFlag = '', read, fault = faultAt(path) } = TABLE[name]
-    const [text, file] = [textOf(flag), textOf(fileFlag)]
-    const used = file === undefined ? flag : fileFlag
-    const value = file === undefined ? text : readFileText(fileFlag, file, problems)
-    const variable = variableOf(path)
-    const ofEnvironment = read(environment)
-    if (file !== undefined || text !== undefined) refuseTwice(used, path)
-    if (file !== undefined && text !== undefined) problems.push(`${flag}: leave it out, or ${fileFlag}`)
-    if (value !== undefined) {
-      const wrong = fault(value)
-      if (wrong !== null) problems.push(`${used}: ${wrong}`)
-      known[name] = { value, variable: null, file: file === undefined ? null : resolve(file) }
-    } else if (variable !== undefined && ofEnvironment != null) {
-      known[name] = { value: ofEnvironment, variable, file: null }
+  for (const [name, { path, flag, fileFlag, read, fault = faultAt(path) }] of ROWS) {
+    const text = optionValue(options, flag)
+    const file = optionValue(options, fileFlag)
+    const value = file === undefined || fileFlag === undefined ? text : readFileText(fileFlag, file)
+    if (value === undefined) {
+      const variable = environment.sources[pathText(path)]?.split(' ').at(-1)
+      const given = read(environment)
+      if (variable !== undefined && given != null) known[name] = { value: given, variable, file: null }
+      continue
     }
+    const wrong = name === 'profile' ? null : fault(value)
+    if (wrong !== null) throw mistake(file === undefined ? flag : fileFlag, wrong)
+    known[name] = { value, variable: null, file: file === undefined ? null : resolve(file) }
   }
-  const smtpUrl = textOf('--smtp-url')
-  if (smtpUrl !== undefined && URL.parse(smtpUrl)?.password)
-    problems.push('--smtp-url: others can see a password there; give a file that holds it by --smtp-url-file')
-  const testMailFault = textOf('--test-mail') && addressesFault(textOf('--test-mail') ?? '')
-  if (testMailFault) problems.push(`--test-mail: ${testMailFault}`)
-  const profileFile = textOf('--profile')
-  const profile =
-    profileFile === undefined ? environment.api.profile : readProfile(resolve(profileFile), process.cwd())
-  if (profileFile !== undefined) {
-    refuseTwice('--profile', ['api', 'profile'])
-    if (profile?.problem) problems.push(`--profile: ${profile.origin} ${profile.problem}`)
-  }
-  if (problems.length > 0) {
-    const count = problems.length === 1 ? 'a mistake' : `${problems.length} mistakes`
-    const lines = problems.map((problem) => `  ${problem}`).join('\n')
-    throw new LeadsheetError('usage_invalid', `${count} in the options:\n${lines}`, {
-      mistakes: problems,
-      hint: `${shellCommand('init --help')} shows all options.`,
-    })
-  }
-  const profileAnswer = {
-    value: profile?.origin ?? '',
-    variable: profileFile === undefined ? (variableOf(['api', 'profile']) ?? null) : null,
-    file: profileFile === undefined ? null : resolve(profileFile),
-  }
-  return { known, profile, profileAnswer }
+  if (URL.parse(optionValue(options, '--smtp-url') ?? '')?.password)
+    throw mistake(
+      '--smtp-url',
+      'others can see a password there; give a file that holds it by --smtp-url-file',
+    )
+  return known
 }
 
 /**
  * Asks for all answers that are not given.
  * @param prompter asks the person; null takes the defaults
- * @throws LeadsheetError usage_invalid, naming all missing answers that have no default
+ * @throws LeadsheetError usage_invalid, naming all missing answers that have no default; config_invalid for a
+ * profile that cannot be used
  */
-export async function completeAnswers(given: Given, prompter: Prompter | null, now: Date): Promise<Answers> {
-  const known: Partial<Record<AnswerName, Answer>> = { ...given.known }
-  const isOpen = given.profile !== null && !needsKey(profileFrom(given.profile))
-  if (isOpen) known.key ??= answered('')
-  for (const name of NAMES) {
-    const { heading, standard } = TABLE[name]
-    if (prompter !== null && heading !== undefined) prompter.say('', heading)
-    const found = known[name]
-    if (found !== undefined) prompter?.say(`  ${givenText(name, found)}`)
-    else if (prompter !== null && name !== 'token') known[name] = await ask(prompter, name, known)
-    else if (standard !== undefined) known[name] = answered(standard(known))
-    if (name === 'schedule') prompter?.say(`  That is ${nextTimes(known, now)} …`)
+export async function completeAnswers(given: Known, prompter: Prompter | null): Promise<Answers> {
+  const known: Partial<Record<AnswerName, Answer>> = { ...given }
+  const profile = given.profile?.file ?? given.profile?.value
+  if (profile && !needsKey(profileFrom(readProfile(resolve(profile), process.cwd()))))
+    known.key ??= answered('')
+  for (const [name, row] of ROWS) {
+    if (known[name] !== undefined) continue
+    if (prompter !== null && row.isAsked !== false) known[name] = answered(await ask(prompter, name, known))
+    else if (row.standard !== undefined) known[name] = answered(row.standard(known))
   }
-  const missing = NAMES.filter((name) => known[name] === undefined)
+  const missing = ROWS.filter(([name]) => known[name] === undefined)
   if (missing.length > 0) {
-    const lines = missing.map((name) => `  ${wayText(TABLE[name])}`).join('\n')
+    const lines = missing.map(([, row]) => `  ${wayText(row)}`).join('\n')
     throw new LeadsheetError('usage_invalid', `answers are missing, and nobody is asked here:\n${lines}`, {
       hint: `${shellCommand('init')} in a terminal asks for them; ${shellCommand('init --help')} shows all options.`,
     })
   }
-  return { ...(known as Record<AnswerName, Answer>), ...given }
+  return known as Record<AnswerName, Answer>
 }
 
 /** Returns the addresses of an answer. */
@@ -255,11 +204,12 @@ export function listIn(answer: Answer | undefined): readonly string[] {
   return answer === undefined || answer.value === NONE ? [] : splitList(answer.value)
 }
 
-async function ask(prompter: Prompter, name: AnswerName, known: Known): Promise<Answer> {
-  const { question: text, path, standard, offered, fault = faultAt(path) } = TABLE[name]
-  if (name === 'key') return answered((await prompter.askHidden(text)).trim())
+async function ask(prompter: Prompter, name: AnswerName, known: Known): Promise<string> {
+  const { about, path, standard, offered, fault = faultAt(path) } = QUESTIONS[name]
+  const text = upperFirst(about.replace(/ \(default: .*\)$/, ''))
+  if (name === 'key') return (await prompter.askHidden(`${text} (stays hidden; Enter for none)`)).trim()
   const value = await prompter.ask({ text, standard: standard?.(known) ?? offered?.(known), fault })
-  return answered(name === 'mailUrl' ? await withLogin(prompter, value) : value)
+  return name === 'mailUrl' ? withLogin(prompter, value) : value
 }
 
 /** Asks for the user and the hidden password of a mail server, if its address has none. */
@@ -296,26 +246,6 @@ function addressesFault(text: string): string | null {
   return settingFault(['alerts', 'recipients'], addresses)
 }
 
-/** Shows a given answer. Secrets are shown by their place alone. */
-function givenText(name: AnswerName, { value, variable, file }: Answer): string {
-  const { question } = TABLE[name]
-  const place = variable ?? file
-  const isSecret = name === 'key' || name === 'mailUrl' || name === 'token'
-  if (isSecret && place !== null) return `${question}: in ${place}, which stays there`
-  return `${question}: ${value || NONE}${variable === null ? '' : ` (${variable})`}`
-}
-
-function nextTimes({ schedule, timeZone }: Known, now: Date): string {
-  const zone = timeZone?.value ?? 'UTC'
-  const timing = { expression: schedule?.value ?? '', timeZone: zone, holidays: [] }
-  const times: string[] = []
-  for (let at = nextScheduledRun(timing, now); at !== null && times.length < 3; ) {
-    times.push(localTime(at, zone))
-    at = nextScheduledRun(timing, at)
-  }
-  return times.join(', ')
-}
-
 /** Names the option and the variable that give an answer. */
 function wayText({ path, flag, fileFlag }: Row): string {
   const flags = [flag, fileFlag].filter((each) => each !== undefined).join(' or ')
@@ -330,20 +260,26 @@ function faultAt(path: SettingPath): (value: string) => string | null {
   return (value) => settingFault(path, value)
 }
 
-/** Converts `--api-url` to `apiUrl`, as commander does. */
-function optionName(flag: string): string {
-  return flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+/** Returns the value of `--api-url`, which commander calls `apiUrl`. */
+function optionValue(options: AnswerOptions, flag = ''): string | undefined {
+  const value = options[flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())]
+  return typeof value === 'string' ? value : undefined
 }
 
-function readFileText(flag: string, name: string, problems: string[]): string | undefined {
+function readFileText(flag: string, name: string): string {
   try {
     const text = readFileSync(name, 'utf8').trim()
-    if (text === '') problems.push(`${flag}: ${name} is empty`)
-    return text || undefined
+    if (text !== '') return text
   } catch (thrown) {
-    problems.push(`${flag}: cannot read ${name}: ${errorText(thrown)}`)
-    return undefined
+    throw mistake(flag, `cannot read ${name}: ${errorText(thrown)}`)
   }
+  throw mistake(flag, `${name} is empty`)
+}
+
+function mistake(flag: string | undefined, text: string): LeadsheetError {
+  return new LeadsheetError('usage_invalid', `${flag}: ${text}`, {
+    hint: `${shellCommand('init --help')} shows all options.`,
+  })
 }
 
 /** Returns the time zone of this machine, or UTC if its name is not valid. */

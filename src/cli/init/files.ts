@@ -1,15 +1,13 @@
 /**
  * Writes the answers to files: the settings, one file for each secret, and the profile if a probe made one.
  */
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
-import type { Config } from '../../config/config.ts'
-import { loadConfig } from '../../config/load.ts'
 import type { Entry } from '../../config/starter-file.ts'
 import { reportFor, settingsText } from '../../config/starter-file.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Answer, Answers, Given } from './answers.ts'
-import { listIn } from './answers.ts'
+import type { Answer, Answers } from './answers.ts'
+import { listIn, QUESTIONS } from './answers.ts'
 
 /** The paths of the files, relative to the folder of the settings file. */
 const FILES = {
@@ -18,19 +16,6 @@ const FILES = {
   token: 'secrets/web-token',
   profile: 'profile.yaml',
 } as const
-
-/** The options that use an existing file instead. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  key: '--key-file',
-  mailUrl: '--smtp-url-file',
-  profile: '--profile',
-}
-
-export interface Written {
-  readonly config: Config
-  /** The absolute path and a description of each written file. The settings file comes first. */
-  readonly files: readonly { readonly path: string; readonly what: string }[]
-}
 
 interface NewFile {
   /** The absolute path. */
@@ -42,39 +27,37 @@ interface NewFile {
 }
 
 /**
- * Throws if `file` (the settings) or another file that `init` would write exists. `init` writes no file for a
- * value that comes from an existing file or from the environment.
- * @throws LeadsheetError usage_invalid
+ * Throws if `file` (the settings) or another file that `init` would write exists, or if their folder cannot be
+ * written. `init` writes no file for a value that comes from an existing file or from the environment.
+ * @throws LeadsheetError usage_invalid, data_unwritable
  */
-export function refuseTaken(file: string, { known, profileAnswer }: Given): void {
-  const refuse = (path: string, hint: string): void => {
-    if (!existsSync(path)) return
-    throw new LeadsheetError('usage_invalid', `${path} is there already`, {
-      hint: `${hint}--force puts it aside as .bak and writes a new one.`,
+export function refuseTaken(file: string, given: { readonly [Name in keyof Answers]?: Answer }): void {
+  if (existsSync(file)) {
+    throw new LeadsheetError('usage_invalid', `${file} is there already`, {
+      hint: `Edit it and run ${shellCommand('doctor')}, or move it and its secrets away to begin anew.`,
     })
   }
-  refuse(file, `Edit it and run ${shellCommand('doctor')}; `)
-  const answers: Readonly<Record<string, Answer | undefined>> = { ...known, profile: profileAnswer }
-  for (const [name, path] of Object.entries(FILES)) {
-    const { variable = null, file: kept = null } = answers[name] ?? {}
-    if (variable !== null || kept !== null) continue
-    const taken = join(dirname(file), path)
-    const option = OPTIONS[name]
-    refuse(taken, option ? `${option} ${pathFrom(process.cwd(), taken)} uses it as it is; ` : '')
+  for (const name of ['key', 'mailUrl', 'token', 'profile'] as const) {
+    const path = join(dirname(file), FILES[name])
+    if (given[name] !== undefined || !existsSync(path)) continue
+    const { fileFlag } = QUESTIONS[name]
+    const use = fileFlag ? `${fileFlag} ${pathFrom(process.cwd(), path)} uses it as it is, or ` : ''
+    throw new LeadsheetError('usage_invalid', `${path} is there already`, {
+      hint: `${use}move it away to have a new one.`,
+    })
   }
+  writing(dirname(file), (folder) => {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+  })
 }
 
 /**
- * Writes all files of the first settings. An existing file is renamed to `.bak`.
+ * Writes all files of the first settings, and returns their absolute paths. The settings come first.
  * @param probed the text of a profile that a probe of the service made; null if there is none
- * @throws LeadsheetError data_unwritable, config_invalid
+ * @throws LeadsheetError data_unwritable
  */
-export function writeFirstSettings(
-  file: string,
-  answers: Answers,
-  probed: string | null,
-  now: Date,
-): Written {
+export function writeFirstSettings(file: string, answers: Answers, probed: string | null, now: Date) {
   const folder = dirname(file)
   const added: NewFile[] = []
   const add = (path: string, text: string, what: string, isSecret: boolean): Entry => {
@@ -82,28 +65,27 @@ export function writeFirstSettings(
     return { value: `./${path}` }
   }
   /** Returns the settings entry for a file: its environment variable, the existing file, or a new file. */
-  const keep = (answer: Answer, path: string, what: string, isSecret = true): Entry => {
-    if (answer.variable !== null) return { variable: answer.variable }
-    if (answer.file !== null) return { value: pathFrom(folder, answer.file) }
-    return add(path, answer.value, what, isSecret)
+  const keep = (name: keyof typeof FILES, what: string): Entry | null => {
+    const { value, variable, file: existing } = answers[name]
+    if (variable !== null) return { variable }
+    if (existing !== null) return { value: pathFrom(folder, existing) }
+    return value === '' ? null : add(FILES[name], value, what, true)
   }
-  const { apiUrl, key, profile, profileAnswer, mailUrl, token, timeZone, schedule } = answers
+  const { mailUrl, timeZone, schedule } = answers
   const hasPassword =
     mailUrl.file !== null || (mailUrl.variable === null && new URL(mailUrl.value).password !== '')
+  const mailFile = hasPassword ? keep('mailUrl', 'the mail server with its password') : null
+  const profile =
+    probed === null
+      ? keep('profile', 'how the service is asked and read')
+      : add(FILES.profile, probed, 'how the service is asked and read', false)
   const text = settingsText({
     today: now.toISOString().slice(0, 10),
-    apiUrl: entryOf(apiUrl),
-    keyFile: key.value === '' ? null : keep(key, FILES.key, 'the API key'),
-    profile:
-      probed !== null
-        ? add(FILES.profile, probed, 'how the service is asked and read', false)
-        : profile === null
-          ? null
-          : keep(profileAnswer, FILES.profile, 'how the service is asked and read', false),
+    apiUrl: entryOf(answers.apiUrl),
+    keyFile: keep('key', 'the API key'),
+    profile,
     timeZone: entryOf(timeZone),
-    mail: hasPassword
-      ? { name: 'url_file', entry: keep(mailUrl, FILES.mailUrl, 'the mail server with its password') }
-      : { name: 'url', entry: entryOf(mailUrl) },
+    mail: mailFile ? { name: 'url_file', entry: mailFile } : { name: 'url', entry: entryOf(mailUrl) },
     from: entryOf(answers.from),
     recipients: listEntryOf(answers.recipients),
     alertRecipients: listEntryOf(answers.alertRecipients),
@@ -112,14 +94,13 @@ export function writeFirstSettings(
       schedule: schedule.value,
     },
     listen: entryOf(answers.listen),
-    tokenFile: token.value === '' ? null : keep(token, FILES.token, 'what to sign in to the dashboard with'),
+    tokenFile: keep('token', 'what to sign in to the dashboard with'),
   })
   // The settings are private too, because they name the recipients and the mail server. They are written last,
   // because they refer to the other files.
   const settings = { path: file, text, isSecret: true, what: 'the settings' }
-  for (const each of [...added, settings]) write(each)
-  const files = [settings, ...added].map(({ path, what }) => ({ path, what }))
-  return { config: loadConfig({ file }), files }
+  for (const each of [...added, settings]) writing(each.path, () => write(each))
+  return [settings, ...added].map(({ path, what }) => ({ path, what }))
 }
 
 function entryOf({ value, variable }: Answer): Entry {
@@ -137,21 +118,17 @@ function pathFrom(folder: string, file: string): string {
 }
 
 function write({ path, text, isSecret }: NewFile): void {
+  mkdirSync(dirname(path), { recursive: true, mode: isSecret ? 0o700 : 0o755 })
+  writeFileSync(path, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o644, flush: true })
+}
+
+function writing(path: string, work: (path: string) => void): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: isSecret ? 0o700 : 0o755 })
-    if (existsSync(path)) renameSync(path, freeName(`${path}.bak`))
-    writeFileSync(path, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o644, flush: true })
+    work(path)
   } catch (cause) {
     throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${faultText(cause)}`, {
       hint: 'Name a file in a folder that this user may write to with --config.',
       cause,
     })
-  }
-}
-
-function freeName(path: string): string {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? path : `${path}${number}`
-    if (!existsSync(name)) return name
   }
 }

@@ -5,25 +5,16 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { LeadsheetError } from '../../errors.ts'
-import type { Terminal } from './terminal.ts'
 
 export interface Question {
   readonly text: string
   /** The answer if only Enter is pressed. */
   readonly standard?: string | undefined
   /** Returns why an answer is invalid, or null if the answer is valid. */
-  readonly fault?: (answer: string) => string | null | Promise<string | null>
+  readonly fault?: (answer: string) => string | null
 }
 
-export interface Prompter {
-  /** Prints lines. Text from outside the program must be made safe with `plainText` first. */
-  say(...lines: readonly string[]): void
-  /** Returns the answer without surrounding spaces. */
-  ask(question: Question): Promise<string>
-  /** Returns the answer exactly as typed; empty for Enter alone. */
-  askHidden(text: string): Promise<string>
-  confirm(text: string): Promise<boolean>
-}
+export type Prompter = ReturnType<typeof openPrompter>
 
 /** The input and output of a terminal. */
 interface Console {
@@ -31,14 +22,11 @@ interface Console {
   readonly output: NodeJS.WritableStream
 }
 
-interface Line {
-  readonly isHidden?: boolean
-}
-
-export function openPrompter({ input, output }: Console, signal: AbortSignal): Prompter {
+export function openPrompter({ input, output }: Console, signal: AbortSignal) {
+  /** Prints lines. Text from outside the program must be made safe with `plainText` first. */
   const say = (...lines: readonly string[]) => void output.write(`${lines.join('\n')}\n`)
 
-  async function readLine(prompt: string, { isHidden = false }: Line = {}): Promise<string> {
+  async function readLine(prompt: string, isHidden = false): Promise<string> {
     signal.throwIfAborted()
     let isShown = true
     const screen = new Writable({
@@ -54,8 +42,11 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
       historySize: 0,
     })
     const left = new Promise<never>((_, reject) => {
+      const stopped = new LeadsheetError('run_interrupted', 'stopped at a question', {
+        hint: 'Nothing was written.',
+      })
       lines.once('SIGINT', () => lines.close())
-      lines.once('close', () => reject(new LeadsheetError('run_interrupted', 'stopped at a question')))
+      lines.once('close', () => reject(signal.aborted ? signal.reason : stopped))
     })
     try {
       const answer = lines.question(prompt, { signal })
@@ -76,42 +67,20 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
     const prompt = `  ${text}${standard === undefined ? '' : ` [${standard}]`}: `
     for (;;) {
       const answer = (await readLine(prompt)).trim() || (standard ?? '')
-      const wrong = answer === '' ? 'an answer is needed' : await fault(answer)
+      const wrong = answer === '' ? 'an answer is needed' : fault(answer)
       if (wrong === null) return answer
       say(`  ${wrong}`)
     }
   }
-
   return {
     say,
+    /** Returns the answer without surrounding spaces. */
     ask,
-    askHidden: (text) => readLine(`  ${text}: `, { isHidden: true }),
-    confirm: async (text) => {
+    /** Returns the answer exactly as typed; empty for Enter alone. */
+    askHidden: (text: string) => readLine(`  ${text}: `, true),
+    confirm: async (text: string): Promise<boolean> => {
       const fault = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'expected y or n')
       return /^y/i.test(await ask({ text: `${text} y/n`, standard: 'y', fault }))
     },
-  }
-}
-
-/**
- * Asks whether to change data.
- * @param isYes is true if `--yes` was given, so that nobody is asked
- * @returns true only for `--yes`, y or yes
- * @throws LeadsheetError usage_invalid if nobody can be asked
- */
-export async function confirm(terminal: Terminal, question: string, isYes: boolean): Promise<boolean> {
-  if (isYes) {
-    terminal.note(question)
-    return true
-  }
-  if (!process.stdin.isTTY || terminal.json) {
-    throw new LeadsheetError('usage_invalid', question, { hint: 'Add --yes to confirm.' })
-  }
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const answer = await lines.question(`${question} Go on? [y/N] `, { signal: terminal.signal })
-    return /^y(es)?$/i.test(answer.trim())
-  } finally {
-    lines.close()
   }
 }

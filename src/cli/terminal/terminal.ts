@@ -8,6 +8,7 @@ import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
 import { snakeCase } from '../../config/setting-path.ts'
+import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
@@ -193,6 +194,15 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     redact: (text) => redact(withoutNamedSecrets(text)),
     held: () => held(),
   }
+}
+
+/**
+ * Makes sure that a change of data is wanted.
+ * @throws LeadsheetError usage_invalid without `--yes`
+ */
+export function requireYes(terminal: Terminal, question: string, isYes: boolean): void {
+  if (!isYes) throw new LeadsheetError('usage_invalid', question, { hint: 'Add --yes to confirm.' })
+  terminal.note(question)
 }
 
 type SnakeName<S extends string> = S extends `${infer First}${infer Rest}`

@@ -14,7 +14,7 @@ const NOW = new Date('2026-11-21T16:00:00Z')
 const PASSWORD = 'p ä#:ss@/%'
 
 describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
-  test('five answers make settings that work, a test mail comes, and no secret was ever shown', async () => {
+  test('answers make settings that work, a test alert comes, and no secret was ever shown', async () => {
     await using service = await startService(folderWith(), NOW, 2)
     const key = await service.createKey({ name: 'init', scope: 'read' })
     await using mail = await openMailServer({
@@ -25,9 +25,9 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     const cwd = folderWith()
     // A Saturday.
     const typing = typeTo(['init'], { cwd, env: clockAt('2026-11-21T12:00:00Z') })
-    await typing.answer('Its address', `\x15${service.url}\r`)
+    await typing.answer('Address of the service', `\x15${service.url}\r`)
     await typing.answer('API key', `${key}\r`)
-    await typing.answer('Address, such as', `${mail.url}\r`)
+    await typing.answer('Mail server', `${mail.url}\r`)
     await typing.answer('User', 'reports@example.com\r')
     await typing.answer('Password', `${PASSWORD}\r`)
     await typing.answer('Sender', '\r')
@@ -36,22 +36,21 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     await typing.answer('Addresses for alerts', '\r')
     await typing.answer('Time zone', '\x15Europe/Berlin\r')
     await typing.answer('When', '\r')
-    await typing.answer('Where it listens', '127.0.0.1:0\r')
-    await typing.answer('Send a test mail to ana@example.com', '\r')
+    await typing.answer('Where the dashboard listens', '127.0.0.1:0\r')
+    await typing.answer('Send a test alert', '\r')
     const { screen, status } = await typing.finished()
 
     expect(status).toBe(0)
     expect(screen).toMatch(/^ok {4}list of leads /m)
-    expect(screen).toMatch(/^ok {4}test mail +ana@example\.com: 250 /m)
+    expect(screen).toMatch(/^ok {4}alert mail +ana@example\.com: 250 /m)
     expect(screen).toMatch(
-      /Next\n {2}npx leadsheet sync .*\n.*report preview daily --to ana@example\.com.*\n.*first report Mon/,
+      /Next\s+npx leadsheet doctor .*\n.*sync .*\n.*report preview daily --to ana@example\.com.*\n.*first report Mon/,
     )
     for (const secret of [key, PASSWORD, encodeURIComponent(PASSWORD)]) expect(screen).not.toContain(secret)
     expect(mail.received[0]?.mail).toMatchObject({
-      subject: '[leadsheet] This mail got through',
+      subject: expect.stringContaining('1 alert: a test'),
       from: { address: 'reports@example.com', name: 'Lead reports' },
     })
-    expect(mail.received[0]?.mail.text).toMatch(/The daily report\nIt comes Mon .* 07:00/)
     const config = loadConfig({ cwd, env: {} })
     expect(config.warnings).toEqual([])
     expect(config.api.key?.reveal()).toBe(key)
@@ -76,11 +75,11 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
       cwd,
       env: { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-1234' },
     })
-    await typing.answer('Address, such as', 'file:./outbox\r')
+    await typing.answer('Mail server', 'file:./outbox\r')
     await typing.answer('Sender', '\x03')
     const { screen, status } = await typing.finished()
     expect([status, readdirSync(cwd)]).toEqual([130, []])
-    expect(screen).toContain('(LEADSHEET_API_URL)')
+    expect(screen).not.toContain('Address of the service')
     expect(screen).toMatch(/Nothing was written\.\s*$/)
   })
 })
@@ -92,20 +91,21 @@ describe('without a terminal', () => {
   ]
 
   test('options say it all, and the result says what does not answer', async () => {
-    const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
-    const args = [...OPTIONS, '--key-file', 'key', '--test-mail', 'ben@example.com', '--force', '--json']
+    const cwd = folderWith({ key: 'k-123456\n' })
+    const args = [...OPTIONS, '--key-file', 'key', '--test-alert', '--json']
     const { status, stdout } = await runWarm(args, { cwd })
     const { files, checks, next } = JSON.parse(stdout).data
     expect(status).toBe(3)
     expect(files).toEqual([{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }])
     expect(checks.map(({ what, status }: { what: string; status: string }) => [what, status])).toEqual([
-      ['service', 'fail'],
-      ['mail', 'ok'],
-      ['dashboard', 'ok'],
-      ['test mail', 'ok'],
+      ...['settings', 'node', 'profile'].map((what) => [what, 'ok']),
+      ['list of leads', 'fail'],
+      ...['schedules', 'reports', 'mail', 'unsubscribing', 'dashboard', 'alert mail'].map((what) => [
+        what,
+        'ok',
+      ]),
     ])
     expect(next[0].command).toContain('doctor')
-    expect(readFileSync(join(cwd, 'leadsheet.yaml.bak'), 'utf8')).toBe('log_level: debug\n')
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
     const config = loadConfig({ cwd, env: {} })
     expect([config.api.key?.reveal(), config.alerts.recipients]).toEqual(['k-123456', ['ana@example.com']])
@@ -124,7 +124,7 @@ describe('without a terminal', () => {
     const refused = await runWarm(OPTIONS, { cwd })
     expect(refused.status).toBe(2)
     expect(refused.stderr).toMatch(
-      /secrets\/api-key is there already\nhint: --key-file \.\/secrets\/api-key uses it as it is; --force/,
+      /secrets\/api-key is there already\nhint: --key-file \.\/secrets\/api-key uses it as it is, or move/,
     )
     const env = { LEADSHEET_API_KEY_FILE: './secrets/api-key' }
     for (const [args, change] of [

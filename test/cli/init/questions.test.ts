@@ -1,9 +1,8 @@
-/** The five questions, answered from a list, and the test at their end. The service is real. */
-import { createServer } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+/** The questions, answered from a list, and the probe of the service, which is real. */
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { completeAnswers, readGiven } from '../../../src/cli/init/answers.ts'
-import { tryAnswers } from '../../../src/cli/init/trials.ts'
+import { findProfile } from '../../../src/cli/init/find-profile.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
@@ -12,8 +11,6 @@ import { KEY, startForeign } from '../../support/source/foreign.ts'
 import { SILENT } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
 
-const NOW = new Date('2026-11-21T16:00:00Z')
-
 /** The answers to each question, by its beginning, in the order of the attempts. */
 type Answers = Readonly<Record<string, readonly string[]>>
 
@@ -21,13 +18,15 @@ type Answers = Readonly<Record<string, readonly string[]>>
 const NOWHERE = 'http://127.0.0.1:9'
 
 const USUAL: Answers = {
-  'Its address': [NOWHERE],
+  'Address of the service': [NOWHERE],
   'API key': ['k-123456'],
-  Address: ['file:./outbox', 'ana@example.com', 'none'],
+  'Mail server': ['file:./outbox'],
   Sender: [''],
+  'Addresses for the report': ['ana@example.com'],
+  'Addresses for alerts': ['none'],
   'Time zone': ['Europe/Berlin'],
   When: [''],
-  'Where it listens': ['none'],
+  'Where the dashboard': ['none'],
 }
 
 async function ask(answers: Answers, env: Readonly<Record<string, string>> = {}) {
@@ -54,52 +53,50 @@ async function ask(answers: Answers, env: Readonly<Record<string, string>> = {})
     confirm: async () => false,
   }
   const given = readGiven({}, loadConfig({ file: null, env }))
-  const found = await completeAnswers(given, prompter, NOW)
+  const found = await completeAnswers(given, prompter)
   const { signal } = new AbortController()
   return {
     answers: found,
-    /** Tries the answers, as a person sees it. */
-    async test() {
-      const tried = await tryAnswers(found, prompter.say, { log: SILENT, signal })
-      const lines = tried.checks.map((check) => `${check.status} ${check.what}: ${check.found}`)
-      return { ...tried, screen: [...screen, ...lines].join('\n') }
+    async probe() {
+      const service = { url: found.apiUrl.value, key: found.key.value }
+      const probed = await findProfile(service, { log: SILENT, signal, say: prompter.say })
+      return { probed, screen: screen.join('\n') }
     },
     screen: screen.join('\n'),
   }
 }
 
-test('a service with thousands of leads is told of with commas', async () => {
-  await using upstream = await startUpstream(1_200)
-  const asked = await ask({ 'Its address': [upstream.url], 'API key': [KEY] })
-  expect((await asked.test()).screen).toContain('ok list of leads: 100 of 1,200 records on the first page')
-})
-
-test('a service that works otherwise is probed, and what was found out is tried and kept', async () => {
+test('a service that works otherwise is probed, and what was found out is kept', async () => {
   await using foreign = await startForeign(CONTACTS)
-  const asked = await ask({ 'Its address': [`${foreign.url}/crm`], 'API key': [KEY] })
-  const { screen, probed, profile } = await asked.test()
-  expect(screen).toMatch(/looking for pages[\s\S]*ok list of leads: /)
+  const asked = await ask({ 'Address of the service': [`${foreign.url}/crm`], 'API key': [KEY] })
+  const { screen, probed } = await asked.probe()
+  expect(screen).toContain('looking for pages')
   expect(parseProfile(parse(probed ?? ''), 'profile.yaml').endpoints.leads).toBe('/contacts')
   expect(probed).not.toContain(KEY)
-  expect(profile?.origin).toBe('profile.yaml')
 })
 
-test('a service that does not answer is not probed', async () => {
-  const { screen, probed } = await (await ask({})).test()
-  expect(screen).toContain('fail service: ')
-  expect(screen).not.toContain('looking for')
-  expect(probed).toBeNull()
+test('neither the reference service nor one that does not answer is probed', async () => {
+  await using upstream = await startUpstream(3)
+  const reference = await ask({ 'Address of the service': [upstream.url], 'API key': [KEY] })
+  for (const asked of [reference, await ask({})]) {
+    const { screen, probed } = await asked.probe()
+    expect(screen).not.toContain('looking for')
+    expect(probed).toBeNull()
+  }
 })
 
 test('a service on the internet is not asked without encryption', async () => {
-  const { screen } = await ask({ 'Its address': ['http://leads.example.com', NOWHERE] })
-  expect(screen).toMatch(/http:\/\/ would send the API key unencrypted[\s\S]*Its address .*: http:\/\/127/)
+  const { screen } = await ask({ 'Address of the service': ['http://leads.example.com', NOWHERE] })
+  expect(screen).toMatch(
+    /http:\/\/ would send the API key unencrypted[\s\S]*Address of the service .*: http:\/\/127/,
+  )
 })
 
 test('a mail server gets the user and the password as they were typed, and its user is the sender', async () => {
   const password = ' p ä#:ss@/%41'
   const { answers, screen } = await ask({
-    Address: ['smtp://127.0.0.1:9', 'ana@example.com', ''],
+    'Mail server': ['smtp://127.0.0.1:9'],
+    'Addresses for alerts': [''],
     User: ['dana@example.org'],
     Password: [password],
   })
@@ -120,32 +117,21 @@ test('the mails may go into a folder, from a local address', async () => {
   expect(answers.from.value).toBe('Lead reports <leadsheet@localhost>')
 })
 
-test('the next three times are shown in the zone that was answered', async () => {
+test('a mistyped schedule is asked for again', async () => {
   const { screen } = await ask({ When: ['every wekday at 07:00', 'every weekday at 07:00'] })
   expect(screen).toContain('did you mean weekday?')
-  expect(screen).toContain(
-    'That is Mon 2026-11-23 07:00 +01:00, Tue 2026-11-24 07:00 +01:00, Wed 2026-11-25 07:00 +01:00 …',
-  )
 })
 
-test('the dashboard is told when its port is taken, and has a token where there is one', async () => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  onTestFinished(() => void taken.close())
-  await new Promise((resolve) => taken.once('listening', resolve))
-  const address = taken.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  const asked = await ask({ 'Where it listens': [`127.0.0.1:${port}`] })
-  expect((await asked.test()).screen).toContain(
-    `warn dashboard: cannot listen at 127.0.0.1:${port}: something listens there already`,
-  )
-  expect(asked.answers.token.value).toMatch(/^[\w-]{32}$/)
+test('the dashboard has a token where there is one', async () => {
+  const { answers } = await ask({ 'Where the dashboard': ['127.0.0.1:0'] })
+  expect(answers.token.value).toMatch(/^[\w-]{32}$/)
   expect((await ask({})).answers.token.value).toBe('')
 })
 
-test('what is given already is told, and not asked for', async () => {
+test('what is given already is not asked for', async () => {
   const env = { LEADSHEET_RECIPIENTS: 'cleo@example.com' }
-  const { answers, screen } = await ask({ Address: ['file:./outbox', 'none'] }, env)
-  expect(screen).toContain('cleo@example.com (LEADSHEET_RECIPIENTS)')
+  const { answers, screen } = await ask({ 'Addresses for the report': [] }, env)
+  expect(screen).not.toContain('Addresses for the report')
   expect([answers.recipients.variable, answers.alertRecipients.value]).toEqual([
     'LEADSHEET_RECIPIENTS',
     'none',

@@ -35,7 +35,7 @@ describe('a question', () => {
 
   test('is asked again with what was wrong, on an empty line', async () => {
     const { prompter, type, shows } = openTyped()
-    const fault = async (answer: string) => (answer.endsWith('!') ? null : 'a ! is missing')
+    const fault = (answer: string) => (answer.endsWith('!') ? null : 'a ! is missing')
     const answer = prompter.ask({ text: 'Shout', fault })
     type('hey\r')
     await shows('a ! is missing')

@@ -10,7 +10,7 @@ import type { Store } from '../../../store/db/store.ts'
 import { listWholeScans } from '../../../store/sync/watermark.ts'
 import { addExamples } from '../../command.ts'
 import type { Ending } from '../../exit-status.ts'
-import { inSnakeCase, type Terminal } from '../../terminal/terminal.ts'
+import { inSnakeCase, requireYes, type Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards, publishedLine } from '../analysis/snapshot.ts'
 import { withSource } from './with-source.ts'
 
@@ -42,7 +42,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
       '--new',
       'start with a new database, because the earlier database is lost; or read the stored leads from a new api.url',
     )
-    .option('--yes', 'with --accept-deletions: do not ask for confirmation')
+    .option('--yes', 'with --accept-deletions: confirm it; without it the leads are only counted')
     .action((options: Options) => {
       refuseFullWithout(options)
       return runSync(terminal, options)
@@ -62,7 +62,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
   await withSource(terminal, async (source) => {
     await using store = await openData(config, { log, signal: terminal.signal, isNew: options.new === true })
     const acceptsDeletions = options.acceptDeletions === true
-    if (acceptsDeletions && !(await confirmDeletions(terminal, store, options))) return
+    if (acceptsDeletions) await confirmDeletions(terminal, store, options)
     const result = await withProgress(terminal, (onProgress) =>
       sync(
         { source, store, log, now: () => new Date() },
@@ -104,10 +104,10 @@ export async function withProgress<T>(
 }
 
 /**
- * Asks whether leads that the last complete scan did not find may be marked as deleted.
- * @throws LeadsheetError usage_invalid if there is nothing to confirm, or nobody can be asked
+ * Makes sure that leads that the last complete scan did not find may be marked as deleted.
+ * @throws LeadsheetError usage_invalid if there is nothing to confirm, or without `--yes`
  */
-async function confirmDeletions(terminal: Terminal, { db }: Store, options: Options): Promise<boolean> {
+async function confirmDeletions(terminal: Terminal, { db }: Store, options: Options): Promise<void> {
   if (options.full !== true || options.only !== undefined) {
     throw new LeadsheetError('usage_invalid', '--accept-deletions needs a sync that reads all leads', {
       hint: 'Add --full, and leave out --only.',
@@ -125,10 +125,7 @@ async function confirmDeletions(terminal: Terminal, { db }: Store, options: Opti
   }
   const missed = englishCount(scan.heldBack)
   const question = `${missed} of ${englishCount(scan.leads + scan.heldBack)} leads were missing from the last complete scan; those that this scan does not find either are marked as deleted.`
-  const { confirm } = await import('../../terminal/prompter.ts')
-  if (await confirm(terminal, question, options.yes === true)) return true
-  terminal.note('Nothing was done.')
-  return false
+  requireYes(terminal, question, options.yes === true)
 }
 
 /** Shows what a sync did. If it could do nothing, only its JSON is shown, and its first problem is thrown. */

@@ -5,9 +5,8 @@ import { removeSelf } from '../../../jobs/events/register-webhook.ts'
 import { readState, registrationFile } from '../../../jobs/events/webhook-registration.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples } from '../../command.ts'
-import { confirm } from '../../terminal/prompter.ts'
 import { formatInstant, table } from '../../terminal/table.ts'
-import type { Result, Terminal } from '../../terminal/terminal.ts'
+import { type Result, requireYes, type Terminal } from '../../terminal/terminal.ts'
 import {
   defineRegister,
   eventsText,
@@ -31,7 +30,7 @@ export function defineWebhooks(command: Command, terminal: Terminal): void {
     .command('remove')
     .description('remove a webhook')
     .argument('[id]', ID)
-    .option('--yes', 'do not ask for confirmation')
+    .option('--yes', 'confirm it; without it nothing is removed')
     .action(async (id: string | undefined, { yes }: { yes?: boolean }) =>
       terminal.show(
         await withSource(terminal, (source) => removeWebhook(terminal, source, id, yes === true)),
@@ -84,7 +83,7 @@ async function removeWebhook(
   const question = isOwn
     ? `${id} is ours: without it changes come with each sync alone.`
     : `${id} will be told of nothing any more.`
-  if (!(await confirm(terminal, question, isYes))) return { data: null, notes: ['Nothing was done.'] }
+  requireYes(terminal, question, isYes)
   const outcome = isOwn
     ? (await removeSelf(ownWebhook(config, source), terminal.signal)).outcome
     : await removeOther(source, id, terminal.signal)

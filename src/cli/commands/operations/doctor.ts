@@ -42,6 +42,8 @@ import { sendTestAlert } from './test-alert.ts'
 interface Options {
   readonly whole?: boolean
   readonly testAlert?: boolean
+  /** True for settings that were just written: there are no data yet. */
+  readonly isNew?: boolean
 }
 
 export function defineDoctor(command: Command, terminal: Terminal): void {
@@ -72,14 +74,14 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<Result> 
 }
 
 /** The part of the terminal that the checks need. */
-export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
+type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
 
 /**
  * Yields each result as soon as it is known, so that a slow upstream does not hold back the other results.
  */
 export async function* examine(
   patient: Patient,
-  { whole = false, testAlert = false }: Options,
+  { whole = false, testAlert = false, isNew = false }: Options,
 ): AsyncGenerator<CheckResult> {
   const settings = await attempt('settings', 'fix the settings', async () =>
     ok('settings', (await patient.config()).file ?? 'only from environment variables'),
@@ -101,7 +103,7 @@ export async function* examine(
   const openSource = async () =>
     openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
   const clock = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : null
-  const isRunning = yield* checkData(config, { whole, now, clock })
+  const isRunning = isNew ? false : yield* checkData(config, { whole, now, clock })
   if (profile.status === 'ok') yield* checkWebhook(config, openSource, patient.signal)
   yield checkTimes(config, now)
   yield await attempt('reports', `fix it; ${shellCommand('report preview NAME')} tries it`, async () => {

@@ -1,0 +1,80 @@
+/** Finds out for `leadsheet init` how a service works that does not answer as the reference service does. */
+import { checkUpstream } from '../../checks/upstream.ts'
+import { LeadsheetError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { openAsker } from '../../probe/ask.ts'
+import { probe } from '../../probe/probe.ts'
+import { profileText } from '../../probe/profile-text.ts'
+import type { ProxySettings } from '../../proxy.ts'
+import { BACKOFF } from '../../retry.ts'
+import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
+import { openSource } from '../../upstream/source.ts'
+import { plainText } from '../terminal/table.ts'
+
+interface FindDeps {
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly proxy?: ProxySettings
+  /** Shows lines to the person. */
+  readonly say: (line: string) => void
+}
+
+interface Service {
+  readonly url: string
+  readonly key: string
+}
+
+// The wait is short, because a person is waiting for the answer.
+const WAIT_MS = 5_000
+
+/**
+ * Returns the text of a profile; null if the service answers as the reference service does, if it does not
+ * answer, or if the probe could not find out how it works.
+ */
+export async function findProfile(service: Service, deps: FindDeps): Promise<string | null> {
+  const { url, key } = service
+  const { say } = deps
+  if (!(await answersOtherwise(service, deps))) return null
+  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, ...deps })
+  const result = await probe(asker, {
+    base: new URL(url),
+    path: null,
+    key,
+    onStep: (step) => say(`  looking for ${step}`),
+  }).catch(unlessBug)
+  for (const { place, problem, remedy } of result?.gaps ?? [])
+    say(plainText(`  not found out: ${place}: ${problem}${remedy === null ? '' : `; by hand: ${remedy}`}`))
+  if (!result?.input || result.profile === null) return null
+  say('  profile.yaml says what was found, with the evidence for each line: read it')
+  return profileText(result.input, result, url, new Date().toISOString().slice(0, 10))
+}
+
+/** Returns true if the service answers, but not as the reference service does. */
+async function answersOtherwise({ url, key }: Service, { log, signal, proxy }: FindDeps): Promise<boolean> {
+  await using opened = new AsyncDisposableStack()
+  try {
+    const source = openSource({
+      baseUrl: url,
+      apiKey: key,
+      maxWaitMs: WAIT_MS,
+      log,
+      backoff: BACKOFF.upstreamWhileWaiting,
+      profile: REFERENCE_PROFILE,
+      proxy,
+    })
+    opened.defer(() => source.close())
+    await source.listLeads({}, null, 1, { signal })
+    const checks = await Array.fromAsync(checkUpstream(source, signal))
+    return checks.some(({ status }) => status === 'fail')
+  } catch (thrown) {
+    unlessBug(thrown)
+    const { code } = thrown as LeadsheetError
+    return /^api_(unauthorized|forbidden|not_found|rejected|unexpected)$/.test(code)
+  }
+}
+
+/** @throws the error if it is no failure of the service */
+function unlessBug(thrown: unknown): null {
+  if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+  return null
+}
