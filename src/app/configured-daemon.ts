@@ -17,7 +17,6 @@ import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { createOutboxTask } from '../jobs/outbox/send-due.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../jobs/reports/preferences.ts'
-import { createClockTrust } from '../jobs/schedule/clock-trust.ts'
 import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
@@ -125,9 +124,6 @@ export async function openConfiguredDaemon(
   })
   const clockAheadMs = () => syncAheadMs ?? source.clockAheadMs()
   const monotonicMs = () => performance.now()
-  const upstreamClock = { last: clockAheadMs, ask: source.askClock }
-  const clockTrust = createClockTrust({ store, log, now, monotonicMs, upstreamClock })
-  const clockDoubt = clockTrust.doubt
   const tellFault = async (fault: LeadsheetError, isNews: boolean): Promise<boolean> => {
     if (fault.code === 'store_lost') {
       const onFailure = (thrown: unknown) => log.warn(errorText(thrown))
@@ -137,7 +133,7 @@ export async function openConfiguredDaemon(
   }
   const faults = createFaultWatch(tellFault, now)
   const lastFault = faults.last
-  const known = { clockAheadMs, clockDoubt, lastFault, snapshotFault: () => snapshotFault }
+  const known = { clockAheadMs, lastFault, snapshotFault: () => snapshotFault }
   const alerting = await openAlerts(config, { store, ...known, log, poster, transport, now })
   const alerts = createSerialTask(queue, 'alerts', async (signal) => {
     try {
@@ -172,7 +168,6 @@ export async function openConfiguredDaemon(
     post,
     events,
     faults,
-    clockTrust,
     ...(isShared && { own: snapshots }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}

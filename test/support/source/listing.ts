@@ -106,7 +106,6 @@ function sourceOf(listing: Listing): Source {
     mapAgent: none,
     usage,
     clockAheadMs: () => listing.clockAheadMs,
-    askClock: async () => null,
     close: async () => undefined,
   }
 }

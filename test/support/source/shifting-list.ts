@@ -142,7 +142,6 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       mapAgent: none,
       usage,
       clockAheadMs: () => null,
-      askClock: async () => null,
       close: async () => undefined,
     }
   }
