@@ -31,7 +31,7 @@ import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/send-limits.ts'
 import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
 import { openAlerts } from './alert-settings.ts'
-import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
+import { deliveryPolicyOf } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, proxyOf, syncOptions } from './configured-upstream.ts'
@@ -80,7 +80,6 @@ export async function openConfiguredDaemon(
   const transport = opening.use(
     openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
       log,
-      dkim: dkimOf(config.mail),
     }),
   )
   const poster = opening.use(openPoster(proxyOf(config)))

@@ -31,7 +31,6 @@ import { assetRoutes, createErrorPages, openDashboardPages } from '../web/server
 import { createAllowedHosts } from '../web/server/headers.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
 import { type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
-import { dkimOf } from './configured-mail.ts'
 import { reportOf } from './configured-reports.ts'
 import { schedulesOf } from './configured-schedules.ts'
 import { profileOf } from './configured-upstream.ts'
@@ -103,7 +102,7 @@ export async function openConfiguredWeb(
     statusRoutes({ ...shared, installation, version, settingsFile, snapshotFile: files.snapshot }),
     issuesRoutes(shared),
     issueRoutes(shared),
-    issueFilesRoutes({ store, dkim: dkimOf(config.mail) }),
+    issueFilesRoutes({ store }),
     agentsRoutes(shared),
     recordRoutes(shared),
     annotationsRoutes(shared),
