@@ -1,6 +1,7 @@
 /** Opens the configured upstream (the API that leads are read from), and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
 import { proxySecretsOf, requireApi } from '../config/config.ts'
+import { readSecret } from '../config/merge.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import type { ProfileData } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -35,6 +36,7 @@ export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptio
   return openSource({
     baseUrl: url,
     apiKey: key?.reveal() ?? '',
+    readKey: () => readKeyAgain(config),
     profile,
     maxWaitMs: MAX_WAIT_MS,
     log,
@@ -47,6 +49,12 @@ export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptio
 /** Returns the proxies of the environment in clear. Their URLs may contain a login and must never be shown. */
 export function proxyOf({ proxy: { http, https, except } }: Config): ProxySettings {
   return { http: http?.reveal() ?? null, https: https?.reveal() ?? null, except }
+}
+
+/** Returns the key that `api.key_file` has now, which another program may have rotated; null without one. */
+function readKeyAgain({ keyFile }: Config): string | null {
+  const read = keyFile === null ? null : readSecret(keyFile)
+  return read !== null && 'value' in read ? read.value : null
 }
 
 /** @throws LeadsheetError config_invalid */

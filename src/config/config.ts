@@ -22,6 +22,8 @@ import { DEFAULT_FILE } from './settings-file.ts'
 export interface Config extends ReturnType<typeof configFrom> {
   /** The path of the settings file; null if there is none. */
   readonly file: string | null
+  /** The path of the file that `api.key_file` names; null if there is none. */
+  readonly keyFile: string | null
   /** The proxies of the environment. */
   readonly proxy: EnvironmentProxy
   /** Sentences about settings that are allowed but unwise. */
@@ -117,6 +119,7 @@ interface EffectiveSetting {
 export function effectiveSettings(config: Config): EffectiveSetting[] {
   const {
     file: _file,
+    keyFile: _keyFile,
     proxy: _proxy,
     warnings: _warnings,
     sources,

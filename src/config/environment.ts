@@ -44,8 +44,13 @@ export interface VariableSetting {
 /**
  * Returns the settings that the environment gives. An empty variable counts as not set.
  * @param problems receives a line for each unknown `LEADSHEET_*` variable
+ * @param doubtful receives the setting that such a variable probably means
  */
-export function readEnvironment(env: Environment, problems: string[]): VariableSetting[] {
+export function readEnvironment(
+  env: Environment,
+  problems: string[],
+  doubtful: SettingPath[],
+): VariableSetting[] {
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || known.includes(name) || isServiceLink(name, value ?? '')) continue
@@ -54,6 +59,7 @@ export function readEnvironment(env: Environment, problems: string[]): VariableS
       name.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),
     )
+    doubtful.push(VARIABLES[PREFIX + meant] ?? [])
     problems.push(
       `environment  ${name}: no such setting${meant === null ? '' : `; did you mean ${PREFIX}${meant}?`}`,
     )
@@ -90,8 +96,9 @@ export interface EnvironmentProxy {
  * Returns the proxies that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, as undici reads them: a variable in
  * small letters goes first, and HTTP_PROXY holds for https:// too if there is no HTTPS_PROXY.
  * @param problems receives a line for each variable that is no URL
+ * @param doubtful then receives `api`, because requests to it would take another way
  */
-export function readProxy(env: Environment, problems: string[]): EnvironmentProxy {
+export function readProxy(env: Environment, problems: string[], doubtful: SettingPath[]): EnvironmentProxy {
   const textOf = (name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() ?? ''
   const proxyIn = (name: string): Secret | null => {
     const value = textOf(name)
@@ -99,6 +106,7 @@ export function readProxy(env: Environment, problems: string[]): EnvironmentProx
     if (value === '') return null
     if (url !== null && /^https?:$/.test(url.protocol) && isDecodable(url.username + url.password))
       return new Secret(url.href)
+    doubtful.push(['api'])
     problems.push(`environment  ${name}: expected the URL of a proxy, such as http://proxy.example.com:3128`)
     return null
   }

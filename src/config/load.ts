@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { z } from 'zod'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Config } from './config.ts'
 import { configFrom } from './config.ts'
@@ -17,8 +18,8 @@ import { impossibleIn } from './report-config.ts'
 import type { Settings } from './schema.ts'
 import { schemaAt, settingsIn, settingsSchema } from './schema.ts'
 import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
-import type { SettingPath } from './setting-path.ts'
-import { leavesOf, pathText, snakeCase, valueAt } from './setting-path.ts'
+import type { SettingPath, SettingTree } from './setting-path.ts'
+import { leavesOf, nearest, pathText, snakeCase, valueAt } from './setting-path.ts'
 import type { SettingsFile } from './settings-file.ts'
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
@@ -30,17 +31,31 @@ interface LoadOptions {
   readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string
+  /**
+   * For commands that only read: the settings that they need beside those that say where the data are. All
+   * other wrong settings are left out with a warning. If absent, every wrong setting is an error.
+   */
+  readonly needed?: readonly NeededSetting[] | undefined
 }
+
+/** The settings that some of the commands need that only read. */
+export type NeededSetting = 'api' | 'time_zone'
+/** The settings that say where the data are. */
+const DATA_SETTINGS = ['data_dir', 'database_url', 'database_url_file']
 
 /** @throws LeadsheetError config_invalid, with a line for each mistake */
 export function loadConfig(options: LoadOptions = {}): Config {
   const { file, env = process.env, cwd = process.cwd() } = options
+  const needed = options.needed && [...DATA_SETTINGS, ...options.needed]
   const problems: string[] = []
+  const doubtful: SettingPath[] = []
   const name = file === undefined ? env[CONFIG_VARIABLE] || defaultFile(cwd) : file
-  const settingsFile = name === null ? null : readSettingsFile(name, cwd)
-  const draft = draftSettings(settingsFile, readEnvironment(env, problems), cwd)
-  const proxy = readProxy(env, problems)
+  const read = (keepLine?: RegExp) => (name === null ? null : readSettingsFile(name, cwd, keepLine))
+  const settingsFile = needed ? readPatiently(read, needed, problems) : read()
+  const draft = draftSettings(settingsFile, readEnvironment(env, problems, doubtful), cwd)
+  const proxy = readProxy(env, problems, doubtful)
   problems.push(...draft.problems)
+  doubtful.push(...draft.unread)
 
   const parsed = settingsSchema.safeParse(draft.tree)
   const alreadyReported = draft.unread.map(pathText)
@@ -49,8 +64,11 @@ export function loadConfig(options: LoadOptions = {}): Config {
     if (!alreadyReported.includes(pathText(path)))
       problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
-  if (!parsed.success || problems.length > 0) throw invalid(problems)
-  const settings = parsed.data
+  const isRefused = !needed || doubtful.some(([first]) => needed.includes(String(first)))
+  if ((!parsed.success || problems.length > 0) && isRefused) throw invalid(problems)
+  const settings = parsed.success
+    ? parsed.data
+    : parseWithout(draft.tree, parsed.error, needed ?? [], problems)
   const baseOf = (name: string) => draft.findOrigin([snakeCase(name)], 'value').base
   const { profile: named } = settings.api
   const profile =
@@ -64,15 +82,53 @@ export function loadConfig(options: LoadOptions = {}): Config {
     settingsFile === null ? cwd : dirname(settingsFile.path),
   )
   const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
-  if (impossible.length > 0) throw invalid(impossible)
+  if (impossible.length > 0 && !needed) throw invalid(impossible)
+  const mistakes = [...problems, ...impossible].map((mistake) => `${mistake} (left out)`)
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
+    keyFile: draft.keyFile,
     proxy,
     ...config,
-    warnings: [...draft.warnings, ...warningsOf(settings, draft, settingsFile)],
+    warnings: [...mistakes, ...draft.warnings, ...warningsOf(settings, draft, settingsFile)],
     sources: sourcesOf(draft),
   })
+}
+
+/** Reads the settings file; if it is no YAML, reads only the lines of the needed settings. */
+function readPatiently(
+  read: (keepLine?: RegExp) => SettingsFile | null,
+  needed: readonly string[],
+  problems: string[],
+): SettingsFile | null {
+  try {
+    return read()
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    const file = read(new RegExp(`^(${needed.join('|')}) *:`))
+    problems.push(thrown.message.replaceAll(/\s*\n\s*/g, ' '))
+    return file
+  }
+}
+
+/**
+ * Parses the settings without the top-level ones that have mistakes.
+ * @throws LeadsheetError config_invalid if a mistake is in the needed settings, or its name is like one of them
+ */
+function parseWithout(
+  tree: SettingTree,
+  { issues }: z.ZodError,
+  needed: readonly string[],
+  problems: readonly string[],
+): Settings {
+  const wrong = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [String(issue.path[0])],
+  )
+  if (wrong.some((name) => nearest(name, needed) !== null)) throw invalid(problems)
+  for (const name of wrong) delete tree[name]
+  // Without this list there would be a report that the settings do not have.
+  if (wrong.includes('reports')) tree.reports = []
+  return settingsSchema.parse(tree)
 }
 
 /**

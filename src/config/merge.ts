@@ -29,6 +29,8 @@ export interface Draft {
    */
   readonly unread: readonly SettingPath[]
   readonly warnings: readonly string[]
+  /** The absolute path of the file that holds the API key; null if the key is given otherwise. */
+  readonly keyFile: string | null
 }
 
 /** The paths of all secrets, each with the path of the setting that names a file with the secret. */
@@ -62,6 +64,7 @@ export function draftSettings(
   const problems: string[] = []
   const unread: SettingPath[] = []
   const warnings: string[] = []
+  let keyFile: string | null = null
   for (const { path, filePath } of SECRET_FILES) {
     const named = valueAt(tree, filePath)
     if (typeof named !== 'string') continue
@@ -77,9 +80,10 @@ export function draftSettings(
     }
     if (secret.warning) warnings.push(mistakeLine(origin, secret.warning))
     setValueAt(tree, path, secret.value)
+    if (pathText(path) === 'api.key') keyFile = secret.path
     origins.set(pathText(path), { ...origin, place: secret.path })
   }
-  return { tree, findOrigin, problems, unread, warnings }
+  return { tree, findOrigin, problems, unread, warnings, keyFile }
 }
 
 function layOver(
@@ -99,7 +103,8 @@ function layOver(
   }
 }
 
-function readSecret(
+/** Reads a file with a secret, which may have been written anew since the settings were loaded. */
+export function readSecret(
   path: string,
 ): { path: string; value: string; warning: string | null } | { problem: string } {
   try {

@@ -48,7 +48,8 @@ const topLevel = group({
         'The API key. Keep it out of this file: use the environment, or the file that key_file names.',
     }),
     key_file: path.optional().meta({
-      description: 'File that holds the API key, in place of key.',
+      description:
+        'File that holds the API key, in place of key. It is read again when the service refuses the key (401).',
     }),
     profile: path.optional().meta({
       env: 'LEADSHEET_API_PROFILE',

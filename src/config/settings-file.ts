@@ -23,13 +23,17 @@ export interface SettingsFile {
 
 /**
  * @param name the path as the user gave it, relative to `cwd`; error messages use it
+ * @param keepLine matches the only lines to read; by default all lines are read
  * @throws LeadsheetError config_invalid if the file cannot be read or is not YAML
  */
-export function readSettingsFile(name: string, cwd: string): SettingsFile {
+export function readSettingsFile(name: string, cwd: string, keepLine?: RegExp): SettingsFile {
   const path = resolve(cwd, name)
+  const text = readText(path)
+  // Other lines become empty, so that the numbers of the lines stay.
+  const source = keepLine ? text.replaceAll(/^.*$/gm, (line) => (keepLine.test(line) ? line : '')) : text
   const { LineCounter, parseDocument } = loadPackage('yaml')
   const lines = new LineCounter()
-  const document = parseDocument(readText(path), { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
   const place = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return `${name}:${line}:${col}`

@@ -93,7 +93,7 @@ export function openSource(options: SourceOptions) {
     ...options,
     userAgent: 'leadsheet',
     requestsPerSecond: profile.limits.requests_per_second,
-    authorize: (url, headers) => authorize(profile, options.apiKey, url, headers),
+    authorize: (url, headers, apiKey) => authorize(profile, apiKey, url, headers),
   })
   const { redact } = client
   const at = (name: keyof Profile['endpoints'], id?: string): URL =>

@@ -7,6 +7,7 @@ import { clearLine, cursorTo } from 'node:readline'
 import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
+import type { NeededSetting } from '../../config/load.ts'
 import { snakeCase } from '../../config/setting-path.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -48,6 +49,12 @@ export interface Terminal {
    * @throws LeadsheetError config_invalid
    */
   config(): Promise<Config>
+  /**
+   * Returns the settings for a command that only reads. Wrong settings are left out with a warning, unless
+   * they say where the data are or are among the needed settings.
+   * @throws LeadsheetError config_invalid
+   */
+  dataConfig(...needed: readonly NeededSetting[]): Promise<Config>
   log(): Promise<Log>
   /** Prints the result of a command, on stdout. */
   show(result: Result): void
@@ -100,13 +107,14 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   }
 
   const levelFor = ({ logLevel }: Config) => (flags().quiet ? 'error' : flags().verbose ? 'debug' : logLevel)
+  let needed: readonly NeededSetting[] | undefined
   async function readConfig(): Promise<Config> {
     const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../../config/load.ts'),
       import('../../config/config.ts'),
       import('../../app/configured-upstream.ts'),
     ])
-    const config = loadConfig({ file: flags().config })
+    const config = loadConfig({ file: flags().config, needed })
     for (const secret of secretsOf(config)) secrets.add(secret)
     withoutKnown = redactor([...secrets])
     webhookSecrets = webhookSecretsOf(config)
@@ -154,6 +162,10 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     signal,
     config: async () => (await loadOnce()).config,
+    async dataConfig(...settings) {
+      needed = settings
+      return (await loadOnce()).config
+    },
     log: async () => (await loadOnce()).log,
     show({ data, meta, text = [], notes = [] }) {
       if (flags().json) {

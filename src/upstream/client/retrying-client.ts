@@ -38,9 +38,11 @@ export interface Timer {
 const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
-  readonly authorize: (url: URL, headers: Record<string, string>) => void
+  readonly authorize: (url: URL, headers: Record<string, string>, apiKey: string) => void
   /** The API key, which is removed from everything that the upstream sends. */
   readonly apiKey: string
+  /** Reads the API key again, after the upstream has refused it; null if it cannot be read. */
+  readonly readKey?: (() => string | null) | undefined
   readonly proxy?: ProxySettings | undefined
   /** Returns further secrets that are removed from quoted text. */
   readonly otherSecrets?: () => readonly string[]
@@ -77,8 +79,9 @@ export function createClient(options: ClientOptions) {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  const secrets = secretsOfKey(options.apiKey)
-  const hideKey = dataRedactor(secrets)
+  let apiKey = options.apiKey
+  let secrets = secretsOfKey(apiKey)
+  let hideKey = dataRedactor(secrets)
   // An upstream may quote a refused key, as plain text or in base64.
   const redact = (text: string) => redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(text)
   // Set once the upstream has refused requests at the same time. Each request then waits for the one before.
@@ -110,7 +113,10 @@ export function createClient(options: ClientOptions) {
       const attempts = canRepeat ? backoff.attempts : 1
       let isUndecided = false
       for (let attempt = 1; ; attempt++) {
-        const outcome = await sendInTurn(call, attempt, signal)
+        const usedKey = apiKey
+        let outcome = await sendInTurn(call, attempt, signal, attempt > 1)
+        if ('error' in outcome && outcome.error.code === 'api_unauthorized' && hasOtherKey(usedKey))
+          outcome = await sendInTurn(call, attempt, signal, true)
         // The cast is safe: if the call has no parser of its own, T is unknown.
         if (!('error' in outcome)) return outcome as Answer<T>
         const { error, isPassing, isThrottled, waitMs } = outcome
@@ -150,10 +156,15 @@ export function createClient(options: ClientOptions) {
   }
 
   /** Sends a request as soon as the rate allows it; one after the other, if the upstream wants it so. */
-  async function sendInTurn(call: Call, attempt: number, signal: AbortSignal): Promise<Answer | Failed> {
+  async function sendInTurn(
+    call: Call,
+    attempt: number,
+    signal: AbortSignal,
+    isRetry: boolean,
+  ): Promise<Answer | Failed> {
     await takeRequest(call.url, signal)
     usage.requests++
-    if (attempt > 1) usage.retries++
+    if (isRetry) usage.retries++
     const sending = (isOneByOne ? lastSent : Promise.resolve()).then(() => send(call, attempt))
     lastSent = sending.then(
       () => undefined,
@@ -170,6 +181,15 @@ export function createClient(options: ClientOptions) {
     return { ...outcome, error: withoutSecrets(outcome.error) }
   }
 
+  /** Returns whether there is another key than the refused one: the key may have been rotated since. */
+  function hasOtherKey(refused: string): boolean {
+    if (apiKey === refused) apiKey = options.readKey?.() ?? refused
+    if (apiKey === refused) return false
+    secrets = [...secrets, ...secretsOfKey(apiKey)]
+    hideKey = dataRedactor(secrets)
+    return true
+  }
+
   /** Removes the secrets from an error, whose URL may be a link of the upstream with the key in it. */
   function withoutSecrets({ code, message, hint, cause }: LeadsheetError): LeadsheetError {
     return new LeadsheetError(
@@ -182,9 +202,9 @@ export function createClient(options: ClientOptions) {
   async function send(call: Call, attempt: number): Promise<Answer | Failed> {
     const deadline = AbortSignal.timeout(deadlines.attemptMs)
     const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline
-    const url = withKey(call.url, options.apiKey)
+    const url = withKey(call.url, apiKey)
     const headers = headersOf(call, options)
-    options.authorize(url, headers)
+    options.authorize(url, headers, apiKey)
     let isTurnOver = false
     const endRequest = (budget: Budget | null): void => {
       isTurnOver = true

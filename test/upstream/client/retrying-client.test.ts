@@ -319,6 +319,48 @@ describe('an upstream that takes one request at a time', () => {
   })
 })
 
+describe('a key that was rotated', () => {
+  const wants =
+    (key: string, status = 401): Answer =>
+    (request, response) =>
+      request.headers.authorization === key ? ok(request, response) : reply(status)(request, response)
+  const authorize: ClientOptions['authorize'] = (_url, headers, key) => {
+    headers['authorization'] = key
+  }
+
+  it('is read again after a 401, and the request is sent once more', async () => {
+    await using server = await serve(wants('new-key-4712'))
+    let reads = 0
+    const readKey = () => {
+      reads++
+      return 'new-key-4712'
+    }
+    const client = open({ authorize, readKey, backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
+    const calls = [1, 2, 3].map(() => client.call({ method: 'POST', url: server.url, body: {} }))
+    for (const { body } of await Promise.all(calls)) expect(body).toEqual({ ok: true })
+    await client.call({ method: 'GET', url: server.url })
+    expect(reads).toBe(1)
+    expect(server.requests.length).toBeLessThanOrEqual(7)
+    await client.close()
+  })
+
+  it.each([
+    ['the same key', 401, () => KEY, 1],
+    ['no key', 401, () => null, 1],
+    ['another key that is refused too', 401, () => 'other-key-4713', 2],
+    ['a key, but after a 403', 403, () => 'new-key-4712', 1],
+  ])('is not asked with again if the file has %s', async (_what, status, readKey, requests) => {
+    await using server = await serve(
+      reply(status, {}, '{"message":"neither canary-4711-secret nor other-key-4713"}'),
+    )
+    await expect(call(server, { authorize, readKey })).rejects.toMatchObject({
+      code: status === 401 ? 'api_unauthorized' : 'api_forbidden',
+      message: expect.stringMatching(/neither \[redacted\] nor (\[redacted\]|other-key-4713)$/),
+    })
+    expect(server.requests).toHaveLength(requests)
+  })
+})
+
 describe('our clock', () => {
   it.each([
     ['Sat, 21 Nov 2026 06:00:00 GMT', {}, 0],

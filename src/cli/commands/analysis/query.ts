@@ -37,7 +37,7 @@ export function defineQuery(command: Command, terminal: Terminal): void {
 }
 
 async function query(terminal: Terminal, source: string, options: QueryOptions): Promise<void> {
-  const file = requireSnapshot((await terminal.config()).dataDir)
+  const file = requireSnapshot((await terminal.dataConfig()).dataDir)
   const sql = await readSql(source)
   const { signal } = terminal
   const answer = await runQuery(file, sql, { rowsMax: options.limit, timeoutMs: TIMEOUT_MS, signal })
@@ -67,7 +67,7 @@ async function printRows(
     terminal.print(`{"data": ${array}}`)
   } else if (format === 'csv') {
     const named = columns.map((name) => ({ name }))
-    process.stdout.write(encodeCsv(named, rows, (await terminal.config()).locale))
+    process.stdout.write(encodeCsv(named, rows, (await terminal.dataConfig()).locale))
   } else {
     const shown = columns.map((title, index): Column<Row> => {
       return { title, value: (row) => shownCell(row[index] ?? null), isExact: true }

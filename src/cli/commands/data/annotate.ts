@@ -48,7 +48,7 @@ async function runAnnotate(
 ): Promise<Result> {
   const isAsked = pipeline !== undefined || onlyMark === true
   if (days === undefined && remove === undefined && !isAsked) {
-    await using store = await openDataToRead(await terminal.config())
+    await using store = await openDataToRead(await terminal.dataConfig())
     return listResult(await listAnnotations(store.db))
   }
   if ((days === undefined) === (remove === undefined) || (remove !== undefined && isAsked)) {

@@ -55,7 +55,7 @@ export function defineFigures(command: Command, terminal: Terminal): void {
 }
 
 async function readAll(terminal: Terminal, options: ScopeOptions): Promise<Result> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const period = periodOf(options, config.timeZone, new Date())
   const prior = periodBefore(period)
   await using store = await openDataToRead(config)
@@ -192,7 +192,7 @@ function count(value: number): string {
 /** Explains a figure. The text is SQL with comments, so that it can be piped into sqlite3. */
 async function explain(terminal: Terminal, given: string, options: ScopeOptions): Promise<Result> {
   const { name, title, meaning, unit, coverage: needed } = requireFigure(given)
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const period = periodOf(options, config.timeZone, new Date())
   await using store = await openDataToRead(config)
   const scope = scopeOf(options, config, period, await listPipelines(store.db))

@@ -40,7 +40,7 @@ const ACTIVITY: readonly Column<Activity>[] = [
 
 /** @throws LeadsheetError usage_invalid if the local copy has no lead with this id */
 export async function findLocalLead(terminal: Terminal, id: string): Promise<Result> {
-  await using store = await openDataToRead(await terminal.config())
+  await using store = await openDataToRead(await terminal.dataConfig())
   const found = await readLocalLead(store.db, id)
   if (found === undefined) {
     throw new LeadsheetError('usage_invalid', `There is no lead ${JSON.stringify(id)} in the local copy`, {

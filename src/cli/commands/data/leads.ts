@@ -98,7 +98,7 @@ export function defineLeads(command: Command, terminal: Terminal): void {
     .action(async (id: string, { remote }: { remote?: boolean }) =>
       terminal.show(
         remote
-          ? await withSource(terminal, (source) => fetchRemoteLead(terminal, source, id))
+          ? await withSource(terminal, (source) => fetchRemoteLead(terminal, source, id), 'reads')
           : await findLocalLead(terminal, id),
       ),
     )
@@ -106,10 +106,10 @@ export function defineLeads(command: Command, terminal: Terminal): void {
 }
 
 async function listLeads(terminal: Terminal, options: ListOptions): Promise<Result> {
-  if (options.remote) return withSource(terminal, (source) => fetchLeads(terminal, source, options))
+  if (options.remote) return withSource(terminal, (source) => fetchLeads(terminal, source, options), 'reads')
   refuseRemoteOptions(options)
   const { pipeline, status, minScore, limit, all } = options
-  await using store = await openDataToRead(await terminal.config())
+  await using store = await openDataToRead(await terminal.dataConfig())
   const filter = { pipelineId: pipeline, statuses: status, minScore }
   const { leads, total } = await listLocalLeads(store.db, filter, all ? null : limit)
   return {

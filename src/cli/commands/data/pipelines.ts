@@ -76,7 +76,9 @@ export function definePipelines(command: Command, terminal: Terminal): void {
     .option('--from <time>', 'only leads created at or after this day or time', instant)
     .option('--to <time>', 'only leads created before this day or time', instant)
     .action(async (id: string, options: StatsOptions) =>
-      terminal.show(await withSource(terminal, (source) => fetchStats(terminal, source, id, options))),
+      terminal.show(
+        await withSource(terminal, (source) => fetchStats(terminal, source, id, options), 'reads'),
+      ),
     )
   addExamples(stats, [
     'pipelines stats pl_01',
@@ -173,7 +175,7 @@ const COLUMNS: readonly Column<Agent>[] = [
 ]
 
 export function defineAgents(command: Command, terminal: Terminal): void {
-  command.action(async () => terminal.show(await withSource(terminal, fetchAll)))
+  command.action(async () => terminal.show(await withSource(terminal, fetchAll, 'reads')))
   addExamples(command, ['agents', 'agents --json'])
   async function fetchAll(source: Source): Promise<Result> {
     const records = await source.fetchAgents(terminal.signal)

@@ -24,7 +24,9 @@ export function defineWebhooks(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
     .description('list the webhooks at the upstream and mark the one of this installation')
-    .action(async () => terminal.show(await withSource(terminal, (source) => listWebhooks(terminal, source))))
+    .action(async () =>
+      terminal.show(await withSource(terminal, (source) => listWebhooks(terminal, source), 'reads')),
+    )
   addExamples(list, ['webhooks list', 'webhooks list --json'])
   const remove = command
     .command('remove')

@@ -6,9 +6,17 @@ import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-/** @throws LeadsheetError config_missing, api_*, and whatever `use` throws */
-export async function withSource<T>(terminal: Terminal, use: (source: Source) => Promise<T>): Promise<T> {
-  const source = openSourceOf(await terminal.config(), await terminal.log())
+/**
+ * @param how `reads` for a command that only reads: wrong settings of other things are left out
+ * @throws LeadsheetError config_missing, api_*, and whatever `use` throws
+ */
+export async function withSource<T>(
+  terminal: Terminal,
+  use: (source: Source) => Promise<T>,
+  how: 'reads' | 'writes' = 'writes',
+): Promise<T> {
+  const config = await (how === 'reads' ? terminal.dataConfig('api') : terminal.config())
+  const source = openSourceOf(config, await terminal.log())
   try {
     return await use(source)
   } finally {

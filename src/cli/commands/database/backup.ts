@@ -30,7 +30,7 @@ export function defineBackup(parent: Command, terminal: Terminal): void {
 }
 
 async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<Result> {
-  const place = storePlaceOf(await terminal.config())
+  const place = storePlaceOf(await terminal.dataConfig())
   if (place.kind === 'postgres') throw backupElsewhere(place)
   const database = place.file
   if (!existsSync(database)) {

@@ -60,7 +60,7 @@ function defineCheck(parent: Command, terminal: Terminal): void {
 }
 
 async function check(terminal: Terminal): Promise<Result> {
-  await using store = await openDataIfThere(await terminal.config())
+  await using store = await openDataIfThere(await terminal.dataConfig())
   const checks = await checkRules(store, { whole: true, now: new Date() })
   terminal.end(STATUS_ENDINGS[worstOf(checks)])
   return { data: checks, text: [checks.map((each) => checkText(terminal, each)).join('\n')] }

@@ -37,7 +37,7 @@ export function defineAlerts(command: Command, terminal: Terminal): void {
 }
 
 async function findAlerts(terminal: Terminal, { all, limit }: Options): Promise<Result> {
-  await using store = await openDataToRead(await terminal.config())
+  await using store = await openDataToRead(await terminal.dataConfig())
   const alerts = await listAlerts(store.db, all ? 'all' : 'open', limit)
   if (alerts.some(({ state, acknowledgedAt }) => state === 'open' && acknowledgedAt === null)) {
     terminal.end('partly')

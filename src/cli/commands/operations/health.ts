@@ -37,7 +37,7 @@ interface Found {
  */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
-    const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.config()))
+    const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.dataConfig()))
     const daemonState = daemonStateOf(heartbeat, new Date())
     return {
       isHealthy: daemonState === 'alive',

@@ -52,7 +52,7 @@ interface ScheduleLine extends ScheduleState<ConfiguredSchedule> {
 }
 
 async function findSchedules(terminal: Terminal, name: string | undefined): Promise<Result> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig('time_zone')
   const now = new Date()
   const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
   const reports = await readReports(config, schedules)

@@ -35,7 +35,7 @@ export function defineStatus(command: Command, terminal: Terminal): void {
 }
 
 async function findStatus(terminal: Terminal): Promise<Result> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig()
   requireSettings(config)
   await using store = await openDataToRead(config)
   const database = nameOf(storePlaceOf(config))

@@ -63,7 +63,7 @@ export function defineOutbox(command: Command, terminal: Terminal): void {
 
 async function listMessages(terminal: Terminal, options: Options): Promise<Result> {
   const { report = null, since = null, state, recipient = null, limit } = options
-  await using store = await openDataToRead(await terminal.config())
+  await using store = await openDataToRead(await terminal.dataConfig())
   const question = { report, since, recipient, states: state === undefined ? null : STATES[state] }
   const deliveries = await findDeliveries(store.db, question, limit)
   const outages = await listMailOutages(store.db)

@@ -48,7 +48,7 @@ export function defineRecipients(command: Command, terminal: Terminal): void {
 }
 
 async function listRecipients(terminal: Terminal, name: string | undefined): Promise<Result> {
-  const config = await terminal.config()
+  const config = await terminal.dataConfig()
   const reports = name === undefined ? config.reports : [findReport(config, name)]
   await using store = await openDataToRead(config)
   const lines = await readLines(store, config, reports, name)

@@ -55,7 +55,7 @@ export function defineShow(parent: Command, terminal: Terminal): void {
 }
 
 async function findIssues(terminal: Terminal, report: string | null, limit: number): Promise<Result> {
-  await using store = await openDataToRead(await terminal.config())
+  await using store = await openDataToRead(await terminal.dataConfig())
   const issues = await listIssues(store.db, report, limit)
   const which = report === null ? 'No issue' : `No issue of ${JSON.stringify(report)}`
   const none = `${which} has been made yet: make one with ${shellCommand(`report preview ${report ?? 'daily'}`)}.`
@@ -96,7 +96,7 @@ function filterJson(variant: string) {
 /** @throws LeadsheetError report_unknown, report_not_kept */
 async function findIssue(terminal: Terminal, name: string, options: ShowOptions): Promise<Result> {
   const { at, for: recipient = null, output = null } = options
-  const config = await terminal.config()
+  const config = await terminal.dataConfig()
   const settings = findReport(config, name)
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
