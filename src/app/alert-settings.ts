@@ -23,6 +23,7 @@ export async function openAlerts(
     readonly store: Store
     /** Returns how many milliseconds our clock is ahead of the upstream's clock; null if this is unknown. */
     readonly clockAheadMs: () => number | null
+    readonly clockDoubt: () => string | null
     readonly lastFault: () => StoreFault | null
     readonly snapshotFault: () => LeadsheetError | null
     readonly log: Log
@@ -38,6 +39,7 @@ export async function openAlerts(
     installation: { ...installationOf(config, deps.store), mailServer: deps.transport.name },
     knowledge: {
       clockAheadMs: deps.clockAheadMs,
+      clockDoubt: deps.clockDoubt,
       lastFault: deps.lastFault,
       snapshotFault: deps.snapshotFault,
       findViolations: createViolationWatch(deps.store.db),

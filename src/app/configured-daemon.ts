@@ -17,6 +17,7 @@ import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { createOutboxTask } from '../jobs/outbox/send-due.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../jobs/reports/preferences.ts'
+import { createClockTrust } from '../jobs/schedule/clock-trust.ts'
 import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
@@ -31,7 +32,7 @@ import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/send-limits.ts'
 import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
 import { openAlerts } from './alert-settings.ts'
-import { deliveryPolicyOf } from './configured-mail.ts'
+import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, proxyOf, syncOptions } from './configured-upstream.ts'
@@ -80,6 +81,7 @@ export async function openConfiguredDaemon(
   const transport = opening.use(
     openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
       log,
+      dkim: dkimOf(config.mail),
     }),
   )
   const poster = opening.use(openPoster(proxyOf(config)))
@@ -123,6 +125,9 @@ export async function openConfiguredDaemon(
   })
   const clockAheadMs = () => syncAheadMs ?? source.clockAheadMs()
   const monotonicMs = () => performance.now()
+  const upstreamClock = { last: clockAheadMs, ask: source.askClock }
+  const clockTrust = createClockTrust({ store, log, now, monotonicMs, upstreamClock })
+  const clockDoubt = clockTrust.doubt
   const tellFault = async (fault: LeadsheetError, isNews: boolean): Promise<boolean> => {
     if (fault.code === 'store_lost') {
       const onFailure = (thrown: unknown) => log.warn(errorText(thrown))
@@ -132,7 +137,7 @@ export async function openConfiguredDaemon(
   }
   const faults = createFaultWatch(tellFault, now)
   const lastFault = faults.last
-  const known = { clockAheadMs, lastFault, snapshotFault: () => snapshotFault }
+  const known = { clockAheadMs, clockDoubt, lastFault, snapshotFault: () => snapshotFault }
   const alerting = await openAlerts(config, { store, ...known, log, poster, transport, now })
   const alerts = createSerialTask(queue, 'alerts', async (signal) => {
     try {
@@ -167,6 +172,7 @@ export async function openConfiguredDaemon(
     post,
     events,
     faults,
+    clockTrust,
     ...(isShared && { own: snapshots }),
   }
   const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}

@@ -5,7 +5,7 @@ import type { Sender } from '../jobs/outbox/compose-message.ts'
 import { createRateLimit } from '../jobs/outbox/rate-limit.ts'
 import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
 import type { Log } from '../log.ts'
-import type { LinkSubject } from '../mail/message.ts'
+import type { DkimKey, LinkSubject } from '../mail/message.ts'
 import { buildMessage, parseMailbox, signLink } from '../mail/message.ts'
 import type { Transport } from '../mail/transport.ts'
 import { openTransport } from '../mail/transport.ts'
@@ -23,7 +23,7 @@ export function senderOf({ from, replyTo }: Config['mail'], pageOf: Sender['unsu
 
 /**
  * Builds one message as a report would send it, because only building finds out whether the sender, the
- * recipients make one. Nothing is sent.
+ * recipients and the key make one. Nothing is sent.
  * @throws LeadsheetError config_invalid
  */
 export async function tryMessage(config: Config): Promise<void> {
@@ -47,12 +47,16 @@ export async function tryMessage(config: Config): Promise<void> {
     report: 'test',
     unsubscribe: { mailto: unsubscribe.mailto, url: null },
   }
-  await buildMessage(message)
+  await buildMessage(message, dkimOf(config.mail))
 }
 
 /** Opens the mail transport; the caller closes it. */
 export function openMail(mail: ReadyMail, log: Log): Transport {
-  return openTransport(mail.url.reveal(), { log })
+  return openTransport(mail.url.reveal(), { log, dkim: dkimOf(mail) })
+}
+
+export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
+  return dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.key.reveal() }
 }
 
 /** Mails that go into a folder have no rate limit. */

@@ -31,6 +31,7 @@ import { assetRoutes, createErrorPages, openDashboardPages } from '../web/server
 import { createAllowedHosts } from '../web/server/headers.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
 import { type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
+import { dkimOf } from './configured-mail.ts'
 import { reportOf } from './configured-reports.ts'
 import { schedulesOf } from './configured-schedules.ts'
 import { profileOf } from './configured-upstream.ts'
@@ -102,7 +103,7 @@ export async function openConfiguredWeb(
     statusRoutes({ ...shared, installation, version, settingsFile, snapshotFile: files.snapshot }),
     issuesRoutes(shared),
     issueRoutes(shared),
-    issueFilesRoutes({ store }),
+    issueFilesRoutes({ store, dkim: dkimOf(config.mail) }),
     agentsRoutes(shared),
     recordRoutes(shared),
     annotationsRoutes(shared),

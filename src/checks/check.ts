@@ -193,6 +193,8 @@ export interface Knowledge {
   readonly lastFault?: () => StoreFault | null
   /** Returns why the last snapshot could not be made; null if it was made. */
   readonly snapshotFault?: () => LeadsheetError | null
+  /** Says why the clock is not believed after it was set; null if it is believed. */
+  readonly clockDoubt?: () => string | null
   /** Returns the consistency rules that rows in the store break; null if the store was not searched. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
   /** True if this process is the daemon. The daemon then counts as alive without a look at its heartbeat. */

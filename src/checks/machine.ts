@@ -33,7 +33,7 @@ const FREE_SHARE = 1.5
 const FREE_LEAST_BYTES = 200 * MB
 /** A snapshot is old after this time, or at once if no other one is in the making. */
 const SNAPSHOT_MINUTES = 120
-const CLOCK_AHEAD_MAX_MS = 120_000
+export const CLOCK_AHEAD_MAX_MS = 120_000
 const JOB_MINUTES = 60
 const DAY_MINUTES = 24 * 60
 /** The number of free connections that a worker needs when it starts. */
@@ -106,7 +106,8 @@ export const MACHINE_CHECKS = {
     ...ALERTED,
     part: 'clock',
     title: 'clock wrong',
-    meaning: 'the clock of this machine and the clock of the upstream differ by more than two minutes',
+    meaning:
+      'the clock of this machine and the clock of the upstream differ by more than two minutes, or the clock was set and the upstream cannot confirm it',
     alert: 'after_failures',
     find: findClockWrong,
   },
@@ -286,8 +287,15 @@ async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
   ]
 }
 
-async function findClockWrong({ clockAheadMs }: Facts): Promise<Finding[] | null> {
+async function findClockWrong({ clockAheadMs, clockDoubt }: Facts): Promise<Finding[] | null> {
   if (clockAheadMs === undefined) return null
+  const doubt = clockDoubt?.() ?? null
+  if (doubt !== null) {
+    return internal(
+      doubt,
+      'Let the machine set its clock by NTP. If its clock is right, start the daemon again.',
+    )
+  }
   const aheadMs = clockAheadMs()
   if (aheadMs === null || Math.abs(aheadMs) <= CLOCK_AHEAD_MAX_MS) return []
   const minutes = Math.round(Math.abs(aheadMs) / 60_000)

@@ -18,6 +18,8 @@ import { isSameUrl } from '../jobs/events/register-webhook.ts'
 import type { Registration } from '../jobs/events/webhook-registration.ts'
 import { readState, registrationFile } from '../jobs/events/webhook-registration.ts'
 import type { Log } from '../log.ts'
+import type { DkimKey } from '../mail/message.ts'
+import { dnsRecordOf } from '../mail/message.ts'
 import { openTransport } from '../mail/transport.ts'
 import { readServerFacts } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
@@ -40,6 +42,34 @@ export async function checkMailServer(
     await transport.verify(signal)
     return ok('mail', `${transport.name} lets us in`)
   })
+}
+
+/** The type of `resolveTxt` in node:dns: each record is a list of its pieces. */
+export type FindRecords = (name: string) => Promise<readonly (readonly string[])[]>
+
+const NOTHING_THERE = ['ENOTFOUND', 'ENODATA']
+
+/** Checks that the DNS has the DKIM key that receivers need to verify the signatures of mails. */
+export async function checkSignature(key: DkimKey, findRecords: FindRecords): Promise<CheckResult> {
+  const { name, text } = dnsRecordOf(key)
+  const remedy = `give the DNS this TXT record at ${name}: ${text}`
+  try {
+    const found = (await findRecords(name)).map((pieces) => pieces.join(''))
+    if (found.some((record) => publicKeyIn(record) === publicKeyIn(text))) {
+      return ok('signature', `${name} has the key`)
+    }
+    return fail('signature', `${name} has another key than mail.dkim`, remedy)
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException
+    return code !== undefined && NOTHING_THERE.includes(code)
+      ? fail('signature', `the DNS has nothing at ${name}`, remedy)
+      : warn('signature', `the DNS cannot be asked for ${name}: ${errorText(thrown)}`, `see that ${remedy}`)
+  }
+}
+
+/** Returns the public key (`p`) of a DKIM record, without spaces (RFC 6376, section 3.6.1, ignores them). */
+function publicKeyIn(record: string): string | undefined {
+  return /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, '')
 }
 
 /** Checks how recipients can unsubscribe. Nothing is sent. */
@@ -65,7 +95,8 @@ export function checkUnsubscribe({ web, mail }: Pick<Config, 'web' | 'mail'>): C
       'give web.listen an address, or take web.public_url away',
     )
   }
-  return ok('unsubscribing', `at ${publicUrl}, which has to lead to ${listen.host}:${listen.port}`)
+  const signed = mail.dkim === null ? '; the mail server has to sign the mails for its button' : ''
+  return ok('unsubscribing', `at ${publicUrl}, which has to lead to ${listen.host}:${listen.port}${signed}`)
 }
 
 const WHO = {

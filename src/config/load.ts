@@ -184,10 +184,11 @@ function deepFreeze<T extends object>(value: T): T {
 
 /** Returns what is allowed but unwise, each at the place of its setting. */
 export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
-  const { api, web, databaseUrl, smtp } = settings
+  const { api, mail, web, databaseUrl, smtp } = settings
   const { token, listen, publicUrl, trustedProxies } = web
   const rows: readonly (readonly [SettingPath, string | null])[] = [
     [['api', 'url'], api.url && plainHttp(new URL(api.url))],
+    [['mail', 'dkim', 'domain'], foreignSignature(mail)],
     [
       ['web', 'token'],
       listen !== null && dashboardAccess({ ...web, listen, hasToken: token !== null }) === 'closed'
@@ -218,6 +219,18 @@ export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile 
 function plainHttp({ protocol, hostname, host }: URL): string | null {
   if (protocol !== 'http:' || /^(localhost|127\..*|\[::1\])$/.test(hostname)) return null
   return `the API key travels unencrypted to ${host}; use https:// if it can`
+}
+
+/**
+ * Warns of a DKIM domain that does not match the sender's domain. DMARC (RFC 7489, 3.1.1) accepts a signature
+ * only if both domains are the same or one is a subdomain of the other.
+ */
+function foreignSignature({ from, dkim }: Settings['mail']): string | null {
+  if (from === null || dkim === null) return null
+  const domain = dkim.domain.toLowerCase()
+  const [, sender = ''] = /@([^@>]*)>?$/.exec(from.toLowerCase()) ?? []
+  if (`.${sender}`.endsWith(`.${domain}`) || domain.endsWith(`.${sender}`)) return null
+  return `a signature of ${domain} proves nothing about a sender at ${sender}`
 }
 
 /** Warns of secrets in a settings file that everyone can read. */

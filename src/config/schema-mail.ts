@@ -5,14 +5,34 @@ import { readMailbox } from '../domain/mailbox.ts'
 import type { Secret } from './secrets.ts'
 import {
   alertUrlFault,
+  dkimKeyFault,
   listOf,
   mailbox,
   mailUrlFault,
   path,
+  pattern,
   secret,
   section,
   wholeNumber,
 } from './validators.ts'
+
+const dkimSchema = section({
+  domain: pattern(
+    /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i,
+    'a domain, such as example.com',
+  ).meta({
+    description: 'Domain of the signature: the domain of the sender address.',
+    examples: ['example.com'],
+  }),
+  selector: pattern(/^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i, 'a selector, such as leadsheet').meta({
+    description: 'Selector of the key. Your DNS must have the public key at SELECTOR._domainkey.DOMAIN.',
+    examples: ['leadsheet'],
+  }),
+  key: secret('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
+    description: 'The RSA private key in PEM, of 1024 bits or more. Keep it out of this file: see key_file.',
+  }),
+  key_file: path.optional().meta({ description: 'File that holds the private key, in place of key.' }),
+})
 
 export const smtpSchema = section({
   url: secret('a URL with smtp://, smtps:// or file:', mailUrlFault, 'login')
@@ -48,6 +68,10 @@ export const mailSchema = section({
   suppress_after_bounces: wholeNumber(0, 100).default(5).meta({
     description:
       'A recipient is paused after their mail server has refused this many issues in a row for good; 0 means never.',
+  }),
+  dkim: dkimSchema.optional().meta({
+    description:
+      'A DKIM signature for each message, where the mail server does not make one; none if absent.',
   }),
 })
 

@@ -169,14 +169,14 @@ export function commentLines(text = '', margin = ''): string[] {
 
 /**
  * Returns the default of a setting as text, or an example if it has no default. If it has neither, the text
- * is made from the name of the setting if it is the path of a file; else it stands for a secret.
+ * is made from the name of the setting if it is the path of a file.
  */
 export function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
   const isEmpty = standard === undefined || (Array.isArray(standard) && standard.length === 0)
   const shown = isEmpty ? (examples[0] ?? standard) : standard
   if (shown !== undefined) return flow(shown)
   const words = path.join('-').replaceAll('_', '-')
-  return words.endsWith('-file') ? `./secrets/${words.slice(0, -5)}` : 'a-long-random-text'
+  return words.endsWith('-file') ? `./secrets/${words.slice(0, -5)}` : '…'
 }
 
 export function flow(value: unknown): string {

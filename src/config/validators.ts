@@ -2,6 +2,8 @@
  * The rules for values, in addition to their types. A function `…Fault` returns null for a valid value. For
  * an invalid value it returns the reason, which completes an error such as `expected a time zone; REASON`.
  */
+import type { KeyObject } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, BLOCKS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
@@ -94,6 +96,24 @@ export function mailUrlFault(text: string): string | null {
   if (url.protocol === 'file:') return url.host === '' ? null : 'a file: URL must not name a host'
   if (!/^smtps?:$/.test(url.protocol)) return 'the protocol is another'
   return url.hostname === '' ? 'the host is missing' : null
+}
+
+/**
+ * The minimum length of an RSA key, in bits. Mail servers ignore signatures with shorter keys (RFC 8301,
+ * section 3.2).
+ */
+const DKIM_BITS_MIN = 1024
+
+export function dkimKeyFault(pem: string): string | null {
+  let key: KeyObject
+  try {
+    key = createPrivateKey(pem)
+  } catch {
+    return /ENCRYPTED/.test(pem) ? 'it is locked by a passphrase' : 'it is none'
+  }
+  if (key.asymmetricKeyType !== 'rsa') return `it is of the type ${key.asymmetricKeyType}`
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
+  return bits < DKIM_BITS_MIN ? `it has ${bits} bits` : null
 }
 
 /**

@@ -1,8 +1,8 @@
 /**
- * Builds the bytes of a message, with its links to unsubscribe. The bytes depend only on the message, so a
- * second attempt sends the same bytes.
+ * Builds the bytes of a message, with its links to unsubscribe, and signs them with DKIM (RFC 6376), which
+ * proves the sender. The bytes depend only on the message, so a second attempt sends the same bytes.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, createSign, timingSafeEqual } from 'node:crypto'
 import type { Mailbox } from '../domain/mailbox.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
@@ -34,9 +34,10 @@ export function messageId(identity: MessageIdentity): string {
 /**
  * Builds the bytes of a message to send, without Bcc, and without reading files or using the network. Text
  * and HTML are alternatives, the images belong to the HTML, and attachments come last.
+ * @param dkim the key that signs the message; null if the message is not signed
  * @throws LeadsheetError config_invalid for an invalid address
  */
-export async function buildMessage(message: Message): Promise<Buffer> {
+export async function buildMessage(message: Message, dkim: DkimKey | null = null): Promise<Buffer> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const composer = new MailComposer({
     from: parseMailbox(message.from),
@@ -67,10 +68,11 @@ export async function buildMessage(message: Message): Promise<Buffer> {
     disableUrlAccess: true,
     baseBoundary: createHash('sha256').update(message.messageId).digest('hex').slice(0, 24),
   })
-  return composer.compile().build()
+  const bytes = await composer.compile().build()
+  return dkim === null ? bytes : sign(bytes, dkim)
 }
 
-/** Printable, with CRLF (RFC 5322, 2.1), so that the bytes sent equal those counted. */
+/** Printable, with CRLF (RFC 5322, 2.1), so that the bytes sent equal those signed and counted. */
 function withLineEnds(text: string): string {
   return printable(text.replace(/\r\n?/g, '\n')).replaceAll('\n', '\r\n')
 }
@@ -124,6 +126,27 @@ export function fitFiles(files: readonly MessageFile[], maxBytes: number): Fitte
   return { kept: files.filter((file) => !left.includes(file)), left }
 }
 
+/** The sentence about attachments that the mail server did not take, by language. */
+const TOO_LARGE = {
+  en: (names: string) => `Not attached, because the mail server takes no message of this size: ${names}.`,
+  de: (names: string) => `Nicht angehängt, weil der Mailserver so große Mails nicht annimmt: ${names}.`,
+} as const
+
+/** Returns the message without some attachments, with a sentence on top that names them. */
+export function withoutFiles(message: Message, left: readonly MessageFile[]): Message {
+  const sentence = message.lang === 'de' ? TOO_LARGE.de : TOO_LARGE.en
+  const text = sentence(left.map(({ name }) => name).join(', '))
+  const note = `<p style="margin:0;padding:12px 16px;font:14px sans-serif">${text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`)}</p>`
+  const at = /<body\b[^<>]*>/i.exec(message.html)
+  const end = at === null ? 0 : at.index + at[0].length
+  return {
+    ...message,
+    html: message.html.slice(0, end) + note + message.html.slice(end),
+    text: `${text}\n\n${message.text}`,
+    files: message.files.filter((file) => !left.includes(file)),
+  }
+}
+
 /** Returns the size of a file in the message, in bytes, with the content as base64 (RFC 2045, 6.8). */
 function sentBytes({ content, name }: MessageFile): number {
   const characters = Math.ceil(content.length / 3) * 4
@@ -157,6 +180,89 @@ export function parseMailbox(text: string): Mailbox {
     `${JSON.stringify(text.slice(0, 200))} is not a mail address${why}`,
     { hint: 'Write it as ana@example.com or Ana <ana@example.com>.' },
   )
+}
+
+export interface DkimKey {
+  /** The domain that signs. Its DNS contains the public key under `<selector>._domainkey`. */
+  readonly domain: string
+  readonly selector: string
+  /** The private RSA key in PEM format. */
+  readonly privateKey: string
+}
+
+/** Each is named once more than the message has it (RFC 6376, 8.15), so that nobody can add another. */
+export const SIGNED_FIELDS = [
+  'From',
+  'Sender',
+  'To',
+  'Cc',
+  'Reply-To',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'In-Reply-To',
+  'References',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'Content-Language',
+  'Auto-Submitted',
+  'List-Id',
+  'List-Unsubscribe',
+  // One-click unsubscribing works only if this field and the one above are signed (RFC 8058, 4).
+  'List-Unsubscribe-Post',
+] as const
+
+/** Returns the DNS record that receivers need to verify the signatures (RFC 6376, 3.6.2). */
+export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: string; text: string } {
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
+  return { name: `${selector}._domainkey.${domain}`, text: `v=DKIM1; k=rsa; p=${publicKey}` }
+}
+
+/**
+ * Signs a message by RFC 6376 (rsa-sha256, relaxed/relaxed), because the signer of nodemailer cannot name a
+ * field more often than the message has it. The signature contains no time, so the same message always gets
+ * the same signature.
+ * @throws Error if the key cannot sign, which the settings prevent
+ */
+export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
+  const raw = message.toString('latin1')
+  const headEnd = raw.indexOf('\r\n\r\n')
+  const lines = raw.slice(0, headEnd).split(/\r\n(?![ \t])/)
+  // Several fields of one name are signed from the last one up (RFC 6376, 5.4.2).
+  const fieldsOf = (name: string) =>
+    lines.filter((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`)).toReversed()
+  const names = SIGNED_FIELDS.flatMap((name) => [name, ...fieldsOf(name).map(() => name)])
+  const bodyHash = createHash('sha256').update(relaxedBody(raw.slice(headEnd + 4)), 'latin1')
+  const unsigned = [
+    `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${domain}; s=${selector};`,
+    ` bh=${bodyHash.digest('base64')};`,
+    ` h=${names.join(':\r\n  ')};`,
+    ' b=',
+  ].join('\r\n')
+  const signed = [...SIGNED_FIELDS.flatMap(fieldsOf), unsigned].map(relaxedField).join('\r\n')
+  try {
+    const signature = createSign('RSA-SHA256').update(signed, 'latin1').sign(privateKey, 'base64')
+    const field = unsigned + signature.replace(/.{72}(?=.)/g, '$&\r\n  ')
+    return Buffer.concat([Buffer.from(`${field}\r\n`), message])
+  } catch (cause) {
+    throw new Error(`the DKIM key of ${domain} does not sign`, { cause })
+  }
+}
+
+/** Returns a header field in the form in which it is signed (RFC 6376, 3.4.2). */
+function relaxedField(line: string): string {
+  const colon = line.indexOf(':')
+  const value = line.slice(colon + 1).replaceAll('\r\n', '')
+  return `${line.slice(0, colon).toLowerCase()}:${value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
+}
+
+/** Returns the body in the form in which it is signed (RFC 6376, 3.4.4). */
+function relaxedBody(body: string): string {
+  const lines = body.replace(/[ \t]+/g, ' ').replace(/ (?=\r\n|$)/g, '')
+  let end = lines.length
+  while (lines.endsWith('\r\n', end)) end -= 2
+  return end === 0 ? '' : `${lines.slice(0, end)}\r\n`
 }
 
 /** The preference page or, if no pages are served, a link that writes a mail. */

@@ -33,6 +33,8 @@ export interface FailedSend {
   readonly isInMessage: boolean
   /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
   readonly isOfMail: boolean
+  /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
+  readonly isTooLarge: boolean
   /** Tells whether the session can carry another message: the server has refused only this one. */
   readonly keepsSession: boolean
   /** The code of the server's reply; null if there was no reply, or if it was about the size of the message. */
@@ -45,11 +47,12 @@ const SAID_LENGTH = 300
 // The reply codes of RFC 4954, 6: authentication required, mechanism too weak, credentials refused,
 // encryption required.
 const AUTH_REPLIES = [530, 534, 535, 538]
-/** The code with which nodemailer refuses a message that is larger than the server announces (RFC 1870). */
-const TOO_LARGE = 'EMESSAGE'
-/** The codes with which nodemailer refuses a message or an address itself. The message is not sent again. */
-const REFUSED_HERE = [TOO_LARGE, 'EENVELOPE']
+// The error codes with which nodemailer refuses a message or an address before it asks the server. Such a
+// message is not sent again.
+const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
 const SETTINGS_AT_FAULT = /^(?:E(?:NO)?AUTH|E(?:REQUIRE)?TLS|EACCES|EPERM|EROFS|ENOTDIR|EISDIR)$/
+/** The code of an error of ours: the server has said that it takes only smaller messages (RFC 1870). */
+export const TOO_LARGE = 'ESIZE'
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
 /** Null if the error comes neither from the server nor from the message. */
@@ -96,26 +99,25 @@ function judge(fault: SendFault, said: string): FailedSend {
   const kind = kindOf(fault)
   const isInMessage = !isBeforeMessage(phase)
   const isOfMail = replyCode !== null && command === 'MAIL FROM'
+  const isTooLarge = replyCode === null ? code === TOO_LARGE : blameOf(fault) === 'size'
   const isOne = isInMessage && replyCode !== null && replyCode !== 421 && !isOfMail
   return {
     kind,
     concerns: concernOf(kind, fault),
     isInMessage,
     isOfMail,
+    isTooLarge,
     keepsSession: code === TOO_LARGE || isOne,
     // Refusals with a code count against the recipient.
-    replyCode: isAboutSize(fault) ? null : replyCode,
+    replyCode: isTooLarge ? null : replyCode,
     said,
   }
-}
-
-function isAboutSize(fault: SendFault): boolean {
-  return fault.replyCode === null ? fault.code === TOO_LARGE : blameOf(fault) === 'size'
 }
 
 function kindOf(fault: SendFault): SendFailure {
   const { phase, code, originalCode, replyCode } = fault
   if (replyCode !== null) return meaningOfReply(replyCode, fault)
+  if (code === TOO_LARGE) return 'permanent'
   if (phase === 'data') return 'unknown'
   if (REFUSED_HERE.includes(code)) return 'permanent'
   const isSetting = SETTINGS_AT_FAULT.test(code) || CERTIFICATE.test(originalCode) || CERTIFICATE.test(code)
@@ -140,7 +142,7 @@ const MEANINGS = {
 
 function concernOf(kind: SendFailure, fault: SendFault): SendConcern {
   const { phase, code, replyCode } = fault
-  if (replyCode === null && REFUSED_HERE.includes(code)) return 'message'
+  if (replyCode === null && [...REFUSED_HERE, TOO_LARGE].includes(code)) return 'message'
   if (replyCode === 421 || kind === 'configuration' || kind === 'sender' || isBeforeMessage(phase)) {
     return 'server'
   }
@@ -271,8 +273,7 @@ export function sendError(
   // Removes secrets before it cuts the text, because half a password at the cut would not be recognised.
   const said = redactor([secret])(words).replace(/\s+/g, ' ').slice(0, SAID_LENGTH).trim()
   const failed = judge(fault, said)
-  const { kind, concerns } = failed
-  const isTooLarge = isAboutSize(fault)
+  const { kind, concerns, isTooLarge } = failed
   const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
   const { problem, hint } = WORDS[isTooLarge ? 'size' : fault.code === 'ETLS' ? 'no_tls' : kind]
   const whom = recipient === undefined ? '' : ` for ${recipient}`

@@ -9,13 +9,15 @@ import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { SMTPConnectionOptions, SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
 import type { Log } from '../log.ts'
-import type { Receipt, TransportSendOptions } from './message.ts'
-import { buildMessage, parseMailbox } from './message.ts'
+import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
+import { buildMessage, fitFiles, parseMailbox, withoutFiles } from './message.ts'
 import type { SendPhase } from './smtp-failure.ts'
-import { failedSendOf, isMechanismRefused, sendError } from './smtp-failure.ts'
+import { failedSendOf, isMechanismRefused, sendError, TOO_LARGE } from './smtp-failure.ts'
 
 export interface SmtpOptions {
   readonly log: Log
+  /** The key that signs the messages; null if messages are not signed. */
+  readonly dkim?: DkimKey | null
   readonly timeouts?: Partial<SmtpTimeouts>
 }
 
@@ -23,7 +25,7 @@ export interface SmtpOptions {
 const MESSAGES_PER_CONNECTION = 50
 
 /** @param url an `smtp:` or `smtps:` URL, already checked to have a host */
-export function openSmtp(url: URL, { log, timeouts }: SmtpOptions) {
+export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) {
   const server = serverOf(url, timeouts)
   let kept: SMTPConnection | null = null
   let messages = 0
@@ -81,6 +83,29 @@ export function openSmtp(url: URL, { log, timeouts }: SmtpOptions) {
     }
   }
 
+  /**
+   * If the message is too large for the server, leaves out attachments and adds a sentence that names them.
+   */
+  const sendFitting = async (message: Message, options: TransportSendOptions): Promise<string> => {
+    let onData = options.onData
+    const once = async (): Promise<void> => {
+      await onData?.()
+      onData = undefined
+    }
+    try {
+      return await attempt(message, await buildMessage(message, dkim), { ...options, onData: once })
+    } catch (thrown) {
+      if (!failedSendOf(thrown)?.isTooLarge) throw thrown
+      const attached = message.files.filter(({ cid }) => cid === null)
+      const { left } = fitFiles(message.files, kept === null ? 0 : maxSizeOf(kept))
+      const without = left.length > 0 ? left : attached
+      if (without.length === 0) throw thrown
+      const smaller = withoutFiles(message, without)
+      const response = await attempt(smaller, await buildMessage(smaller, dkim), { ...options, onData: once })
+      return `${response}; sent without ${without.map(({ name }) => name).join(', ')}: too large for the server`
+    }
+  }
+
   const close = () => inTurn(async () => quit())
   return {
     name: server.name,
@@ -88,8 +113,7 @@ export function openSmtp(url: URL, { log, timeouts }: SmtpOptions) {
       inTurn(async () => {
         clearTimeout(idle)
         const signal = AbortSignal.any([options.signal, AbortSignal.timeout(server.timeouts.totalMs)])
-        const bytes = await buildMessage(message)
-        const response = await attempt(message, bytes, { ...options, signal }).finally(() => kept && rest())
+        const response = await sendFitting(message, { ...options, signal }).finally(() => kept && rest())
         log.debug({ server: server.name, messageId: message.messageId, response }, 'message handed over')
         return { response }
       }),
@@ -164,6 +188,12 @@ function isReset(session: SMTPConnection, server: SmtpServer, signal: AbortSigna
   )
 }
 
+/** Returns the size in bytes that the server takes at most (RFC 1870); 0 if it names none. */
+function maxSizeOf(session: SMTPConnection): number {
+  const size: unknown = Reflect.get(session, '_maxAllowedSize')
+  return typeof size === 'number' ? size : 0
+}
+
 /** @returns the server's reply to the whole message */
 async function sendInSession(
   session: SMTPConnection,
@@ -182,6 +212,11 @@ async function sendInSession(
     from: parseMailbox(message.from).address,
     to: parseMailbox(message.to).address,
     size: bytes.length,
+  }
+  const maxSize = maxSizeOf(session)
+  if (maxSize > 0 && bytes.length > maxSize) {
+    const problem = `the message has ${bytes.length} bytes, and the server takes at most ${maxSize}`
+    throw Object.assign(new Error(problem), { code: TOO_LARGE })
   }
   const info = await step<SMTPConnectionSendInfo>(session, signal, (done) =>
     session.send(envelope, body, done),

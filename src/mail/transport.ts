@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from '../domain/message.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Receipt, TransportSendOptions } from './message.ts'
+import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
 import { buildMessage } from './message.ts'
 import type { SmtpOptions } from './smtp.ts'
 import { openSmtp } from './smtp.ts'
@@ -35,7 +35,7 @@ export interface Transport extends AsyncDisposable {
  */
 export function openTransport(url: string, options: SmtpOptions): Transport {
   const parsed = URL.parse(url)
-  if (parsed?.protocol === 'file:') return openDirectory(pathOf(url), options.log)
+  if (parsed?.protocol === 'file:') return openDirectory(pathOf(url), options.log, options.dkim ?? null)
   if ((parsed?.protocol === 'smtp:' || parsed?.protocol === 'smtps:') && parsed.hostname !== '') {
     return openSmtp(parsed, options)
   }
@@ -54,7 +54,7 @@ function pathOf(url: string): string {
  * not at all. Only this user may read it, because it names recipients and has their links.
  */
 
-function openDirectory(path: string, log: Log) {
+function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const name = `file:${path}`
   const failed = (cause: unknown): never => {
     throw sendError(cause, 'connect', name)
@@ -67,7 +67,7 @@ function openDirectory(path: string, log: Log) {
   return {
     name,
     send: async (message: Message, { signal, onData }: TransportSendOptions): Promise<Receipt> => {
-      const bytes = await buildMessage(message)
+      const bytes = await buildMessage(message, dkim)
       signal.throwIfAborted()
       await prepare()
       await onData?.()

@@ -212,6 +212,15 @@ export function openSource(options: SourceOptions) {
     has: (endpoint: 'lead' | 'stats' | 'agents') => hasEndpoint(profile, endpoint),
     usage: client.usage,
     clockAheadMs: client.clockAheadMs,
+    /** Sends a request, and returns by how many milliseconds our clock is ahead; null if no answer says it. */
+    async askClock(signal: AbortSignal): Promise<number | null> {
+      const headers: Record<string, string> = {}
+      const url = requestPage(profile.paging, at('leads'), headers, null, 1)
+      client.forgetClock()
+      // Ignores whatever is wrong with the answer, because a refusal has a date too.
+      await client.call({ method: 'GET', url, headers, signal }).catch(() => undefined)
+      return client.clockAheadMs()
+    },
     close: client.close,
     listLeads: withFittingPages(readPage, profile.paging, options.log),
     /** @param sent the JSON as received, which is stored; if absent, `raw` is written as JSON */

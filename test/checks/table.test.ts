@@ -52,14 +52,15 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-type Change = Partial<Installation> & Pick<Knowledge, 'clockAheadMs' | 'lastFault' | 'snapshotFault'>
+type Change = Partial<Installation> &
+  Pick<Knowledge, 'clockAheadMs' | 'clockDoubt' | 'lastFault' | 'snapshotFault'>
 
 async function runAll(change: Change, now: Date, onFailure = unexpected) {
-  const { clockAheadMs = () => 0, lastFault = () => null } = change
+  const { clockAheadMs = () => 0, clockDoubt = () => null, lastFault = () => null } = change
   const { snapshotFault = () => null, ...changed } = change
   const facts = readFacts(
     { ...installation, ...changed },
-    { clockAheadMs, lastFault, snapshotFault, findViolations, isDaemon: true },
+    { clockAheadMs, clockDoubt, lastFault, snapshotFault, findViolations, isDaemon: true },
     now,
   )
   return findForAlerts(facts, onFailure)
@@ -501,6 +502,8 @@ describe('the machine', () => {
     )
     expect((await the('clock_wrong', { clockAheadMs: () => -300_000 })).message).toContain('5 minutes behind')
     expect(await reasons({ clockAheadMs: () => 100_000 })).toEqual([])
+    const doubt = 'The clock is not confirmed.'
+    expect((await the('clock_wrong', { clockDoubt: () => doubt })).message).toBe(doubt)
     expect(await reasons({ clockAheadMs: () => null })).toEqual([])
   })
 

@@ -272,6 +272,7 @@ test.each([
   'api: { key: %hunter2 }',
   'web: { token: hunter2 }',
   'smtp: { url: "smtp://u:%hunter2@h" }',
+  'mail: { dkim: { domain: a.b, selector: c, key: hunter2 } }',
   'alerts: { webhook: { url: "ftp://h/hunter2" }, heartbeat: "https://h/hunter2" }',
 ])('a value that may hold a secret is never in the message: %j', (yaml) => {
   expect(mistakesOf(yaml).join()).toMatch(/^leadsheet\.yaml:/)

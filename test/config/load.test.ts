@@ -33,6 +33,7 @@ describe('without a file and without variables', () => {
         maxMb: 20,
         perMinute: 120,
         suppressAfterBounces: 5,
+        dkim: null,
       },
       web: {
         listen: { host: '127.0.0.1', port: 8080 },

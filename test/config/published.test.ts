@@ -1,4 +1,5 @@
 /** The published descriptions and the example of the settings are true. */
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -32,9 +33,23 @@ test('the example shows every setting, and all of them are right', () => {
   const shown = new Set([...leavesOf(parse(wholeExample))].map(([path]) => settingAt(path)))
   const known = new Set(settingPaths(settingsJsonSchema()).map(settingAt))
   expect([...shown].sort()).toEqual([...known].sort())
-  const oneOfEach = wholeExample.replace(/^ *(key|url|database_url|token|secret)_file:.*$/gm, '')
-  const cwd = folderWith({ 'leadsheet.yaml': oneOfEach, 'profile.yaml': 'name: mine' })
-  expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
+  const oneOfEach = wholeExample.replace(/^ *(key|url|database_url|token|secret|recipients)_file:.*$/gm, '')
+  const cwd = folderWith({
+    'leadsheet.yaml': oneOfEach,
+    'profile.yaml': 'name: mine',
+    'recipients.csv': 'address',
+  })
+  expect(
+    loadConfig({
+      cwd,
+      env: {
+        API_KEY: 'k-123456',
+        WEB_TOKEN: 't-1234567890123456',
+        MAIL_DKIM_KEY: privateKey(),
+        EVENTS_SECRET: 'whsec_12345678',
+      },
+    }).warnings,
+  ).toEqual([])
 })
 
 test('the defaults that the example shows are the true ones', () => {
@@ -49,6 +64,14 @@ test('the defaults that the example shows are the true ones', () => {
 test('the example names every variable', () => {
   expect(Object.keys(VARIABLES).filter((name) => !example.includes(name))).toEqual([])
 })
+
+function privateKey(): string {
+  return generateKeyPairSync('rsa', {
+    modulusLength: 1024,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey
+}
 
 /** Called twice, because some settings are commented out in a group that is commented out. */
 function uncomment(text: string): string {

@@ -20,7 +20,7 @@ import { openScriptedServer } from '../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../support/network/receiver.ts'
 import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
-const { key, password, webhook, ping, token, events, registered } = CANARIES
+const { key, password, webhook, ping, token, dkim, events, registered } = CANARIES
 
 /** An upstream that refuses the key, and quotes the secrets that it knows. */
 const refuse: Fault = (_request, response) => {
@@ -35,6 +35,7 @@ function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) 
   const cwd = folderWith({
     'settings/leadsheet.yaml': SETTINGS,
     'settings/token': token,
+    'settings/dkim.pem': dkim,
     'settings/ping': `${origin}/ping/${ping}`,
     'settings/events': `an-older-one-of-them\n${events}\n`,
     'data/webhook.json': JSON.stringify(REGISTERED),
@@ -53,7 +54,7 @@ const SETTINGS = `
 data_dir: ../data
 log_level: debug
 recipients: [ana@example.com]
-mail: { from: ${USER} }
+mail: { from: ${USER}, dkim: { domain: example.com, selector: leadsheet, key_file: dkim.pem } }
 alerts: { recipients: [ops@example.com], heartbeat: { url_file: ping } }
 web: { listen: 127.0.0.1:0, token_file: token, public_url: "https://reports.example.com" }
 events: { secret_file: events }
@@ -105,7 +106,9 @@ describe('no secret is anywhere', () => {
     receiver.answer = (response) => response.writeHead(500).end(`${webhook} ${ping}`)
     const { cwd, env } = installation(upstream, mail.port, receiver)
     const config = loadConfig({ cwd, env, file: env.LEADSHEET_CONFIG })
-    expect(secretsOf(config)).toEqual(expect.arrayContaining([key, password, token, webhook, ping, events]))
+    expect(secretsOf(config)).toEqual(
+      expect.arrayContaining([key, password, token, dkim.trim(), webhook, ping, events]),
+    )
     const several = join(import.meta.dirname, '../support/process/several-commands.ts')
     const said: Record<string, string> = {}
 
@@ -162,6 +165,7 @@ describe('no secret is anywhere', () => {
       Buffer.from(key).toString('hex'),
     ]
     for (const form of forms) expect(canariesIn(Buffer.from(`x${form}x`))).toHaveLength(1)
+    expect(canariesIn(Buffer.from(dkim))).toEqual(['dkim'])
     expect(canariesIn(Buffer.from('[redacted]'))).toEqual([])
   })
 })

@@ -1,9 +1,10 @@
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import { openLog } from '../../src/log.ts'
 import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
 import { failedSendOf, type SendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { MESSAGE } from '../support/mail/message.ts'
+import { FILES, MESSAGE } from '../support/mail/message.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
@@ -128,17 +129,62 @@ describe('a message sent over SMTP', () => {
     expect([server.received.length, server.connections(), begun]).toEqual([3, 3, 5])
   })
 
-  it('is refused if it is larger than the server says, and the next one is sent over the same connection', async () => {
-    await using server = await openMailServer({ size: 2_000 })
-    await using transport = open(server.url)
-    const failure = await failureOf(transport.send({ ...MESSAGE, text: 'long '.repeat(1000) }, { signal }))
+  it('leaves out attachments that make it larger than the server takes, and says so', async () => {
+    const csv = {
+      name: 'stalled & won.csv',
+      contentType: 'text/csv',
+      content: Buffer.alloc(50_000),
+      cid: null,
+    }
+    const large = {
+      ...MESSAGE,
+      html: `<body class="x">${MESSAGE.html}</body>`,
+      files: [...FILES.slice(0, 1), csv],
+    }
+    const limited = { size: 20_000 }
+    const refusing = {
+      hideSize: true,
+      onData: (
+        stream: SMTPServerDataStream,
+        _session: SMTPServerSession,
+        done: (error?: Error | null) => void,
+      ) => {
+        let bytes = 0
+        stream.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+        })
+        stream.on('end', () =>
+          done(bytes > 20_000 ? Object.assign(new Error('5.3.4 too large'), { responseCode: 552 }) : null),
+        )
+      },
+    }
+    for (const options of [limited, refusing]) {
+      await using server = await openMailServer(options)
+      await using transport = open(server.url)
+      let begun = 0
+      const onData = () => void begun++
+      const { response } = await transport.send(large, { signal, onData })
+      expect(response).toMatch(/^250 .*; sent without stalled & won\.csv: too large for the server$/)
+      expect([server.connections(), begun]).toEqual([1, 1])
+      if (options === refusing) continue
+      const [{ mail }] = server.received as [(typeof server.received)[number]]
+      expect(mail.attachments.map(({ filename }) => filename)).toEqual(['trend.png'])
+      expect(mail.text).toMatch(
+        /^Not attached, because the mail server takes no message of this size: stalled & won\.csv\./,
+      )
+      expect(mail.html).toContain('<body class="x"><p')
+      expect(mail.html).toContain('stalled &#38; won.csv')
+    }
+    await using tiny = await openMailServer({ size: 500 })
+    await using transport = open(tiny.url)
+    const failure = await failureOf(transport.send(large, { signal }))
     expect(failure).toMatchObject({
       code: 'mail_rejected',
-      message: expect.stringMatching(/takes no message of this size for .*: .* larger than allowed 2000/),
+      message: expect.stringMatching(
+        /takes no message of this size for .*: the message has \d+ bytes, and the server takes at most 500/,
+      ),
     })
     expect(failedSendOf(failure)?.kind).toBe('permanent')
-    await transport.send(MESSAGE, { signal })
-    expect([server.received.length, server.connections()]).toEqual([1, 1])
   })
 
   it('leaves one recipient’s refusal to that one (row 59)', async () => {

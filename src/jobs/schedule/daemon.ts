@@ -15,6 +15,7 @@ import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease, deleteLostLeases } from '../../store/schedule/lease.ts'
 import { endUnknownScheduledRuns, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
 import type { FaultWatch } from '../alerts/store-fault.ts'
+import type { ClockTrust } from './clock-trust.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
 import { logFailure } from './job-failure.ts'
 import type { Ran } from './run-scheduled.ts'
@@ -41,6 +42,8 @@ export interface Daemon extends UptimeDeps {
   /** The tasks that each worker does for its own machine. They are woken each minute. */
   readonly own?: SerialTask
   readonly faults?: FaultWatch
+  /** While it has a doubt, nothing is begun. */
+  readonly clockTrust?: ClockTrust
 }
 
 export interface StartedDaemon {
@@ -117,6 +120,8 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
       tickedMs = daemon.monotonicMs()
       await tryWork(recordHeartbeat)
       await tryWork(presence.keep)
+      if (daemon.clockTrust) await tryWork(daemon.clockTrust.look)
+      if (hasDoubt(daemon)) return post.wake()
       for (const schedule of schedules)
         await tryWork(() => noteDue(daemon, schedule), { schedule: schedule.name })
       await tryWork(runner.enqueueDue)
@@ -213,6 +218,10 @@ async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise
   log.warn(at, first.message ?? 'missed')
 }
 
+function hasDoubt({ clockTrust }: Daemon): boolean {
+  return (clockTrust?.doubt() ?? null) !== null
+}
+
 interface Runner {
   readonly enqueueDue: () => Promise<void>
   readonly run: (job: Job<JobData['scheduled-run']>) => Promise<void>
@@ -238,8 +247,10 @@ function createRunner(daemon: Daemon): Runner {
   return {
     running: () => running,
     // The running lease is left out: it is added behind the others once its run has ended.
-    enqueueDue: async () => enqueue((await listDue()).filter((lease) => lease !== runningLease)),
+    enqueueDue: async () =>
+      hasDoubt(daemon) ? undefined : enqueue((await listDue()).filter((lease) => lease !== runningLease)),
     async run({ data: { lease }, signal }) {
+      if (hasDoubt(daemon)) return
       const ran = new Set<Ran>()
       for (const schedule of schedules.filter(({ leaseName }) => leaseName === lease)) {
         if (signal.aborted) return

@@ -8,7 +8,7 @@ import type { Store } from '../../store/db/store.ts'
 import { beginUptime, endUptime, recordHeartbeat, resumeUptime } from '../../store/schedule/uptime.ts'
 import { GAP_MS } from './schedule-state.ts'
 
-const CLOCK_STEP_MS = 60_000
+export const CLOCK_STEP_MS = 60_000
 
 export interface UptimeDeps {
   readonly store: Store

@@ -46,6 +46,20 @@ export async function addScheduledRun(
   return added.numInsertedOrUpdatedRows !== 0n
 }
 
+/** Tells whether a run was noted after an instant: that is, while the clock was ahead. */
+export async function isAnyNotedAfter(db: Db, instant: Instant): Promise<boolean> {
+  const noted = db.selectFrom('scheduled_run').where('noted_at', '>', instant)
+  return (await noted.select('schedule').limit(1).executeTakeFirst()) !== undefined
+}
+
+export async function forgetScheduledRuns(
+  trx: Trx,
+  instant: Instant,
+): Promise<Pick<ScheduledRun, 'schedule' | 'due_at' | 'state'>[]> {
+  const noted = trx.deleteFrom('scheduled_run').where('noted_at', '>', instant).where('due_at', '>', instant)
+  return noted.returning(['schedule', 'due_at', 'state']).execute()
+}
+
 /** Tells whether the schedule has a run that is due, is not finished, and need not wait any longer. */
 export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
   const open = await listOpenScheduledRuns(db, schedule, at)

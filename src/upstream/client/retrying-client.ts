@@ -101,6 +101,9 @@ export function createClient(options: ClientOptions) {
     redact,
     /** Null if no answer had a Date header. */
     clockAheadMs: () => clockAheadMs,
+    forgetClock(): void {
+      clockAheadMs = null
+    },
     close: () => dispatcher.close(),
     /**
      * Sends a request and returns an answer with a status 2xx and its parsed JSON. A body that is cut off or

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { AT_ONCE } from '../../support/mail/reports.ts'
 import { readLedger } from '../../support/process/daemon-run.ts'
 import { SILENT } from '../../support/syncing.ts'
@@ -43,7 +44,7 @@ describe('a sender that hung until another had taken over, and wakes up', () => 
     hung.child.kill('SIGSTOP')
 
     await using store = await openStore(file, new Date())
-    await using transport = openTransport(server.url, { log: SILENT })
+    await using transport = openTransport(server.url, { log: SILENT, dkim: DKIM_KEY })
     const { expires_at } = await store.db.selectFrom('lease').select('expires_at').executeTakeFirstOrThrow()
     const deliverAt = (now: Date) =>
       deliverDue(

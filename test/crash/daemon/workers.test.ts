@@ -11,6 +11,7 @@ import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { type Finished, finished } from '../../support/leadsheet.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { startOwnPostgres } from '../../support/postgres/own-postgres.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { readAddress } from '../../support/process/daemon-address.ts'
@@ -52,7 +53,8 @@ api: { page_size: 100 }
 sync: { schedule: '* * * * *', full_schedule: '*/2 * * * *' }
 enrichment: { per_run: 100 }
 snapshot: { when: never }
-mail: { per_minute: 6000 }
+mail:
+  { per_minute: 6000, dkim: { domain: example.com, selector: leadsheet, key_file: ./dkim.pem } }
 recipients: [${RECIPIENTS.join(', ')}]
 reports:
   - { name: daily, schedule: "${hourlyNotNow()}", period: day, wait_minutes: 0 }
@@ -61,7 +63,7 @@ reports:
 
 type Files = Readonly<Record<string, string>>
 
-const FILES: Files = { 'leadsheet.yaml': SETTINGS }
+const FILES: Files = { 'leadsheet.yaml': SETTINGS, 'dkim.pem': DKIM_KEY.privateKey }
 /** Settings under which nothing comes due. */
 const QUIET: Files = {
   ...FILES,

@@ -103,7 +103,7 @@ function copiesOf(arrivals: readonly Arrival[]): number {
  */
 function isOneMessage(row: Row, arrivals: readonly Arrival[]): boolean {
   const kinds = new Set(arrivals.map(({ sha256 }) => sha256))
-  return kinds.size <= 1 && arrivals.every((one) => one.to === row.recipient)
+  return kinds.size <= 1 && arrivals.every((one) => one.to === row.recipient && one.isSigned)
 }
 
 function readAttempts(log: string): Attempt[] {

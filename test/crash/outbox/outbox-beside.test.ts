@@ -8,8 +8,7 @@ import { addressOf, IN_POSTGRES } from '../../support/store.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
 import { compareRows } from './comparison.ts'
-import { EVENTS, KILL_WITHIN_MS, type Sender, type Sink, startSender, startSink } from './run.ts'
-import type { SenderJob } from './sender.ts'
+import { EVENTS, type Job, KILL_WITHIN_MS, type Sender, type Sink, startSender, startSink } from './run.ts'
 
 const MESSAGES = IS_FULL ? 600 : 40
 const KILLS = IS_FULL ? 60 : 5
@@ -46,7 +45,7 @@ async function deliverThroughKills() {
  * Starts several senders. A killed one is replaced, and the last ones send the rest.
  * @returns how many were killed
  */
-async function sendBesideEachOther(job: SenderJob, sink: Sink, next: () => number): Promise<number> {
+async function sendBesideEachOther(job: Job, sink: Sink, next: () => number): Promise<number> {
   const running: Sender[] = Array.from({ length: SENDERS }, () => startSender(job))
   let killed = 0
   while (killed < KILLS) {

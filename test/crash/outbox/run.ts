@@ -15,6 +15,7 @@ import { onTestFinished } from 'vitest'
 import { fileOf } from '../../../src/store/db/place.ts'
 import { folderWith } from '../../support/folder.ts'
 import { type Finished, finished } from '../../support/leadsheet.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { CONTENT, openLedger } from '../../support/mail/ledger.ts'
 import { FILES } from '../../support/mail/message.ts'
 import { start } from '../support/program.ts'
@@ -69,13 +70,15 @@ export async function startSink(faults: SinkFaults): Promise<Sink> {
   }
 }
 
+export type Job = Omit<SenderJob, 'dkim'>
+
 export interface Sender {
   readonly child: ChildProcess
   readonly end: Promise<Finished>
 }
 
-export function startSender(job: SenderJob): Sender {
-  const args = [JSON.stringify(job)]
+export function startSender(job: Job): Sender {
+  const args = [JSON.stringify({ ...job, dkim: DKIM_KEY } satisfies SenderJob)]
   const child = start({ main: SENDER_PROGRAM, args, cwd: tmpdir(), env: {} })
   return { child, end: finished(child) }
 }
@@ -97,7 +100,7 @@ interface Killing {
  * @returns how many were killed
  */
 export async function sendThroughKills(
-  job: SenderJob,
+  job: Job,
   sink: Sink,
   { kills, standby, next, isEnough = () => false }: Killing,
 ): Promise<number> {

@@ -8,6 +8,7 @@ import { LeadsheetError } from '../../../src/errors.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import type { DkimKey } from '../../../src/mail/message.ts'
 import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -18,6 +19,7 @@ export interface SenderJob {
   /** A file, or the URL of a store in PostgreSQL. */
   readonly file: string
   readonly url: string
+  readonly dkim: DkimKey
   /**
    * `program` is the way of the program. The other two are the simple ways that lose or repeat messages. They
    * prove that the tests can tell the difference.
@@ -32,10 +34,10 @@ const MESSAGES_PER_MINUTE = 100_000
 
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))
 
-async function main({ file, url, way }: SenderJob): Promise<void> {
+async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
   const log = pino({ level: 'silent' })
   await using store = await openStore(file, new Date())
-  await using transport = openTransport(url, { log })
+  await using transport = openTransport(url, { log, dkim })
   if (way === 'program') {
     const policy = {
       rateLimit: createRateLimit(MESSAGES_PER_MINUTE),

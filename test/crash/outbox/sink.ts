@@ -42,6 +42,7 @@ export interface Arrival {
   /** `taken`: accepted. `lost`: accepted, but without a reply. `refused`: not accepted. */
   readonly end: 'taken' | 'lost' | 'refused'
   readonly messageId: string
+  readonly isSigned: boolean
   /** The hash of the bytes between 354 and the final dot. */
   readonly sha256: string
 }
@@ -120,6 +121,7 @@ function openSink(log: string, faults: SinkFaults): void {
         to,
         end: isRefused ? 'refused' : isLost ? 'lost' : 'taken',
         messageId: /^message-id: *(\S+)/im.exec(message)?.[1] ?? '',
+        isSigned: /^dkim-signature:/im.test(message),
         sha256: createHash('sha256').update(message, 'latin1').digest('hex'),
       })
       tell('dot')

@@ -8,6 +8,7 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { CONTENT, openLedger } from '../../support/mail/ledger.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
 import { openMailServer, openScriptedServer } from '../../support/mail-server.ts'
@@ -253,7 +254,7 @@ describe('delivery', () => {
     expect(server.received.map((one) => one.to[0])).toEqual(['ana@example.com', MESSAGE.to])
   })
 
-  it('sends again the same bytes, with header and boundaries', async () => {
+  it('sends again the same bytes, with header, boundaries and signature', async () => {
     await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     const taken: Buffer[] = []
@@ -268,12 +269,13 @@ describe('delivery', () => {
       },
     })
     for (const { url } of [losing, losing, server]) {
-      await using transport = openTransport(url, { log: SILENT })
+      await using transport = openTransport(url, { log: SILENT, dkim: DKIM_KEY })
       made.clock.now = new Date(made.clock.now.getTime() + 60_000_000)
       await deliverDue({ ...made.deps, transport }, signal)
     }
     expect(await made.states()).toEqual([['ana@example.com', 'sent', 3]])
     const [first, ...others] = [...taken, server.received[0]?.raw]
+    expect(first?.toString()).toMatch(/^DKIM-Signature: /m)
     expect(first?.toString()).toMatch(/^Date: Sat, 21 Nov 2026 07:00:00 \+0000/m)
     for (const other of others) expect(other?.equals(first ?? Buffer.of())).toBe(true)
   })

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { createFaultWatch, type FaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
+import { createClockTrust } from '../../../src/jobs/schedule/clock-trust.ts'
 import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
@@ -28,8 +29,8 @@ interface Running {
   /** The faults of the database of which operators were told. */
   readonly faults: string[]
   readonly watch: FaultWatch
-  /** Moves the clock and ticks. Resolves before the work is done. */
-  readonly tick: (at: string) => Promise<void>
+  /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
+  readonly tick: (at: string, real?: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -39,10 +40,13 @@ async function start(
   {
     file = `${folderWith()}/leadsheet.db`,
     at = '2026-11-20T07:00:00Z',
+    trueTime = null as string | null,
+    isUpstreamThere = (): boolean => true,
     faultOfWrites = (): LeadsheetError | null => null,
   } = {},
 ): Promise<Running> {
   let now = new Date(at)
+  let real = new Date(trueTime ?? at)
   const opened = await openStore(file, now)
   onTestFinished(opened.close)
   const store: Store = {
@@ -61,8 +65,13 @@ async function start(
   const faults: string[] = []
   const tellFault = async ({ message }: Error) => faults.push(message) > 0
   const watch = createFaultWatch(tellFault, () => now)
-  const uptime = { store, log, now: () => now, monotonicMs: () => now.getTime() }
-  const daemon = await startDaemon({ ...uptime, schedules, ...tasks, faults: watch }, end.signal)
+  const uptime = { store, log, now: () => now, monotonicMs: () => real.getTime() }
+  const upstreamClock = {
+    last: () => null,
+    ask: async () => (isUpstreamThere() ? now.getTime() - real.getTime() : null),
+  }
+  const clockTrust = createClockTrust({ ...uptime, upstreamClock })
+  const daemon = await startDaemon({ ...uptime, schedules, ...tasks, faults: watch, clockTrust }, end.signal)
   return {
     store,
     daemon,
@@ -70,8 +79,8 @@ async function start(
     faults,
     watch,
     posts: () => posts,
-    async tick(to) {
-      now = new Date(to)
+    async tick(to, trueNow = to) {
+      ;[now, real] = [new Date(to), new Date(trueNow)]
       await daemon.tick()
     },
     async stop() {
@@ -405,6 +414,130 @@ describe('the database file of a running daemon', () => {
     await running.store.close()
     await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
     expect(await scheduledRunsOf(store)).toEqual(['report:daily 07:00 skipped', 'report:daily 07:01 done'])
+  })
+})
+
+describe('a clock that was set', () => {
+  const daily = (ran: string[]) =>
+    scheduleOf({
+      run: async ({ due_at }) => {
+        ran.push(due_at.toISOString().slice(8, 13))
+        return { state: 'done', message: null }
+      },
+    })
+  const passing = (day: number, time: string) => `2026-11-${day}T${time}:00Z`
+
+  it.each([
+    ['says that it is wrong', true],
+    ['cannot be asked', false],
+  ])(
+    '26 hours ahead for two minutes sends nothing and costs nothing while the upstream %s',
+    async (_, isUpstreamThere) => {
+      const ran: string[] = []
+      const running = await start([daily(ran)], {
+        at: passing(20, '10:00'),
+        isUpstreamThere: () => isUpstreamThere,
+      })
+      await running.tick(passing(20, '10:00'))
+      for (const minute of ['01', '02'])
+        await running.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
+      await running.daemon.idle()
+      expect(ran).toEqual([])
+      expect(running.lines.filter((line) => line.includes('is not confirmed by the upstream'))).toHaveLength(
+        1,
+      )
+      await running.tick(passing(20, '10:03'))
+      await running.tick(passing(21, '07:00'))
+      await running.daemon.idle()
+      expect(ran).toEqual(['21T07'])
+      await running.stop()
+    },
+  )
+
+  it('is believed once the upstream confirms it, and then what was missed follows', async () => {
+    const ran: string[] = []
+    let isUpstreamThere = false
+    const running = await start([daily(ran)], {
+      at: passing(20, '10:00'),
+      isUpstreamThere: () => isUpstreamThere,
+    })
+    await running.tick(passing(20, '10:00'))
+    // The machine slept: its monotonic clock stood, and the time is right.
+    await running.tick(passing(21, '12:00'), passing(20, '10:01'))
+    await running.daemon.idle()
+    expect(ran).toEqual([])
+    isUpstreamThere = true
+    await running.tick(passing(21, '12:01'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await running.stop()
+  })
+
+  it('26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right', async () => {
+    const ran: string[] = []
+    const file = `${folderWith()}/leadsheet.db`
+    const early = await start([daily(ran)], { file, at: passing(20, '10:00') })
+    await early.tick(passing(20, '10:00'))
+    await early.stop()
+    const ahead = await start([daily(ran)], {
+      file,
+      at: passing(21, '12:00'),
+      trueTime: passing(20, '10:01'),
+    })
+    for (const minute of ['01', '02'])
+      await ahead.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
+    await ahead.daemon.idle()
+    expect(ran).toEqual([])
+    expect(ahead.lines.join()).toContain('it is 1560 minutes ahead. Nothing is begun')
+    await ahead.tick(passing(20, '10:03'))
+    await ahead.tick(passing(21, '07:00'))
+    await ahead.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await ahead.stop()
+  })
+
+  it('is believed at the start where the daemon before had the same difference from the upstream', async () => {
+    const ran: string[] = []
+    const file = `${folderWith()}/leadsheet.db`
+    const of = { file, at: passing(20, '10:00'), trueTime: passing(20, '05:00') }
+    const first = await start([daily(ran)], of)
+    await first.tick(passing(20, '10:00'), passing(20, '05:00'))
+    await first.stop()
+    const second = await start([daily(ran)], { ...of, at: passing(20, '12:00') })
+    await second.tick(passing(20, '12:00'), passing(20, '07:00'))
+    await second.tick(passing(21, '07:00'), passing(21, '02:00'))
+    await second.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await second.stop()
+  })
+
+  it('is believed after half an hour where the upstream does not tell its time, and the log says so', async () => {
+    const ran: string[] = []
+    const running = await start([daily(ran)], { at: passing(20, '10:00'), isUpstreamThere: () => false })
+    await running.tick(passing(20, '10:00'))
+    for (const minute of ['00', '15', '29'])
+      await running.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
+    await running.daemon.idle()
+    expect(ran).toEqual([])
+    await running.tick(passing(21, '12:30'), passing(20, '10:30'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    expect(running.lines.join()).toContain('nobody confirmed the clock for 30 minutes')
+    await running.stop()
+  })
+
+  it('back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it', async () => {
+    const ran: string[] = []
+    const running = await start([daily(ran)], { at: passing(21, '06:59'), trueTime: passing(20, '10:00') })
+    await running.tick(passing(21, '06:59'), passing(20, '10:00'))
+    await running.tick(passing(21, '07:00'), passing(20, '10:01'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07'])
+    await running.tick(passing(20, '10:02'))
+    await running.tick(passing(21, '07:00'))
+    await running.daemon.idle()
+    expect(ran).toEqual(['21T07', '21T07'])
+    await running.stop()
   })
 })
 

@@ -9,6 +9,7 @@ import { openLog } from '../../../src/log.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { failedSendOf } from '../../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
+import { DKIM_KEY, verify } from '../../support/mail/dkim.ts'
 import { FILES, MESSAGE } from '../../support/mail/message.ts'
 import type { Mailbox } from './imap.ts'
 import { BUSY, GONE, MAX_BYTES } from './postfix.ts'
@@ -35,17 +36,18 @@ const MESSAGE_OF_TRAPS: Message = {
 
 describe.skipIf(isWithoutServers)('a message', () => {
   it(
-    'arrives to the byte, built as it should be',
+    'arrives to the byte, built as it should be, and its signature holds',
     async () => {
       const servers = await startServers()
-      await using transport = openTransport(servers.url, { log })
+      await using transport = openTransport(servers.url, { log, dkim: DKIM_KEY })
       await transport.send(MESSAGE_OF_TRAPS, { signal })
       await using mailbox = await servers.open(MESSAGE.to)
       const raw = await untilArrived(mailbox)
 
       // Servers add their fields above the message.
-      const sent = await buildMessage(MESSAGE_OF_TRAPS)
+      const sent = await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY)
       expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
+      expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
 
       // The structure as Dovecot parses it (RFC 3501, 7.4.2), independently of the program.
       const structure = await mailbox.fetchText(1, 'BODYSTRUCTURE')
@@ -96,11 +98,39 @@ describe.skipIf(isWithoutServers)('a message', () => {
       ])
       expect(await refused({ ...MESSAGE, text: 'ohne Ende\n'.repeat(MAX_BYTES / 10) })).toEqual([
         'permanent',
-        expect.stringContaining(`larger than allowed ${MAX_BYTES}`),
+        expect.stringContaining(`takes at most ${MAX_BYTES}`),
       ])
       await transport.send(MESSAGE, { signal })
       await using mailbox = await servers.open(MESSAGE.to)
       await untilArrived(mailbox)
+      expect(await mailbox.count()).toBe(1)
+    },
+    TEST_MS,
+  )
+
+  it.each([
+    ['it is larger than the server says', true],
+    ['only the fields that the server adds make it too large', false],
+  ])(
+    'arrives without its attachment if %s',
+    async (_why, isOver) => {
+      const servers = await startServers()
+      await using transport = openTransport(servers.url, { log })
+      const withBytes = (bytes: number): Message => ({
+        ...MESSAGE,
+        files: [{ name: 'huge.csv', contentType: 'text/csv', content: new Uint8Array(bytes), cid: null }],
+      })
+      // A line of base64 is 78 bytes for 57 bytes of the file.
+      const lines = Math.floor((MAX_BYTES - (await buildMessage(withBytes(0), null)).length) / 78)
+      const message = withBytes((isOver ? lines + 2 : lines) * 57)
+      expect((await buildMessage(message, null)).length > MAX_BYTES).toBe(isOver)
+
+      const { response } = await transport.send(message, { signal })
+      expect(response).toMatch(/^250 .*; sent without huge\.csv: too large for the server$/)
+      await using mailbox = await servers.open(MESSAGE.to)
+      const mail = await PostalMime.parse(await untilArrived(mailbox))
+      expect(mail.attachments).toEqual([])
+      expect(mail.text).toMatch(/^Not attached, .*: huge\.csv\./)
       expect(await mailbox.count()).toBe(1)
     },
     TEST_MS,

@@ -6,6 +6,7 @@ import { readSheet } from 'read-excel-file/node'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { folderWith } from '../../support/folder.ts'
 import { runLeadsheet } from '../../support/leadsheet.ts'
+import { DKIM_KEY, verify } from '../../support/mail/dkim.ts'
 import { structureOf } from '../../support/mail/mime.ts'
 import { startService } from '../../support/service.ts'
 import { GONE } from './postfix.ts'
@@ -45,6 +46,7 @@ describe.skipIf(isWithoutServers)('the program', () => {
 
       await using dana = await servers.open('dana@example.org')
       const raw = await untilArrived(dana)
+      expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
       const german = await PostalMime.parse(raw)
       expect(german.html).toContain('lang="de-DE"')
       const shown = new Set(german.html?.match(/cid:[^"]+/g))
@@ -82,9 +84,11 @@ async function openInstallation(smtpUrl: string) {
   const service = await startService(folderWith(), new Date(), HISTORY_DAYS)
   onTestFinished(() => service.close())
   const cwd = folderWith({
+    'dkim.pem': DKIM_KEY.privateKey,
     'leadsheet.yaml': `
 mail:
-  from: Lead reports <reports@example.com>
+  from: Lead reports <reports@${DKIM_KEY.domain}>
+  dkim: { domain: ${DKIM_KEY.domain}, selector: ${DKIM_KEY.selector}, key_file: dkim.pem }
 recipients:
   - ben@example.org
   - { address: dana@example.org, name: Dana Lopes, locale: de-DE, attachments: [pipelines.xlsx] }

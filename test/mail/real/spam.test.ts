@@ -7,6 +7,7 @@ import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
 import { DAILY } from '../../support/mail/reports.ts'
 import { isSkipped } from '../../support/process/programs.ts'
@@ -70,5 +71,6 @@ async function messageOf({ figures, locale, attachments = [] }: Sent): Promise<B
       content,
       SENDER,
     ),
+    DKIM_KEY,
   )
 }

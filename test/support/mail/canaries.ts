@@ -1,6 +1,7 @@
 /** Secrets that can be recognised in any output and encoding. Each contains a word of its own. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DKIM_KEY } from './dkim.ts'
 
 /** The words consist of letters, so only base64 and hexadecimal encoding change them. */
 const WORDS = {
@@ -22,6 +23,7 @@ export const CANARIES = {
   webhook: `T01-${WORDS.webhook}`,
   ping: `9b1d-${WORDS.ping}`,
   token: `t+/=&"<${WORDS.token}>%41'`,
+  dkim: DKIM_KEY.privateKey,
   /** Parts of settings that are read later and are invalid. */
   changed: `k-${WORDS.changed}`,
   /** The secrets of webhooks at the upstream: one registered by hand, one registered automatically. */
@@ -52,13 +54,17 @@ export function smtpUrl(port: number): string {
   return `smtp://${username}:${password}@127.0.0.1:${port}`
 }
 
+/** The whole lines inside the PEM block. */
+const PEM_LINES = CANARIES.dkim.split('\n').filter((line) => line.length === 64)
+
 /** Lists the secrets found in the bytes with their encoding, such as `password in base64`, each once. */
 export function canariesIn(bytes: Buffer): string[] {
-  return Object.entries(WORDS).flatMap(([name, word]) =>
+  const found = Object.entries(WORDS).flatMap(([name, word]) =>
     Object.entries(formsOf(word)).flatMap(([form, texts]) =>
       texts.some((text) => bytes.includes(text)) ? [`${name} ${form}`] : [],
     ),
   )
+  return PEM_LINES.some((line) => bytes.includes(line)) ? [...found, 'dkim'] : found
 }
 
 /** Lists all files below a folder that contain a secret, with the secrets found. */

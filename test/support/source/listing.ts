@@ -106,6 +106,7 @@ function sourceOf(listing: Listing): Source {
     mapAgent: none,
     usage,
     clockAheadMs: () => listing.clockAheadMs,
+    askClock: async () => null,
     close: async () => undefined,
   }
 }

@@ -142,6 +142,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       mapAgent: none,
       usage,
       clockAheadMs: () => null,
+      askClock: async () => null,
       close: async () => undefined,
     }
   }

@@ -3,9 +3,10 @@
  * check runs after the checks that it depends on.
  */
 
+import { resolveTxt } from 'node:dns/promises'
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { tryMessage } from '../../../app/configured-mail.ts'
+import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
@@ -31,6 +32,7 @@ import {
   checkDashboard,
   checkMailServer,
   checkPostgres,
+  checkSignature,
   checkUnsubscribe,
   checkWebhook,
 } from '../../installation-checks.ts'
@@ -110,6 +112,8 @@ export async function* examine(
     return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
   })
   yield await checkMail(patient, config)
+  const key = dkimOf(config.mail)
+  if (key !== null) yield await checkSignature(key, resolveTxt)
   if (config.reports.length > 0) yield checkUnsubscribe(config)
   yield* checkOperators(config)
   yield await checkDashboard(config, isRunning)

@@ -1,5 +1,6 @@
 /** Sends a test alert through every configured channel, each as a check of `leadsheet doctor`. */
 import { alertMailOf, channelsOf, placeOf } from '../../../app/alert-settings.ts'
+import { dkimOf } from '../../../app/configured-mail.ts'
 import { proxyOf } from '../../../app/configured-upstream.ts'
 import { openDataToRead } from '../../../app/installation.ts'
 import { attempt, type CheckResult, fail, ok } from '../../../checks/check.ts'
@@ -31,7 +32,8 @@ export async function* sendTestAlert(
   const mail = await alertMailOf(config)
   if (mail !== null && config.smtp.url !== null) {
     await using store = await openDataToRead(config)
-    await using transport = openTransport(config.smtp.url.reveal(), { log: await log() })
+    const options = { log: await log(), dkim: dkimOf(config.mail) }
+    await using transport = openTransport(config.smtp.url.reveal(), options)
     for (const sent of alertMailsOf(store, mail, message)) {
       yield await attempt(MAIL, MAIL_REMEDY, async () =>
         ok(MAIL, `${sent.to}: ${await sendTest({ transport }, sent, signal)}`),

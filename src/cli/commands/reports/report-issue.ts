@@ -1,6 +1,7 @@
 /** `leadsheet report show`: lists the kept issues (reports made for a period), or shows who got one, and its mail. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { dkimOf } from '../../../app/configured-mail.ts'
 import { findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataToRead } from '../../../app/installation.ts'
 import type { Period } from '../../../domain/model.ts'
@@ -124,7 +125,7 @@ async function findIssue(terminal: Terminal, name: string, options: ShowOptions)
   const kept = messages.find((message) => recipient === null || message.recipient === recipient)
   if (kept === undefined) throw notKept(name, period, recipient)
   const message = await readMessage(store.db, kept.messageId)
-  if (output !== null) await writePreview(output, message)
+  if (output !== null) await writePreview(output, message, dkimOf(config.mail))
   const { subject } = message
   const file = output === null ? null : resolve(output)
   const files = message.files.filter(({ cid }) => cid === null).map((attached) => attached.name)

@@ -2,7 +2,7 @@
  * `leadsheet report preview` and `send`: makes the report of a period, either to look at or to mail.
  */
 import { type Command, InvalidArgumentError } from 'commander'
-import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
+import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
 import {
   findAudience,
   findReport,
@@ -111,7 +111,7 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
   }
   const revision = to === null ? 0 : deps.now().getTime()
   const message = messageFor(store, issue, addressee(addressed, recipients), content, sender, revision)
-  if (output !== null) await writePreview(output, message)
+  if (output !== null) await writePreview(output, message, dkimOf(config.mail))
 
   const { notSent } = issue
   const { failed } = issue.figures

@@ -9,6 +9,7 @@ import type { DeliverySummary } from '../../../jobs/outbox/send-due.ts'
 import type { EnqueuedIssue } from '../../../jobs/reports/enqueue-report.ts'
 import type { LeftOut } from '../../../jobs/reports/preferences.ts'
 import type { Report } from '../../../jobs/reports/report-definition.ts'
+import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/page.ts'
 import { fields, table } from '../../terminal/table.ts'
@@ -40,10 +41,14 @@ export function previewKind(file: string): PreviewKind {
 }
 
 /** @throws LeadsheetError usage_invalid, data_unwritable */
-export async function writePreview(file: string, message: Message): Promise<void> {
+export async function writePreview(file: string, message: Message, dkim: DkimKey | null): Promise<void> {
   const kind = previewKind(file)
   const content =
-    kind === '.eml' ? await buildMessage(message) : kind === '.html' ? withPictures(message) : message.text
+    kind === '.eml'
+      ? await buildMessage(message, dkim)
+      : kind === '.html'
+        ? withPictures(message)
+        : message.text
   await writeFile(file, content).catch((cause: unknown) => {
     throw new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${faultText(cause)}`, {
       hint: 'Choose a file in an existing, writable folder.',

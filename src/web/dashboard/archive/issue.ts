@@ -13,6 +13,7 @@ import {
   readExplanations,
   readKeptIssue,
 } from '../../../jobs/reports/issue-page.ts'
+import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/page.ts'
 import { listDeliveries } from '../../../store/outbox/delivery.ts'
@@ -163,12 +164,17 @@ function composeMail({ issue }: KeptIssue, { message, content, isText }: MailCho
   }
 }
 
+interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
+  /** The key that signs the `.eml` files like the sent messages; null if messages are not signed. */
+  readonly dkim: DkimKey | null
+}
+
 interface FileRoute {
   readonly Params: Readonly<Record<'issue' | 'message' | 'list', string>>
 }
 
 /** Adds the routes of the files. Each file is looked up within its issue, so no URL reaches other data. */
-export function issueFilesRoutes({ store: { db } }: Pick<DashboardDeps, 'store'>): AddRoutes {
+export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRoutes {
   const findIssue = async (id: string): Promise<Issue> => {
     const issue = await readIssue(db, id)
     if (issue === undefined) throw unknown('issue')
@@ -194,7 +200,7 @@ export function issueFilesRoutes({ store: { db } }: Pick<DashboardDeps, 'store'>
       return sendDownload(reply, {
         name: `${message.report}-${message.date.slice(0, 10)}-${message.to}.eml`,
         contentType: 'message/rfc822',
-        content: await buildMessage(message),
+        content: await buildMessage(message, dkim),
       })
     })
     app.get<FileRoute>('/archive/:issue/csv/:list', async ({ params }, reply) => {
