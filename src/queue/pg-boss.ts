@@ -17,7 +17,6 @@ import {
   type NewJob,
   type Queue,
   SHARED_JOBS,
-  type TaskKind,
   type Working,
   type WorkOptions,
 } from './queue.ts'
@@ -36,7 +35,8 @@ const LOOK_SECONDS = 5
 /** The interval in seconds at which pg-boss looks for jobs that are due. */
 const POLL_SECONDS = 2
 
-const PROBE_MS = 2_000
+/** Each poll fails during an outage, but the outage is logged only this often. */
+const LOG_AGAIN_MS = 60_000
 /** Ignored, because the connection reopens by itself and workers poll meanwhile. */
 const LISTENING = /LISTEN\/NOTIFY/
 
@@ -81,7 +81,9 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
     await boss
       .insert(
         kind,
-        jobs.map((job) => bossJob(job)),
+        jobs.map(({ data, key, afterSeconds = 0 }) => {
+          return { data, singletonKey: key, group: { id: key }, startAfter: afterSeconds }
+        }),
       )
       .catch((thrown: unknown) => {
         throw postgresFailure(place.name, thrown) ?? thrown
@@ -89,33 +91,15 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
   }
   return {
     enqueue,
-    wake: createWaker((kind) =>
+    wake: (kind) => {
       // Ignores an outage: the daemon wakes the task again each minute, and `watchOutages` logs outages.
       enqueue(kind, [{ key: kind, data: {} }]).catch((thrown: unknown) => {
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
         if (!isAway) log.error({ queue: kind, err: thrown }, errorText(thrown))
-      }),
-    ),
+      })
+    },
     work: (kind, options, doJob) => takeJobs(boss, log, kind, options, doJob),
     [Symbol.asyncDispose]: () => boss.stop({ timeout: 1_000 }),
-  }
-}
-
-/** One job of a task at a time; if it is woken again meanwhile, one further job follows. */
-function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
-  const sending = new Map<TaskKind, { isAskedAgain: boolean }>()
-  return function wake(kind) {
-    const under = sending.get(kind)
-    if (under !== undefined) {
-      under.isAskedAgain = true
-      return
-    }
-    const mine = { isAskedAgain: false }
-    sending.set(kind, mine)
-    void send(kind).finally(() => {
-      sending.delete(kind)
-      if (mine.isAskedAgain) wake(kind)
-    })
   }
 }
 
@@ -124,15 +108,6 @@ async function createQueues(boss: PgBoss): Promise<void> {
   for (const name of SHARED_JOBS) {
     if (there.has(name)) await boss.updateQueue(name, { ...JOB_OPTIONS, notify: true })
     else await boss.createQueue(name, { ...JOB_OPTIONS, notify: true, policy: 'short' })
-  }
-}
-
-function bossJob<K extends JobKind>({ data, key, afterSeconds }: NewJob<K>) {
-  return {
-    data,
-    singletonKey: key,
-    group: { id: key },
-    ...(afterSeconds !== undefined && { startAfter: afterSeconds }),
   }
 }
 
@@ -200,18 +175,7 @@ async function doLogged<K extends JobKind>(
 
 /** An `error` event without a listener would end the process, although pg-boss recovers by itself. */
 function watchOutages(boss: PgBoss, name: string, log: Log): void {
-  let isAway = false
-  const probe = async (): Promise<void> => {
-    try {
-      await boss.getDb().executeSql('SELECT 1')
-    } catch {
-      // Either the queue was stopped meanwhile, or PostgreSQL still cannot be reached.
-      if (isAway) setTimeout(probe, PROBE_MS).unref()
-      return
-    }
-    isAway = false
-    log.info(`${name} is back`)
-  }
+  let loggedAt = Number.NEGATIVE_INFINITY
   boss.on('error', (thrown) => {
     // An error from a worker thread is no instance of Error, but it has the properties of one.
     const error = thrown instanceof Error ? thrown : Object.assign(new Error(), thrown)
@@ -220,16 +184,12 @@ function watchOutages(boss: PgBoss, name: string, log: Log): void {
       log.error({ err: error }, `the queue: ${error.message}`)
       return
     }
-    if (isAway) return
-    isAway = true
+    if (performance.now() - loggedAt < LOG_AGAIN_MS) return
+    loggedAt = performance.now()
     log.warn(
       { code: 'store_unreachable' },
       `${name} is away: ${error.message}; the work goes on when it is back`,
     )
-    setTimeout(probe, PROBE_MS).unref()
-  })
-  boss.on('stopped', () => {
-    isAway = false
   })
   boss.on('warning', ({ message, data }) => log.warn({ data }, `the queue: ${message}`))
 }
