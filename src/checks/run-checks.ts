@@ -104,7 +104,7 @@ export async function readHealth(
 
 /** If the check could not look, its open alerts. Acknowledged warnings wait until the problem comes again. */
 async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
-  const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
+  const alerts = (await facts.openAlerts()).filter((alert) => alert.checkId === check)
   const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
     if (!(thrown instanceof LeadsheetError) || thrown.code.startsWith('store_')) throw thrown
     return plain(thrown.message, thrown.hint ?? '')

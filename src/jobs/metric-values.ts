@@ -70,7 +70,7 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     serversAway: (await listMailOutages(db)).length,
     openAlerts: (await listAlerts(db, 'open', ALERTS_MAX))
       .filter(({ acknowledgedAt }) => acknowledgedAt === null)
-      .map(({ check }) => check),
+      .map(({ checkId: check }) => check),
     events: await countEvents(db, minutesBefore(now, 24 * 60)),
     waitingEvents: await countWaitingEvents(db),
     quarantined: await countQuarantinedByKind(db),

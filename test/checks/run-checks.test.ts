@@ -109,7 +109,7 @@ function alert(id: number, change: Partial<Alert>): Alert {
   const nothing = { reopenedAt: null, resolvedAt: null, announced: 'open', acknowledgedAt: null } as const
   return {
     id,
-    check: 'clock_wrong',
+    checkId: 'clock_wrong',
     subject: '',
     state: 'open',
     seen: 3,

@@ -56,7 +56,7 @@ export function composeAlertMessage(
 }
 
 function lineOf(alert: Alert): AlertLine {
-  const { id, check, subject, message, hint, openedAt, firstSeenAt, resolvedAt } = alert
+  const { id, checkId: check, subject, message, hint, openedAt, firstSeenAt, resolvedAt } = alert
   return {
     id,
     check,

@@ -64,17 +64,17 @@ function applyFindings(
   // The map keeps the last alert of each key. Unresolved alerts come last, because after a change of the
   // clock an alert that was resolved long ago can look newer.
   const latest = new Map(
-    [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.check, alert.subject), alert]),
+    [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.checkId, alert.subject), alert]),
   )
   for (const alert of known.alerts) {
-    const key = keyOf(alert.check, alert.subject)
+    const key = keyOf(alert.checkId, alert.subject)
     const isPast =
       latest.get(key) !== alert || (alert.state === 'resolved' && hasPassed(alert.resolvedAt, REOPEN_MS, now))
     const finding = isPast ? undefined : found.get(key)
     if (finding !== undefined) {
       found.delete(key)
       alerts.push(applyFound(alert, finding, at))
-    } else if (isPast || unknown.has(alert.check)) alerts.push(alert)
+    } else if (isPast || unknown.has(alert.checkId)) alerts.push(alert)
     else if (alert.state === 'pending') dropped.push(alert.id)
     else alerts.push(applyNotFound(alert, at))
   }
@@ -92,7 +92,7 @@ function byLiveness(a: Alert, b: Alert): number {
 function newAlert(id: number, { check, subject, message, hint }: Found, at: Instant): Alert {
   return {
     id,
-    check,
+    checkId: check,
     subject,
     state: 'pending',
     seen: 0,
@@ -113,7 +113,8 @@ function applyFound(alert: Alert, { message, hint, failures }: Found, at: Instan
     return alert.message === message && alert.hint === hint ? alert : { ...alert, message, hint }
   }
   const seen = alert.seen + 1
-  const isEnough = alertFacts(alert.check).alert !== 'after_failures' || (failures ?? seen) >= ALERT_FAILURES
+  const isEnough =
+    alertFacts(alert.checkId).alert !== 'after_failures' || (failures ?? seen) >= ALERT_FAILURES
   if (!isEnough) return { ...alert, seen, message, hint }
   const isAgain = alert.state === 'resolved'
   return {
@@ -130,7 +131,7 @@ function applyFound(alert: Alert, { message, hint, failures }: Found, at: Instan
 
 function applyNotFound(alert: Alert, at: Instant): Alert {
   if (alert.state === 'resolved') return alert.seen === 0 ? alert : { ...alert, seen: 0 }
-  const isSilent = alertFacts(alert.check).alert === 'once' && alert.announced === 'open'
+  const isSilent = alertFacts(alert.checkId).alert === 'once' && alert.announced === 'open'
   const announced = isSilent ? 'resolved' : alert.announced
   return { ...alert, state: 'resolved', seen: 0, resolvedAt: at, announced }
 }
@@ -139,7 +140,7 @@ function announcementOf(alerts: readonly Alert[], now: Date): Announcement | nul
   const opened = alerts.filter((alert) => isToBeAnnounced(alert, now))
   const resolved = alerts.filter(({ state, announced }) => state === 'resolved' && announced === 'open')
   const known = alerts.filter(
-    ({ check, state, announced, acknowledgedAt }) =>
+    ({ checkId: check, state, announced, acknowledgedAt }) =>
       state === 'open' &&
       announced === 'open' &&
       acknowledgedAt === null &&

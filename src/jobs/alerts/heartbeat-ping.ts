@@ -32,7 +32,7 @@ export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: Abort
   const [run] = await listRuns(deps.store.db, 1)
   const known = await findHeartbeatPing(deps.store.db)
   const open = await listAlerts(deps.store.db, 'open', ALERTS_MAX)
-  const mailAway = open.find(({ check }) => check === 'mail_away')
+  const mailAway = open.find(({ checkId: check }) => check === 'mail_away')
   const due = findDuePing(run, known, mailAway !== undefined, deps.now())
   if (run === undefined || due === null) return
   const url = heartbeatUrl(deps.heartbeat.url, due.signal, due.runId)

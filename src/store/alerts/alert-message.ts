@@ -1,5 +1,6 @@
 /** Stores each message about alerts, and whether the alert webhook has accepted it. */
 import type { Instant } from '../../domain/model.ts'
+import { modelsIn } from '../db/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
@@ -38,20 +39,14 @@ export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[
 }
 
 /** Lists the messages that have to be posted to the webhook by the time `dueBy`, oldest first. */
-export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): Promise<WaitingPost[]> {
-  const rows = await db
+export function listWaitingPosts(db: Db, dueBy: Instant, limit: number): Promise<WaitingPost[]> {
+  return modelsIn(db)
     .selectFrom('alert_message')
-    .where('next_post_at', '<=', dueBy)
-    .select(['id', 'made_at', 'content', 'post_attempts'])
+    .where('nextPostAt', '<=', dueBy)
+    .select(['id', 'madeAt', 'content', 'postAttempts as attempts'])
     .orderBy('id')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    madeAt: row.made_at,
-    content: row.content,
-    attempts: row.post_attempts,
-  }))
 }
 
 export async function updatePost(

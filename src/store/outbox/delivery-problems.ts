@@ -6,7 +6,7 @@ import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import type { Delivery, DeliveryRowState } from './delivery.ts'
 
-export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt'> {
+export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt' | 'sender'> {
   /** The name of the report; null for an alert. */
   readonly report: string | null
   readonly period: Period | null

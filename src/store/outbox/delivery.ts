@@ -13,40 +13,20 @@
 import { sql } from 'kysely'
 import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
+import { type Model, modelsIn } from '../db/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { Row } from '../tables/tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './stored-message.ts'
 
 /** The name of the lease (an expiring lock) of the process that sends messages. */
 export const SENDER_LEASE = 'delivery'
 
-export type DeliveryRowState = Row<'delivery'>['state']
+export type DeliveryRowState = Delivery['state']
 
 /** A message that was unconfirmed this many times is not sent again until a person decides. */
 export const UNCONFIRMED_MAX = 2
 
 /** The state of sending a message. The module `store/outbox/stored-message.ts` stores the message itself. */
-export interface Delivery {
-  readonly messageId: string
-  /** Null for an alert. */
-  readonly issueId: string | null
-  readonly recipient: string
-  /**
-   * The revision of the message: 0 for the first message of the issue to the recipient, and 1 more for each
-   * new copy.
-   */
-  readonly revision: number
-  readonly state: DeliveryRowState
-  readonly attempts: number
-  readonly unconfirmedCount: number
-  readonly queuedAt: Instant
-  readonly stateAt: Instant
-  /** The time of the next attempt; null if no attempt follows. */
-  readonly nextAttemptAt: Instant | null
-  readonly deferredAt: Instant | null
-  readonly replyCode: number | null
-  readonly response: string | null
-}
+export type Delivery = Model<'delivery'>
 
 /** Queues an alert to an operator. A message already queued under the same Message-ID stays unchanged. */
 export async function enqueueAlert(trx: Trx, message: Message, at: Instant): Promise<void> {
@@ -90,15 +70,14 @@ export async function enqueueMessages(
   return count
 }
 
-export async function listDeliveries(db: Db, issueId: string): Promise<Delivery[]> {
-  const rows = await db
+export function listDeliveries(db: Db, issueId: string): Promise<Delivery[]> {
+  return modelsIn(db)
     .selectFrom('delivery')
-    .where('issue_id', '=', issueId)
+    .where('issueId', '=', issueId)
     .selectAll()
     .orderBy('recipient')
     .orderBy('revision')
     .execute()
-  return rows.map(deliveryOf)
 }
 
 /**
@@ -106,20 +85,19 @@ export async function listDeliveries(db: Db, issueId: string): Promise<Delivery[
  * next attempt is at or before `upTo`. It is also due if its next attempt is after `beyond`, because only a
  * wrong clock can have set so late a time.
  */
-export async function listWaiting(
+export function listWaiting(
   db: Db,
   due: { readonly upTo: Instant; readonly beyond: Instant },
   limit: number,
 ): Promise<Delivery[]> {
-  const rows = await db
+  return modelsIn(db)
     .selectFrom('delivery')
-    .where((eb) => eb.or([eb('next_attempt_at', '<=', due.upTo), eb('next_attempt_at', '>', due.beyond)]))
+    .where((eb) => eb.or([eb('nextAttemptAt', '<=', due.upTo), eb('nextAttemptAt', '>', due.beyond)]))
     .selectAll()
-    .orderBy('next_attempt_at')
-    .orderBy('queued_at')
+    .orderBy('nextAttemptAt')
+    .orderBy('queuedAt')
     .limit(limit)
     .execute()
-  return rows.map(deliveryOf)
 }
 
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
@@ -180,22 +158,20 @@ export async function moveDelivery(
   trx: Trx,
   messageId: string,
   from: readonly DeliveryRowState[],
-  { state, at, ...to }: DeliveryMove,
+  { state, at, isDeferred, isNoAttempt, ...changes }: DeliveryMove,
 ): Promise<boolean> {
-  const moved = await trx
+  const moved = await modelsIn(trx)
     .updateTable('delivery')
-    .where('message_id', '=', messageId)
+    .where('messageId', '=', messageId)
     .where('state', 'in', from)
     .set((eb) => ({
+      ...changes,
       state,
-      state_at: at,
-      ...(to.nextAttemptAt === undefined ? {} : { next_attempt_at: to.nextAttemptAt }),
-      ...(to.replyCode === undefined ? {} : { reply_code: to.replyCode }),
-      ...(to.response === undefined ? {} : { response: to.response }),
-      ...(to.isDeferred ? { deferred_at: sql<string>`coalesce(deferred_at, ${at})` } : {}),
+      stateAt: at,
+      ...(isDeferred ? { deferredAt: sql<string>`coalesce(deferred_at, ${at})` } : {}),
       ...(state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
-      ...(to.isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
-      ...(state === 'unconfirmed' ? { unconfirmed_count: eb('unconfirmed_count', '+', 1) } : {}),
+      ...(isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
+      ...(state === 'unconfirmed' ? { unconfirmedCount: eb('unconfirmedCount', '+', 1) } : {}),
     }))
     .executeTakeFirst()
   return moved.numUpdatedRows > 0n
@@ -263,22 +239,4 @@ export async function recoverDeliveries(trx: Trx, at: Instant, unconfirmedMax: n
       response: 'the program ended while the message was leaving',
     }))
     .execute()
-}
-
-function deliveryOf(row: Row<'delivery'>): Delivery {
-  return {
-    messageId: row.message_id,
-    issueId: row.issue_id,
-    recipient: row.recipient,
-    revision: row.revision,
-    state: row.state,
-    attempts: row.attempts,
-    unconfirmedCount: row.unconfirmed_count,
-    queuedAt: row.queued_at,
-    stateAt: row.state_at,
-    nextAttemptAt: row.next_attempt_at,
-    deferredAt: row.deferred_at,
-    replyCode: row.reply_code,
-    response: row.response,
-  }
 }

@@ -3,47 +3,25 @@
  * outage does not count as a failure of the message.
  */
 import type { Instant } from '../../domain/model.ts'
+import { type Model, modelsIn } from '../db/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { Row } from '../tables/tables.ts'
 
-export interface MailOutage {
-  /** The address of the mail server, such as `smtp://mail.example.com:587`. */
-  readonly server: string
-  /**
-   * `transient`: the outage passes by itself. `configuration`: the outage lasts until an operator changes a
-   * setting of leadsheet or of the server. `sender`: the server takes nothing from this sender.
-   */
-  readonly kind: Row<'mail_outage'>['kind']
-  readonly beganAt: Instant
-  readonly failures: number
-  readonly nextAttemptAt: Instant
-  readonly replyCode: number | null
-  readonly response: string
-}
+export type MailOutage = Model<'mail_outage'>
 
-export async function findMailOutage(db: Db, server: string): Promise<MailOutage | undefined> {
-  const row = await db.selectFrom('mail_outage').where('server', '=', server).selectAll().executeTakeFirst()
-  return row && outageOf(row)
+export function findMailOutage(db: Db, server: string): Promise<MailOutage | undefined> {
+  return modelsIn(db).selectFrom('mail_outage').where('server', '=', server).selectAll().executeTakeFirst()
 }
 
 /** Lists the outages of all mail servers. A server has an outage until it has been reached again. */
-export async function listMailOutages(db: Db): Promise<MailOutage[]> {
-  return (await db.selectFrom('mail_outage').selectAll().orderBy('began_at').execute()).map(outageOf)
+export function listMailOutages(db: Db): Promise<MailOutage[]> {
+  return modelsIn(db).selectFrom('mail_outage').selectAll().orderBy('beganAt').execute()
 }
 
-export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void> {
-  const row = {
-    kind: outage.kind,
-    began_at: outage.beganAt,
-    failures: outage.failures,
-    next_attempt_at: outage.nextAttemptAt,
-    reply_code: outage.replyCode,
-    response: outage.response,
-  }
-  await trx
+export async function saveMailOutage(trx: Trx, { server, ...outage }: MailOutage): Promise<void> {
+  await modelsIn(trx)
     .insertInto('mail_outage')
-    .values({ server: outage.server, ...row })
-    .onConflict((conflict) => conflict.column('server').doUpdateSet(row))
+    .values({ server, ...outage })
+    .onConflict((conflict) => conflict.column('server').doUpdateSet(outage))
     .execute()
 }
 
@@ -68,16 +46,4 @@ export async function reviewMailOutages(trx: Trx, server: string, at: Instant): 
 /** Deletes all outages once a mail server has answered, because no other mail server is in use. */
 export async function deleteMailOutages(trx: Trx): Promise<void> {
   await trx.deleteFrom('mail_outage').execute()
-}
-
-function outageOf(row: Row<'mail_outage'>): MailOutage {
-  return {
-    server: row.server,
-    kind: row.kind,
-    beganAt: row.began_at,
-    failures: row.failures,
-    nextAttemptAt: row.next_attempt_at,
-    replyCode: row.reply_code,
-    response: row.response,
-  }
 }

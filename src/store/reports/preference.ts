@@ -9,63 +9,37 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Instant } from '../../domain/model.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
+import { type Model, modelsIn } from '../db/model.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
-export interface PreferenceKey {
-  /** Capitals do not matter, as for mail servers. */
-  readonly address: string
-  readonly report: string
-}
+export type Preference = Model<'preference'>
+/** Capitals of the address do not matter, as for mail servers. */
+export type PreferenceKey = Pick<Preference, 'address' | 'report'>
 
-export interface Preference extends PreferenceKey {
-  readonly state: Row<'preference'>['state']
-  readonly changedAt: Instant
-  readonly changedBy: Row<'preference'>['changed_by']
-  readonly reason: string | null
-}
-
-export async function findPreference(
-  db: Db,
-  { address, report }: PreferenceKey,
-): Promise<Preference | undefined> {
-  const row = await db
+export function findPreference(db: Db, { address, report }: PreferenceKey): Promise<Preference | undefined> {
+  return modelsIn(db)
     .selectFrom('preference')
     .where('address', '=', address.toLowerCase())
     .where('report', '=', report)
     .selectAll()
     .executeTakeFirst()
-  return row && preferenceOf(row)
 }
 
 /** Lists by report and address; all reports if `report` is undefined. */
-export async function listPreferences(db: Db, report?: string): Promise<Preference[]> {
-  const all = db.selectFrom('preference').selectAll().orderBy('report').orderBy('address')
-  const rows = await (report === undefined ? all : all.where('report', '=', report)).execute()
-  return rows.map(preferenceOf)
+export function listPreferences(db: Db, report?: string): Promise<Preference[]> {
+  const all = modelsIn(db).selectFrom('preference').selectAll().orderBy('report').orderBy('address')
+  return (report === undefined ? all : all.where('report', '=', report)).execute()
 }
 
 export async function savePreference(trx: Trx, preference: Preference): Promise<void> {
-  const { address, report, state, changedAt, changedBy, reason } = preference
-  const choice = { state, changed_at: changedAt, changed_by: changedBy, reason }
-  await trx
+  const row = { ...preference, address: preference.address.toLowerCase() }
+  await modelsIn(trx)
     .insertInto('preference')
-    .values({ address: address.toLowerCase(), report, ...choice })
-    .onConflict((conflict) => conflict.columns(['address', 'report']).doUpdateSet(choice))
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['address', 'report']).doUpdateSet(row))
     .execute()
-}
-
-function preferenceOf(row: Row<'preference'>): Preference {
-  return {
-    address: row.address,
-    report: row.report,
-    state: row.state,
-    changedAt: row.changed_at,
-    changedBy: row.changed_by,
-    reason: row.reason,
-  }
 }
 
 /**

@@ -47,7 +47,7 @@ class Installation {
   }
 
   open(): string[] {
-    return this.alerts.filter(({ state }) => state === 'open').map(({ check }) => check)
+    return this.alerts.filter(({ state }) => state === 'open').map(({ checkId: check }) => check)
   }
 }
 
@@ -57,7 +57,8 @@ function problem(check: CheckId, change: Partial<Found> = {}): Found {
 
 /** Returns the alerts of an announcement: `+` raised, `!` reminded, `-` recovered. */
 function said(announcement: Announcement | null): string[] {
-  const each = (mark: string, alerts: readonly Alert[] = []) => alerts.map(({ check }) => mark + check)
+  const each = (mark: string, alerts: readonly Alert[] = []) =>
+    alerts.map(({ checkId: check }) => mark + check)
   return [
     ...each('+', announcement?.opened),
     ...each('!', announcement?.reminded),
@@ -249,10 +250,12 @@ describe('over random streams of problems', () => {
     const lasting = [...there.values()].map(({ failures: _, ...rest }) => rest)
     for (let quarter = 0; quarter < 20; quarter++) checkTelling(installation.tick(lasting, 15), knows)
     const open = installation.alerts.filter(({ state }) => state === 'open')
-    expect(open.map(({ check, subject }) => `${check} ${subject}`).sort()).toEqual([...there.keys()].sort())
+    expect(open.map(({ checkId: check, subject }) => `${check} ${subject}`).sort()).toEqual(
+      [...there.keys()].sort(),
+    )
     for (const { id } of open) expect(knows.get(id)).toBe('open')
     const untold = installation.alerts.filter(
-      ({ id, state, check }) =>
+      ({ id, state, checkId: check }) =>
         state === 'resolved' && knows.get(id) === 'open' && alertFacts(check).alert !== 'once',
     )
     expect(untold).toEqual([])
@@ -260,13 +263,13 @@ describe('over random streams of problems', () => {
 
   /** Checks that only unknown problems are raised, and only known ones are reminded or recovered. */
   function checkTelling(announcement: Announcement | null, knows: Map<number, 'open' | 'resolved'>): void {
-    for (const { id, check } of announcement?.opened ?? []) {
+    for (const { id, checkId: check } of announcement?.opened ?? []) {
       // A single event that comes again is a new one.
       if (alertFacts(check).alert !== 'once') expect(knows.get(id)).not.toBe('open')
       knows.set(id, 'open')
     }
     for (const { id } of announcement?.reminded ?? []) expect(knows.get(id)).toBe('open')
-    for (const { id, check } of announcement?.resolved ?? []) {
+    for (const { id, checkId: check } of announcement?.resolved ?? []) {
       expect(knows.get(id)).toBe('open')
       expect(alertFacts(check).alert).not.toBe('once')
       knows.set(id, 'resolved')
@@ -280,10 +283,10 @@ describe('over random streams of problems', () => {
     unknown: ReadonlySet<CheckId>,
   ): void {
     const live = installation.alerts.filter(({ state }) => state !== 'resolved')
-    const keys = live.map(({ check, subject }) => `${check} ${subject}`)
+    const keys = live.map(({ checkId: check, subject }) => `${check} ${subject}`)
     expect(new Set(keys).size).toBe(keys.length)
     const stale = live.filter(
-      ({ check, subject }) => !there.has(`${check} ${subject}`) && !unknown.has(check as CheckId),
+      ({ checkId: check, subject }) => !there.has(`${check} ${subject}`) && !unknown.has(check as CheckId),
     )
     expect(stale).toEqual([])
   }

@@ -324,7 +324,7 @@ it('a clock that was ahead for a while is told once for each time it was set', a
   await wakeAt(2, 'clock')
   for (let hour = 1; hour < 50; hour++) await wakeAt(hour * 60)
   const alerts = await listAlerts(store.db, 'all', 100)
-  expect(alerts.filter(({ check }) => check === 'clock_set')).toHaveLength(2)
+  expect(alerts.filter(({ checkId: check }) => check === 'clock_set')).toHaveLength(2)
 })
 
 it('a fault of the database goes to the webhook and the heartbeat monitor without the database', async () => {

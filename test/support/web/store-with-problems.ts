@@ -33,7 +33,7 @@ export async function fillWithProblems(store: Store): Promise<Lease> {
     await upsertAlerts(trx, [
       {
         id: 1,
-        check: 'job_stuck',
+        checkId: 'job_stuck',
         subject: 'sync',
         state: 'open',
         seen: 1,

@@ -30,7 +30,7 @@ recipients: [ana@example.com, { address: ben@example.com, name: Ben }]
 `
 const PROBLEM: Alert = {
   id: 7,
-  check: 'sync_late',
+  checkId: 'sync_late',
   subject: '',
   state: 'open',
   seen: 1,

@@ -70,7 +70,7 @@ async function openNamed(names: readonly string[]): Promise<Store> {
         ...at,
         ...told,
         id: index + 1,
-        check: 'sync_failing',
+        checkId: 'sync_failing',
         subject: name,
         message: name,
         hint: name,

@@ -59,7 +59,7 @@ async function scheduledRun(
 function notice(id: number, change: Partial<Alert> = {}): Alert {
   return {
     id,
-    check: 'sync_failing',
+    checkId: 'sync_failing',
     subject: '',
     state: 'open',
     seen: 3,
@@ -119,8 +119,8 @@ it('tells what is wrong with its remedy, once, and lets who may act say that the
   await wholeRun(store, 60 * 30)
   await store.write((trx) =>
     upsertAlerts(trx, [
-      notice(1, { check: 'sync_late', message: 'No sync has read all leads since 2026-11-20 08:00 UTC.' }),
-      notice(2, { check: 'job_stuck', subject: 'sync', acknowledgedAt: ago(5) }),
+      notice(1, { checkId: 'sync_late', message: 'No sync has read all leads since 2026-11-20 08:00 UTC.' }),
+      notice(2, { checkId: 'job_stuck', subject: 'sync', acknowledgedAt: ago(5) }),
     ]),
   )
   const text = await read()

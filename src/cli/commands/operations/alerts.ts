@@ -51,7 +51,7 @@ async function findAlerts(terminal: Terminal, { all, limit }: Options): Promise<
 }
 
 function alertText({ style }: Terminal, alert: Alert): string {
-  const { id, check, subject, message, hint, openedAt, resolvedAt, acknowledgedAt } = alert
+  const { id, checkId: check, subject, message, hint, openedAt, resolvedAt, acknowledgedAt } = alert
   const about = subject === '' ? '' : ` · ${subject}`
   const title = style(resolvedAt === null ? 'red' : 'green', `${alertFacts(check).title}${about}`)
   const since = formatInstant(openedAt)
@@ -62,7 +62,7 @@ function alertText({ style }: Terminal, alert: Alert): string {
 }
 
 export function alertJson(alert: Alert) {
-  const { id, check, subject, state, message, hint } = alert
+  const { id, checkId: check, subject, state, message, hint } = alert
   return {
     id,
     check,
@@ -83,6 +83,6 @@ async function acknowledge(terminal: Terminal, id: number): Promise<Result> {
   const alert = await acknowledgeAlert(store, id, new Date())
   return {
     data: alertJson(alert),
-    text: [`${alertFacts(alert.check).title}: acknowledged, no more reminders`],
+    text: [`${alertFacts(alert.checkId).title}: acknowledged, no more reminders`],
   }
 }

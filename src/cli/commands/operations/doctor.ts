@@ -152,7 +152,7 @@ async function* checkData(
     checks.push(...database.flatMap((part) => resultsOf(part, isNew)))
     const known = new Set(parts.flatMap(({ findings }) => findings.map(({ check }) => check as string)))
     const alerts = await listAlerts(store.db, 'open', ALERTS_MAX)
-    for (const { id, check, message, hint } of alerts.filter((alert) => !known.has(alert.check)))
+    for (const { id, checkId: check, message, hint } of alerts.filter((alert) => !known.has(alert.checkId)))
       checks.push(warn('alert', `No. ${id}, ${alertFacts(check).title}: ${message}`, hint))
     isRunning = (await readFacts(installation, {}, now).daemonState()) === 'alive'
     return ok('database', nameOf(place))

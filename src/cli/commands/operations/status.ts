@@ -109,7 +109,7 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
 /** Formats open alerts: `2 open: sync failing, disk nearly full`. Returns null if there are none. */
 function alertsText(alerts: Status['alerts']): string | null {
   if (alerts.length === 0) return null
-  const titles = [...new Set(alerts.map(({ check }) => alertFacts(check).title))]
+  const titles = [...new Set(alerts.map(({ checkId: check }) => alertFacts(check).title))]
   return `${alerts.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
 }
 

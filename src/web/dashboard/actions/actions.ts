@@ -71,7 +71,11 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
   },
 
   acknowledge: async ({ work }, form) => {
-    const { check } = await acknowledgeAlert(work.store, numberIn(form, 'alert', 'alerts list'), work.now())
+    const { checkId: check } = await acknowledgeAlert(
+      work.store,
+      numberIn(form, 'alert', 'alerts list'),
+      work.now(),
+    )
     return { done: `${alertFacts(check).title}: there are no more reminders of it.` }
   },
 

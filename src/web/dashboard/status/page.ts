@@ -104,7 +104,7 @@ async function readFindings(db: Db, { checks }: Health, canAct: boolean) {
   )
   const found = checks.filter((result) => !isCovered(result, alerts)).flatMap(findingOf)
   const alertFindings = alerts.map((alert) =>
-    fromAlert(alert, failing.has(alertFacts(alert.check).part) ? 'fail' : 'warn', canAct),
+    fromAlert(alert, failing.has(alertFacts(alert.checkId).part) ? 'fail' : 'warn', canAct),
   )
   return { findings: [...found, ...alertFindings].sort((a, b) => weightOf(a) - weightOf(b)) }
 }
@@ -113,7 +113,7 @@ async function readFindings(db: Db, { checks }: Health, canAct: boolean) {
 function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): boolean {
   return findings.every(({ check }) =>
     alerts.some((alert) =>
-      CHECKS[check].alert === undefined ? alertFacts(alert.check).part === what : alert.check === check,
+      CHECKS[check].alert === undefined ? alertFacts(alert.checkId).part === what : alert.checkId === check,
     ),
   )
 }
@@ -125,7 +125,7 @@ function findingOf({ what, status, found, remedy }: PartResult) {
 }
 
 function fromAlert(alert: Alert, kind: 'warn' | 'fail', canAct: boolean) {
-  const { id, check, subject, openedAt, acknowledgedAt } = alert
+  const { id, checkId: check, subject, openedAt, acknowledgedAt } = alert
   const { title } = alertFacts(check)
   return {
     kind,

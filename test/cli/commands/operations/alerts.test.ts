@@ -16,7 +16,7 @@ const AT = '2026-11-21T06:00:00.000Z'
 async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
   const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))
-  const row: Omit<Alert, 'id' | 'check' | 'state' | 'message' | 'resolvedAt'> = {
+  const row: Omit<Alert, 'id' | 'checkId' | 'state' | 'message' | 'resolvedAt'> = {
     subject: '',
     seen: 1,
     hint: 'do this',
@@ -29,11 +29,11 @@ async function installation(env: Readonly<Record<string, string>> = {}): Promise
   }
   await store.write((trx) =>
     upsertAlerts(trx, [
-      { ...row, id: 1, check: 'disk_low', state: 'resolved', message: 'It was full.', resolvedAt: AT },
+      { ...row, id: 1, checkId: 'disk_low', state: 'resolved', message: 'It was full.', resolvedAt: AT },
       {
         ...row,
         id: 2,
-        check: 'sync_failing',
+        checkId: 'sync_failing',
         state: 'open',
         message: 'The last 3 syncs failed.',
         resolvedAt: null,

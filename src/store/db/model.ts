@@ -1,0 +1,21 @@
+/** Rows as models: the columns of a table in camelCase. Their meanings stand in `store/tables`. */
+import { CamelCasePlugin, type Kysely, type Selectable } from 'kysely'
+import type { Tables } from '../tables/tables.ts'
+import type { Db } from './store.ts'
+
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
+
+type Models = {
+  [T in keyof Tables]: { [Column in keyof Tables[T] as CamelCase<Column>]: Tables[T][Column] }
+}
+
+export type Model<T extends keyof Tables> = Readonly<Selectable<Models[T]>>
+
+const CAMEL_CASE = new CamelCasePlugin()
+
+/** The same database, for queries that name columns in camelCase and return models. Raw SQL stays as it is. */
+export function modelsIn(db: Db): Kysely<Models> {
+  return db.withPlugin(CAMEL_CASE) as unknown as Kysely<Models>
+}
