@@ -6,12 +6,11 @@
 import type { Config } from '../config/config.ts'
 import { requireDaemon } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
+import { errorText, type LeadsheetError } from '../errors.ts'
 import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'
 import { openPoster } from '../jobs/alerts/http-post.ts'
 import { alertWithoutStore, runAlerts } from '../jobs/alerts/run.ts'
 import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
-import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
 import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { createOutboxTask } from '../jobs/outbox/send-due.ts'
@@ -22,15 +21,13 @@ import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish-snapshot.ts'
-import type { SyncDeps } from '../jobs/sync/run-sync.ts'
-import { askSync, type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
+import { type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import type { Log } from '../log.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openPgBossQueue } from '../queue/pg-boss.ts'
 import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/send-limits.ts'
-import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
 import { openAlerts } from './alert-settings.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
@@ -148,7 +145,6 @@ export async function openConfiguredDaemon(
     }
   })
   const schedules = schedulesIn(config, templates, work, publishing)
-  let wake = (): void => undefined
   const eventWorker = createEventWorker({
     source,
     store,
@@ -157,7 +153,6 @@ export async function openConfiguredDaemon(
     wantsDetails: config.enrichment !== null,
     concurrency: EVENTS_AT_ONCE,
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
-    syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
   })
   const events = isShared ? createSerialTask(queue, 'events', eventWorker.applyAll) : eventWorker
   const intake = createWebhookIntake({ store, now, wake: isShared ? events.wake : eventWorker.wakeSoon })
@@ -180,7 +175,6 @@ export async function openConfiguredDaemon(
   return {
     async run(signal, onStarted) {
       const started = await startDaemon(daemon, signal)
-      wake = started.wake
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
         const served = { ...started, work, schedules, intake }
@@ -201,29 +195,6 @@ export async function openConfiguredDaemon(
       }
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  }
-}
-
-/** Returns functions that start a sync, or look for a due or running sync; null if no sync is scheduled. */
-function changeSyncsOf(
-  { store, now }: Pick<SyncDeps, 'store' | 'now'>,
-  schedules: readonly Schedule[],
-  wake: () => void,
-): ChangeSyncs | null {
-  const schedule = schedules.find(({ name }) => name === 'sync')
-  if (schedule === undefined) return null
-  return {
-    isOpen: () => isAnyOpen(store.db, schedule.name, now().toISOString()),
-    async ask() {
-      try {
-        await askSync(store, schedule, now)
-      } catch (thrown) {
-        if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return false
-        throw thrown
-      }
-      wake()
-      return true
-    },
   }
 }
 

@@ -280,22 +280,6 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a scan takes a lead for known that an event has changed meanwhile',
-    edits: [
-      {
-        find: `    memory.known.forget(no)
-    memory.readByEvents.add(no)`,
-        replace: '',
-      },
-    ],
-    caughtBy: [
-      {
-        title: 'is not undone by a record that is again what the scan knew before',
-        because: /AssertionError: expected \[ '\w+', 'won' \] to deeply equal/,
-      },
-    ],
-  },
-  {
     name: 'a reader goes on behind a page that a crash of PostgreSQL took away',
     edits: [
       {

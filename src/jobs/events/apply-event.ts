@@ -15,7 +15,6 @@ import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerpr
 import type { FoundLead } from '../../store/leads/lead.ts'
 import { findLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
-import { noteReadByEvent } from '../../store/sync/scan.ts'
 import { forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 import { isQuarantined, isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
@@ -95,8 +94,8 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
 
 /**
  * Stores the result and removes the event from the queue. Does not wait for the disk: if a power cut loses
- * this write, the event is in the queue again and is applied again. Writes nothing before the first sync has
- * loaded the leads.
+ * this write, the event is in the queue again and is applied again. Writes nothing while events have to wait
+ * for a sync.
  */
 async function finish(
   { store, now }: ApplyDeps,
@@ -172,7 +171,6 @@ async function keepLead(
     const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? seen.at }
     await saveDetails(trx, [{ lead: known, detail }], seen)
   }
-  await noteReadByEvent(trx, no, isLate)
   return change
 }
 
@@ -184,7 +182,6 @@ async function keepQuarantinedLead(
   await saveQuarantinedRecords(trx, [quarantined], seen.at)
   const nos = await findLeadNos(trx, quarantined.id === null ? [] : [quarantined.id])
   await forgetFingerprints(trx, [...nos.values()])
-  for (const no of nos.values()) await noteReadByEvent(trx, no)
 }
 
 /**
@@ -199,6 +196,5 @@ async function keepDeletedLead(
 ): Promise<{ outcome: 'deleted' | 'not_found'; problem: null }> {
   if (calledDeleted === undefined || calledDeleted.isDeleted) return { outcome: 'not_found', problem: null }
   await markDeleted(trx, [calledDeleted], seen)
-  await noteReadByEvent(trx, calledDeleted.no)
   return { outcome: 'deleted', problem: null }
 }

@@ -8,10 +8,8 @@ import type { ErrorCode } from '../../errors.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
-import type { Store } from '../../store/db/store.ts'
 import type { QueuedEvent } from '../../store/events/event.ts'
 import {
-  countAskedLeads,
   dequeueEvent,
   finishEvents,
   listQueued,
@@ -20,14 +18,13 @@ import {
 } from '../../store/events/event.ts'
 import { isOtherAddress, readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import { MINUTE_MS } from '../../time.ts'
-import type { Source } from '../../upstream/source.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import type { SerialTask } from '../schedule/serial-task.ts'
 import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
-/** The wait before the task looks again at leads that wait for a sync or for the rate limit. */
+/** The longest wait before the task looks again at leads that wait for the rate limit. */
 const LOOK_AGAIN_MS = 1_000
 /**
  * The number of failures in a row after which the cause is taken to be the upstream, and not a single lead.
@@ -43,8 +40,7 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set([
   'api_unreachable',
 ])
 
-export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
-  readonly source: ApplyDeps['source']
+export interface EventWorkerDeps extends ApplyDeps {
   readonly log: Log
   readonly concurrency: number
   /** The maximum number of leads that are requested within ten seconds. */
@@ -61,7 +57,6 @@ export interface EventWorker extends SerialTask {
 /** The task must be woken each minute and after each sync. */
 export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
-  const areLeftToSync = createEventOverflow(deps)
   const rateLimit = createRateLimit(deps.perTenSeconds, 10_000)
   let looking: NodeJS.Timeout | undefined
   const inFlight = new Map<QueuedEvent, Promise<void>>()
@@ -96,8 +91,8 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     if (notBefore !== null && notBefore > at.toISOString()) return
     const keys = [...inFlight.keys()]
     const waitMs = rateLimit.msToWait(at)
-    const askedLeads = (await areLeftToSync()) || waitMs > 0
-    lookAgain(askedLeads ? Math.min(waitMs || LOOK_AGAIN_MS, LOOK_AGAIN_MS) : null)
+    const askedLeads = waitMs > 0
+    lookAgain(askedLeads ? Math.min(waitMs, LOOK_AGAIN_MS) : null)
     for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
       if (until.aborted) return
       if (row.resource === 'lead' && row.record === null) rateLimit.take(at)
@@ -187,41 +182,5 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
       }
       turn.abort()
     },
-  }
-}
-
-/** More waiting leads than this are left to a sync, because one page of the list contains a hundred leads. */
-const BURST_LEADS = 500
-const PAUSE_MS = 60_000
-
-export interface ChangeSyncs {
-  /** Returns false if another sync is running. */
-  ask(): Promise<boolean>
-  isOpen(): Promise<boolean>
-}
-
-interface EventOverflowDeps {
-  readonly source: Pick<Source, 'has'>
-  readonly store: Store
-  readonly now: () => Date
-  /** Null if the upstream has no incremental list or no sync is scheduled. */
-  readonly syncs: ChangeSyncs | null
-}
-
-/**
- * Creates a function that returns whether the waiting leads are left to an incremental sync at present, instead of
- * one request for each, and may start this sync: if there are very many, or if the upstream does not offer single
- * leads. Many leads that a sync has not read are read one by one until the next sync is started.
- */
-function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): () => Promise<boolean> {
-  let nextSyncAtMs = 0
-  return async () => {
-    const canAsk = source.has('lead')
-    const most = canAsk ? BURST_LEADS : 0
-    if (syncs === null || (await countAskedLeads(store.db, most + 1)) <= most) return !canAsk
-    if (await syncs.isOpen()) return true
-    if (now().getTime() < nextSyncAtMs) return !canAsk
-    nextSyncAtMs = now().getTime() + PAUSE_MS
-    return (await syncs.ask()) || !canAsk
   }
 }

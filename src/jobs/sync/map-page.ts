@@ -1,15 +1,12 @@
 /**
  * Maps the records of a page to leads. A record whose fingerprint (a hash of its bytes) is stored is
- * unchanged and is skipped, unless an event has changed the stored lead since the page was requested.
+ * unchanged and is skipped.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Trx } from '../../store/db/store.ts'
-import { queueLeads } from '../../store/events/event.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
-import { isCutToSecond } from '../../store/leads/lead-row.ts'
-import { findReadByEvents } from '../../store/sync/scan.ts'
 import type { Tombstones } from '../../store/sync/soft-delete.ts'
 import { isQuarantined, isTombstone } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
@@ -38,7 +35,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   const quarantined: QuarantinedRecord[] = []
   const deleted = new Map<string, Instant | null>()
   for (const record of records) {
-    // The fingerprint is looked up again, because other pages were written since this page was fetched.
+    // The fingerprint is looked up again, because another page was written since this page was fetched.
     const no = findKnown(record.high, record.low)
     if (no !== null) {
       known.add(no)
@@ -62,54 +59,21 @@ export function idsOf(source: Source, records: readonly RawRecord[]): string[] {
   return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }
 
-/**
- * Maps leads that were skipped as unchanged, if the store may now contain another state. There are two kinds
- * of such leads: leads that are on the page twice (once unchanged and once changed), and leads that were read
- * because of an event after the page was requested.
- */
-export async function remapChanged(
+/** Maps leads that are on the page twice, once unchanged and once changed, from both records. */
+export async function remapRepeated(
   trx: Trx,
-  run: SyncRun,
+  { source }: SyncRun,
   page: MappedPage,
-  memory: ScanState,
+  { known }: ScanState,
 ): Promise<MappedPage> {
-  const nos =
-    page.known.length === 0 ? [] : await findLeadNos(trx, [...leadIdsOf(page), ...quarantinedIdsOf(page)])
+  if (page.known.length === 0) return page
+  const nos = await findLeadNos(trx, [...leadIdsOf(page), ...quarantinedIdsOf(page)])
   const repeated = new Set(nos.values())
-  const again = new Set(page.known.filter((no) => repeated.has(no) || memory.readByEvents.has(no)))
-  const mapped =
-    again.size === 0
-      ? page
-      : mapPage(run.source, page.records, (high, low) => {
-          const no = memory.known.find(high, low)
-          return no !== null && again.has(no) ? null : no
-        })
-  return memory.readByEvents.size === 0 ? mapped : askInstead(trx, run, mapped)
-}
-
-/**
- * Queues a separate read for leads that were also read because of an event, if it is unclear whether the
- * page's record is newer than the stored lead. It is unclear if the record has no time of change, or has the
- * stored one in whole seconds, or if the stored lead is deleted. The page's records of these leads are
- * ignored.
- */
-async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
-  if (!run.source.has('lead')) return page
-  const read = await findReadByEvents(trx, leadIdsOf(page))
-  const unclear = page.leads.filter(({ id, updatedAt }) => {
-    const other = read.get(id)
-    if (other === undefined) return false
-    return updatedAt === null || other.isDeleted || isCutToSecond(updatedAt, other.updatedAt)
+  if (!page.known.some((no) => repeated.has(no))) return page
+  return mapPage(source, page.records, (high, low) => {
+    const no = known.find(high, low)
+    return no !== null && repeated.has(no) ? null : no
   })
-  if (unclear.length === 0) return page
-  const ids = new Set(unclear.map(({ id }) => id))
-  await queueLeads(trx, [...ids], run.now().toISOString())
-  const nos = [...ids].flatMap((id) => read.get(id)?.no ?? [])
-  return {
-    ...page,
-    known: [...new Set([...page.known, ...nos])],
-    leads: page.leads.filter(({ id }) => !ids.has(id)),
-  }
 }
 
 /** Lists the ids that more than one record of the page has, if the records cannot be states of one lead. */

@@ -16,7 +16,7 @@ import type { RawPage } from '../../upstream/source.ts'
 import { idsOf } from './map-page.ts'
 import { type Ask, type LastPage, proveEnd } from './refused-page.ts'
 import { isAllRead, isTotalReached } from './scan-result.ts'
-import type { ReadPage, ScanWriter } from './scan-writer.ts'
+import type { ReadPage } from './scan-writer.ts'
 import { pageSizeOf, type SyncRun } from './sync-context.ts'
 
 /** The number of pages in a row without a new lead after which the list counts as endless. */
@@ -36,11 +36,11 @@ export interface PassEnd {
 
 interface ScanReader extends Disposable {
   /**
-   * Returns the next page, or the end of the pass. The page after it is fetched meanwhile. The page before must
-   * have been added to the writer.
+   * Returns the next page, or the end of the pass. The page after it is fetched meanwhile.
+   * @param scan the scan after the page before, which was written
    * @throws LeadsheetError api_*, run_interrupted
    */
-  next(): Promise<ReadPage | PassEnd>
+  next(scan: Scan): Promise<ReadPage | PassEnd>
 }
 
 interface PageBefore {
@@ -60,12 +60,7 @@ interface PageBefore {
 type Place = 'there' | 'moved' | 'elsewhere'
 
 /** @param findKnown finds records that have not changed, which are not parsed */
-export function createScanReader(
-  run: SyncRun,
-  begun: Scan,
-  writer: ScanWriter,
-  findKnown: FindKnown,
-): ScanReader {
+export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown): ScanReader {
   const { source, options } = run
   const { paging, limits } = source.profile
   const stop = new AbortController()
@@ -88,16 +83,18 @@ export function createScanReader(
   let last: LastPage | null = null
   let before: PageBefore | null = null
   let ahead = fetchPage(rewind(paging, position, overlap))
+  let scan = begun
 
   return {
-    async next() {
-      const end = await judgeBefore()
+    async next(written) {
+      scan = written
+      const end = judgeBefore()
       if (end !== null) return end
       for (;;) {
         const page = await ahead.catch(onFailure)
         // The run may have been stopped after the page arrived.
         options.signal.throwIfAborted()
-        if (page === null) return { scan: writer.scan, stop: 'past_end' }
+        if (page === null) return { scan, stop: 'past_end' }
         if (looks > 1 && page.records.length > 0) {
           // Pages between the last empty one and this one were not read.
           lookBehind(endedAt)
@@ -114,14 +111,13 @@ export function createScanReader(
   }
 
   /** Returns the end that the page before has proved, now that it is written; null if it has proved none. */
-  async function judgeBefore(): Promise<PassEnd | null> {
+  function judgeBefore(): PassEnd | null {
     if (before === null) return null
     const { page, next, isLoop, isRepeat, isOverlapping, mayLook } = before
-    const { scan } = writer
     if (next === null) return endOf(run, scan, page)
     if (isLoop) return { scan, stop: 'loop', error: looping(next) }
     if (looks > 0) return null
-    if (!writer.isWaiting && scan.idle_pages > 0) {
+    if (scan.idle_pages > 0) {
       // If pages overlap, known rows on a short page are those that new rows pushed down.
       const isLast = isRepeat || isOverlapping ? isAllRead(scan) : isTotalReached(scan)
       if (isNumbered(paging) && (isLast || before.looks > 0)) {
@@ -134,8 +130,7 @@ export function createScanReader(
       if (scan.idle_pages >= IDLE_PAGES_MAX) return { scan, stop: 'loop', error: standing(scan) }
     }
     if (scan.pass_pages < limits.max_pages) return null
-    const written = await writer.flush()
-    return { scan: written, stop: 'page_cap', error: endless(written) }
+    return { scan, stop: 'page_cap', error: endless(scan) }
   }
 
   function lookBehind(at: string | null): void {
@@ -146,7 +141,7 @@ export function createScanReader(
 
   /** Returns null if the failure means that the list has ended, or the page if it could be read after all. */
   async function onFailure(thrown: unknown): Promise<RawPage | null> {
-    return proveEnd(run, ask, await writer.flush(), filters, { last, position, overlap }, thrown)
+    return proveEnd(run, ask, scan, filters, { last, position, overlap }, thrown)
   }
 
   /**
@@ -163,7 +158,7 @@ export function createScanReader(
 
   function goBack(): boolean {
     // In a list without an order there is no earlier place at which the rows went on.
-    const canRewind = writer.scan.is_unordered === 0 && overlap < tail.length * REWIND_MAX
+    const canRewind = scan.is_unordered === 0 && overlap < tail.length * REWIND_MAX
     if (!canRewind || Number(position) <= overlap) return false
     frontier = Math.max(frontier, Number(position))
     overlap *= REWIND_FACTOR
@@ -172,13 +167,11 @@ export function createScanReader(
     return true
   }
 
-  async function takePage(page: RawPage, place: Place): Promise<ReadPage | PassEnd> {
+  function takePage(page: RawPage, place: Place): ReadPage | PassEnd {
     const { records } = page
     const isEmpty = records.length === 0
-    // Only when all pages are written is it known whether the total is reached.
-    const scan = isEmpty || page.next === null ? await writer.flush() : writer.scan
     const isRewound = overlap > tail.length
-    const named = isRewound && !isEmpty ? page.next : nextPosition(scan, page)
+    const named = isRewound && !isEmpty ? page.next : nextPosition(page)
     const mayLook = maySeemLast(run, scan, page, looks)
     const isLook = named === null && mayLook
     const at = rewind(paging, position, overlap)
@@ -225,7 +218,7 @@ export function createScanReader(
    * Null on the last page: an overlapping one without a row after the current position, an empty one at the
    * total.
    */
-  function nextPosition(scan: Scan, { next, records }: RawPage): string | null {
+  function nextPosition({ next, records }: RawPage): string | null {
     if (next === null || (records.length === 0 && isTotalReached(scan))) return null
     return overlap > 0 && Number(next) <= Number(position) ? null : next
   }

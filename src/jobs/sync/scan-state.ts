@@ -14,7 +14,7 @@ import {
   listQuarantinedRecords,
 } from '../../store/leads/quarantined-record.ts'
 import type { Scan, SeenLeads } from '../../store/sync/scan.ts'
-import { listOlderNos, listReadByEvents, loadSeenLeads } from '../../store/sync/scan.ts'
+import { listOlderNos, loadSeenLeads } from '../../store/sync/scan.ts'
 import type { FieldSample } from '../../store/sync/schema-drift.ts'
 import { saveFields } from '../../store/sync/schema-drift.ts'
 import { listMissingLeads } from '../../store/sync/soft-delete.ts'
@@ -37,9 +37,6 @@ export interface ScanState {
   readonly unsureTombstones: Map<string, Instant | null>
   /** A lead's quarantine ends when a page contains a record of it that can be mapped. */
   hasQuarantined: boolean
-  /** The last loaded note of a lead that was read because of an event (`store/sync/scan.ts`). */
-  eventSeq: number
-  readonly readByEvents: Set<number>
   readonly sharedIds: Set<string>
   /** True if the scan found leads that changed since it began, or if pages of an earlier run may have had some. */
   hasChanges: boolean
@@ -48,16 +45,6 @@ export interface ScanState {
   readonly unsure: UnsureTally
   /** Null if the store already contains leads. */
   readonly firstLoad: FirstLoad | null
-}
-
-/** Leads read because of events are mapped again, because the page may be older than the store. */
-export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
-  for (const { seq, no } of await listReadByEvents(trx, memory.eventSeq)) {
-    memory.known.forget(no)
-    memory.readByEvents.add(no)
-    memory.eventSeq = seq
-    memory.hasQuarantined = true
-  }
 }
 
 /**
@@ -80,8 +67,6 @@ export async function loadScanState(
     older: new Set(await listOlderNos(db)),
     unsureTombstones: new Map(),
     hasQuarantined: await hasQuarantinedLeads(db),
-    eventSeq: 0,
-    readByEvents: new Set(),
     sharedIds: new Set(),
     hasChanges: scan.pages > 0,
     changedAhead: new Set(),

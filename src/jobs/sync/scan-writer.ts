@@ -1,7 +1,6 @@
 /**
  * Writes pages of leads, each with the cursor behind it: after a crash, either a page and its cursor are stored
- * or neither is. Pages on which little has changed wait and share a transaction, because a transaction costs
- * more than the writing of a few leads.
+ * or neither is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../../domain/model.ts'
@@ -26,12 +25,11 @@ import {
   type MappedPage,
   mapPage,
   quarantinedIdsOf,
-  remapChanged,
+  remapRepeated,
   sharedIdsOn,
 } from './map-page.ts'
 import { noteOlderRecords, type OlderRecords } from './older-records.ts'
 import type { ScanState } from './scan-state.ts'
-import { noteEvents } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 import { writePageUnderLease } from './sync-context.ts'
 
@@ -39,11 +37,6 @@ export const CLOCK_SKEW_MS = 2 * 60_000
 
 /** The partial sign of a page with leads behind a page that seemed to be the last of a numbered list. */
 export const BEHIND_END = 'leads behind what seemed to be the last page'
-
-const WAITING_PAGES = 8
-const WAITING_LEADS = 200
-/** They are also written when the first of them has waited this long. */
-const WAITING_MS = 500
 
 export interface ReadPage
   extends Pick<
@@ -54,69 +47,40 @@ export interface ReadPage
   readonly isBehindEnd: boolean
 }
 
-export interface ScanWriter {
-  /** The scan after all pages. Of pages that wait, it has only the cursor and the number of pages. */
-  readonly scan: Scan
-  readonly isWaiting: boolean
-  /**
-   * Writes the page, or lets it wait.
-   * @throws LeadsheetError api_unexpected if none of its records has an id; it is then left out
-   */
-  add(page: ReadPage): Promise<void>
-  flush(): Promise<Scan>
-}
-
-interface WaitingPage {
-  readonly read: ReadPage
-  readonly mapped: MappedPage
-}
-
-/** @param memory must not be used any more after a write has failed, because it then has what is not stored */
-export function createScanWriter(run: SyncRun, begun: Scan, memory: ScanState): ScanWriter {
-  let written = begun
-  let waiting: WaitingPage[] = []
-  let waitsSinceMs = 0
-
-  function scanNow(): Scan {
-    const last = waiting.at(-1)
-    if (last === undefined) return written
-    return { ...written, cursor: last.read.cursor, pass_pages: written.pass_pages + waiting.length }
-  }
-
-  async function flush(): Promise<Scan> {
-    const pages = waiting
-    waiting = []
-    const last = pages.at(-1)
-    if (last === undefined) return written
-    const done = await writePages(run, written, pages, memory)
-    written = done.scan
-    const progress = { pages: done.pages, done: begun.seen + done.seen, total: last.read.total }
-    run.options.onProgress?.({ part: 'leads', ...progress })
-    return written
-  }
-
-  return {
-    get scan() {
-      return scanNow()
-    },
-    get isWaiting() {
-      return waiting.length > 0
-    },
-    async add(read) {
-      const mapped = mapPage(run.source, read.records, memory.known.find)
-      observe(memory, mapped)
-      // Lets other tasks run, because the mapping and writing of a page does not pause for them.
-      await nextTurn()
-      if (waiting.length === 0) waitsSinceMs = performance.now()
-      const page = { read, mapped }
-      const mayWait = isQuiet(page, written, waiting, memory)
-      waiting.push(page)
-      const leads = waiting.reduce((sum, each) => sum + each.mapped.leads.length, 0)
-      const isFull = waiting.length >= WAITING_PAGES || leads >= WAITING_LEADS
-      if (!mayWait || isFull || performance.now() - waitsSinceMs > WAITING_MS) await flush()
-    },
-    flush,
-  }
+/**
+ * Writes a page, and with it the place behind it in the list.
+ * @param memory must not be used any more after a write has failed, because it then has what is not stored
+ * @returns the scan after the page
+ * @throws LeadsheetError api_unexpected if none of its records has an id; the page is then left out
+ */
+export async function writePage(
+  run: SyncRun,
+  before: Scan,
+  read: ReadPage,
+  memory: ScanState,
+): Promise<Scan> {
+  const mapped = mapPage(run.source, read.records, memory.known.find)
+  observe(memory, mapped)
+  // Lets other tasks run, because the mapping and writing of a page does not pause for them.
+  await nextTurn()
+  const isAllNew = isForFirstLoad(mapped, memory)
+  if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
+  const done = await writePageUnderLease(run, async (trx) => {
+    await checkNoCrash(trx, memory.crashMarker)
+    const seen: Observation = { runId: run.runId, at: run.now().toISOString() }
+    const page = isAllNew ? mapped : await remapRepeated(trx, run, mapped, memory)
+    const written = await writeRecords(trx, before, page, isAllNew, memory, seen)
+    const { scan, counts } = await noteProgress(trx, run, before, read, page, written, memory)
+    await saveScan(trx, scan, seen.at)
+    const { pages } = await addCounts(trx, run.runId, { ...counts, pages: 1 })
+    return { scan, pages }
+  })
+  run.options.onProgress?.({ part: 'leads', pages: done.pages, done: done.scan.seen, total: read.total })
+  // The first turn of the event loop ends before the network is polled, and the second turn ends after that.
+  // Otherwise pages that have already arrived would be stored without a pause.
+  await nextTurn()
+  await nextTurn()
+  return done.scan
 }
 
 function observe(memory: ScanState, { records, recordOf, leads }: MappedPage): void {
@@ -125,61 +89,6 @@ function observe(memory: ScanState, { records, recordOf, leads }: MappedPage): v
   const isMapped = new Set(recordOf.values())
   memory.unsure.note(leads)
   memory.watch.observe(records.filter((record) => record.known !== null || isMapped.has(record)))
-}
-
-/**
- * Returns whether a page may wait: a further page follows, no row has moved, and at least as many leads are
- * unchanged as others. The first unchanged lead must be new to the pass, so that pages of a list that repeats
- * itself do not wait.
- */
-function isQuiet(
-  { read, mapped }: WaitingPage,
-  scan: Scan,
-  waiting: readonly WaitingPage[],
-  memory: ScanState,
-): boolean {
-  const isPlain = read.cursor !== null && read.tail.length === 0 && !read.hasMoved && !read.isBroken
-  const [no] = mapped.known
-  if (!isPlain || no === undefined || mapped.known.length < mapped.leads.length) return false
-  return (
-    memory.seenLeads.passOf(no) !== scan.pass && !waiting.some((other) => other.mapped.known.includes(no))
-  )
-}
-
-interface WrittenPages {
-  readonly scan: Scan
-  readonly pages: number
-  readonly seen: number
-}
-
-/** Writes pages in one transaction, one after the other. */
-async function writePages(
-  run: SyncRun,
-  before: Scan,
-  pages: readonly WaitingPage[],
-  memory: ScanState,
-): Promise<WrittenPages> {
-  const isAllNew = pages.every(({ mapped }) => isForFirstLoad(mapped, memory))
-  if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
-  const done = await writePageUnderLease(run, async (trx) => {
-    await checkNoCrash(trx, memory.crashMarker)
-    if (!isAllNew) await noteEvents(trx, memory)
-    const seen: Observation = { runId: run.runId, at: run.now().toISOString() }
-    let scan = before
-    const counts: LeadCounts[] = []
-    for (const [index, { read, mapped }] of pages.entries()) {
-      const page = index === 0 ? mapped : mapPage(run.source, read.records, memory.known.find)
-      const stored = isAllNew ? page : await remapChanged(trx, run, page, memory)
-      const written = await writeRecords(trx, scan, stored, isAllNew, memory, seen)
-      const progress = await noteProgress(trx, run, scan, read, stored, written, memory)
-      scan = progress.scan
-      counts.push(progress.counts)
-    }
-    await saveScan(trx, scan, seen.at)
-    return { scan, ...(await addCounts(trx, run.runId, sumOf(counts))) }
-  })
-  await haveOthersServed()
-  return done
 }
 
 function isForFirstLoad(page: MappedPage, { firstLoad }: ScanState): boolean {
@@ -247,19 +156,6 @@ async function noteProgress(
   return { scan, counts }
 }
 
-function sumOf(pages: readonly LeadCounts[]): LeadCounts & { readonly pages: number } {
-  const sum = (of: keyof LeadCounts): number => pages.reduce((total, counts) => total + counts[of], 0)
-  return {
-    pages: pages.length,
-    seen: sum('seen'),
-    inserted: sum('inserted'),
-    updated: sum('updated'),
-    unchanged: sum('unchanged'),
-    deleted: sum('deleted'),
-    quarantined: sum('quarantined'),
-  }
-}
-
 /**
  * Notes whether a page has leads that changed since the scan began. A time in the future may come from a wrong clock,
  * so it does not tell when the lead changed. If several leads have such times, the clock of the upstream may be ahead.
@@ -269,8 +165,7 @@ function noteChanges(run: SyncRun, scan: Scan, { saved }: Written, memory: ScanS
   const now = run.now().getTime() - (run.source.clockAheadMs() ?? 0)
   const until = new Date(now + CLOCK_SKEW_MS).toISOString()
   for (const { no, lead, change } of saved) {
-    const isChanged = change !== 'unchanged' || memory.readByEvents.has(no)
-    if (!isChanged || lead.updatedAt === null || lead.updatedAt < from) continue
+    if (change === 'unchanged' || lead.updatedAt === null || lead.updatedAt < from) continue
     if (lead.updatedAt > until) memory.changedAhead.add(no)
     if (lead.updatedAt <= until || memory.changedAhead.size > 1) memory.hasChanges = true
   }
@@ -309,13 +204,6 @@ function hasHeldStill({ lead, change }: SavedLead, scan: Scan, isSeen: boolean):
   const at = lead.updatedAt ?? lead.createdAt
   if (at === null) return change !== 'updated'
   return at < bornSince(scan.started_at) && !(isSeen && change === 'updated')
-}
-
-/** Lets other tasks run. Otherwise pages that have already arrived would be stored without a pause. */
-async function haveOthersServed(): Promise<void> {
-  // The first turn of the event loop ends before the network is polled, and the second turn ends after that.
-  await nextTurn()
-  await nextTurn()
 }
 
 interface Written extends OlderRecords {
@@ -357,7 +245,7 @@ async function writeRecords(
     ...saved.filter(({ lead }) => isReadAnew(lead)).map(({ no }) => no),
   ]
   await forgetFingerprints(trx, unknown)
-  const tombstoned = isAllNew ? [] : await findTombstoned(trx, page.deleted, memory.readByEvents)
+  const tombstoned = isAllNew ? [] : await findTombstoned(trx, page.deleted)
   // A whole list may have a live record of the lead on any page, so an unsure tombstone waits for its end.
   const isSure = ({ isNewer }: { isNewer: boolean }): boolean => isNewer || scan.mode === 'incremental'
   const sure = tombstoned.filter(isSure)
@@ -379,8 +267,7 @@ async function writeRecords(
 
 /** Deletes the leads that have an unsure tombstone, and no live record on any page of the scan. */
 export async function deleteTombstoned(trx: Trx, memory: ScanState, seen: Observation): Promise<void> {
-  await noteEvents(trx, memory)
-  const tombstoned = await findTombstoned(trx, memory.unsureTombstones, memory.readByEvents)
+  const tombstoned = await findTombstoned(trx, memory.unsureTombstones)
   const gone = tombstoned.filter(({ no }) => memory.seenLeads.passOf(no) === 0)
   await markDeleted(trx, gone, seen)
   const none = { pages: 0, seen: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 }

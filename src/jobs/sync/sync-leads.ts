@@ -15,7 +15,7 @@ import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { countLeads } from '../../store/leads/lead.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
-import { clearScan, countOlder, findScan, type Scan, startPass, startScan } from '../../store/sync/scan.ts'
+import { clearScan, findScan, type Scan, startPass, startScan } from '../../store/sync/scan.ts'
 import { recordMissing } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import {
@@ -37,7 +37,7 @@ import { setLeadsBack, warnOfOlder } from './older-records.ts'
 import { createScanReader, type PassEnd } from './scan-reader.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
-import { CLOCK_SKEW_MS, createScanWriter, deleteTombstoned } from './scan-writer.ts'
+import { CLOCK_SKEW_MS, deleteTombstoned, writePage } from './scan-writer.ts'
 import { pageSizeOf, type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
 
 /** An older interrupted scan is started again, because its cursor may be invalid. */
@@ -129,7 +129,7 @@ async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promis
     return readLeads(run, leftOut)
   }
   if (end.error === undefined) {
-    if (end.scan_result === 'complete' && expected !== null && isLeftOut(expected, memory)) {
+    if (end.scan_result === 'complete' && expected !== null && memory.seenLeads.passOf(expected.no) === 0) {
       run.log.warn(
         { lead: expected.id, since: begun.updated_since },
         'known change left out; reading all leads',
@@ -140,11 +140,6 @@ async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promis
   }
   await giveUpScan(run, begun, memory, end.stop)
   throw end.error
-}
-
-/** Returns whether neither the scan nor an event met the lead, so that the filter may be wrong. */
-function isLeftOut({ no }: DatedLead, memory: ScanState): boolean {
-  return memory.seenLeads.passOf(no) === 0 && !memory.readByEvents.has(no)
 }
 
 function unlessStopped(signal: AbortSignal, error: unknown): void {
@@ -233,17 +228,11 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
 
 /** Stores one page while the next one is fetched. If the pass fails, the pages before are kept. */
 async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd> {
-  const writer = createScanWriter(run, begun, memory)
-  using reader = createScanReader(run, begun, writer, memory.known.find)
-  try {
-    for (;;) {
-      const read = await reader.next()
-      if ('stop' in read) return read
-      await writer.add(read)
-    }
-  } catch (thrown) {
-    await writer.flush()
-    throw thrown
+  using reader = createScanReader(run, begun, memory.known.find)
+  for (let scan = begun; ; ) {
+    const read = await reader.next(scan)
+    if ('stop' in read) return read
+    scan = await writePage(run, scan, read, memory)
   }
 }
 
@@ -275,7 +264,7 @@ async function finishScan(
 ): Promise<SyncProblem[]> {
   const { scan, scan_result, problem } = end
   // Only now the scan is known to be complete. This comes before the watermark is read, which it moves back.
-  const older = scan_result === 'complete' ? await setLeadsBack(run, memory) : await countOlder(run.store.db)
+  const older = scan_result === 'complete' ? await setLeadsBack(run, memory) : memory.older.size
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   const undated = scan.mode === 'full' && run.source.hasUpdatedSince ? await countUndated(run.store.db) : 0

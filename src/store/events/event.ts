@@ -5,7 +5,6 @@
  */
 import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.ts'
-import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
@@ -90,9 +89,6 @@ function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
   return event.resource === null ? 'ignored' : null
 }
 
-/** The facts about a lead that is queued without an event. */
-const ASKED_FOR = { resource: 'lead', isDeletion: false, record: null, occurredAt: null } as const
-
 type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion' | 'record' | 'occurredAt'>
 
 /**
@@ -150,15 +146,6 @@ function isLater(before: QueuedChange, event: QueuedChange): boolean {
   return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
 }
 
-/** Queues leads to be requested from the upstream, even if an event already has their record. */
-export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant): Promise<void> {
-  await queueEvents(
-    trx,
-    ids.map((resourceId) => ({ ...ASKED_FOR, resourceId })),
-    at,
-  )
-}
-
 /**
  * Lists the rows of the queue for which data may be read now. The row that has waited longest comes first.
  * @param without leaves out the rows with these keys, because their data is being read. If `askedLeads` is
@@ -183,23 +170,14 @@ export async function listQueued(
 }
 
 /**
- * Counts the leads that have to be requested. Stops at a limit, so that the query costs the same however many
- * leads there are.
- */
-export async function countAskedLeads(db: Db, limit: number): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
-    SELECT 1 FROM event_queue WHERE resource = 'lead' AND record IS NULL LIMIT ${limit}) AS asked`.execute(db)
-  return rows[0]?.n ?? 0
-}
-
-/**
- * Tells whether events may be applied. Events wait until the first load of all leads has ended, because that
- * load needs an empty store and drops indexes.
+ * Tells whether events may be applied. They wait while a sync reads the list of leads, so that neither undoes
+ * the work of the other, and until the first load of all leads, which needs an empty store.
  */
 export async function mayApplyEvents(db: Db): Promise<boolean> {
-  if (await hasDroppedIndexes(db)) return false
-  const { rows } = await sql<{ yes: number }>`SELECT EXISTS (SELECT 1 FROM lead)
-    OR EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL) AS yes`.execute(db)
+  const { rows } = await sql<{ yes: number }>`SELECT NOT EXISTS (SELECT 1 FROM sync_scan)
+    AND (EXISTS (SELECT 1 FROM lead) OR EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL)) AS yes`.execute(
+    db,
+  )
   return rows[0]?.yes === 1
 }
 

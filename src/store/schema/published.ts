@@ -59,7 +59,6 @@ export const PRIVATE: readonly string[] = [
   'daemon_uptime',
   'sync_scan',
   'sync_scan_page',
-  'sync_scan_event',
   'sync_scan_older',
   'sync_dropped_index',
   'sync_watermark',

@@ -1,12 +1,11 @@
 /**
  * The progress of the scan of the leads. The progress is saved in the transaction that writes a page. If a
  * run is killed, the next run therefore continues exactly after the last page written. Also stores which
- * leads the scan has found, and which leads were read meanwhile because of events.
+ * leads the scan has found.
  */
 
-import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { insertRows, listOf, numbersOf } from '../db/rows.ts'
+import { insertRows, numbersOf } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
@@ -168,7 +167,6 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
 export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan').execute()
   await trx.deleteFrom('sync_scan_page').execute()
-  await trx.deleteFrom('sync_scan_event').execute()
   await trx.deleteFrom('sync_scan_older').execute()
 }
 
@@ -183,60 +181,6 @@ function extreme(
 ): number | null {
   if (now === null) return before
   return before === null ? now : of(before, now)
-}
-
-/**
- * Notes that a lead was read during a scan because of an event. Call this function in the transaction that
- * writes the lead. The scan must not overwrite the lead with an older state from its pages, and must not
- * count the lead as missing. If no scan is in progress, nothing is noted.
- * @param isOlder whether the event has brought a record older than the stored one, which replaced nothing
- */
-export async function noteReadByEvent(trx: Trx, leadNo: number, isOlder = false): Promise<void> {
-  // Deletes the row and inserts it again instead of updating it, so that the row gets the highest sequence
-  // number.
-  const before = await trx
-    .deleteFrom('sync_scan_event')
-    .where('lead_no', '=', leadNo)
-    .returning('is_older')
-    .executeTakeFirst()
-  await sql`INSERT INTO sync_scan_event (lead_no, is_older)
-    SELECT ${leadNo}, ${isOlder && before?.is_older !== 0 ? 1 : 0} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(
-    trx,
-  )
-}
-
-export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq: number; no: number }[]> {
-  return (await selectEvents(db, { afterSeq })).rows
-}
-
-const selectEvents = statement((db, { afterSeq }: { afterSeq: number }) =>
-  db
-    .selectFrom('sync_scan_event')
-    .where('seq', '>', afterSeq)
-    .select(['seq', 'lead_no as no'])
-    .orderBy('seq')
-    .compile(),
-)
-
-interface LeadOfEvent {
-  readonly no: number
-  readonly isDeleted: boolean
-  readonly updatedAt: Instant
-}
-
-export async function findReadByEvents(trx: Trx, ids: readonly string[]): Promise<Map<string, LeadOfEvent>> {
-  const rows = await trx
-    .selectFrom('lead')
-    .innerJoin('sync_scan_event', 'sync_scan_event.lead_no', 'lead.no')
-    .where('lead.id', 'in', listOf(ids))
-    .select(['lead.id', 'lead.no', 'deleted_at', 'updated_at'])
-    .execute()
-  return new Map(
-    rows.map(({ id, no, deleted_at, updated_at }) => [
-      id,
-      { no, isDeleted: deleted_at !== null, updatedAt: updated_at },
-    ]),
-  )
 }
 
 interface OlderRecord {
@@ -254,19 +198,8 @@ export async function forgetOlder(trx: Trx, leadNos: readonly number[]): Promise
   await trx.deleteFrom('sync_scan_older').where('lead_no', 'in', numbersOf(leadNos)).execute()
 }
 
-/** Lists noted records, without those of leads of which an event has brought the stored record or a newer one. */
 export async function listOlder(db: Db, limit: number): Promise<OlderRecord[]> {
-  return selectOlder(db).orderBy('lead_no').limit(limit).selectAll().execute()
-}
-
-export async function countOlder(db: Db): Promise<number> {
-  const count = selectOlder(db).select((eb) => eb.fn.countAll<number>().as('n'))
-  return (await count.executeTakeFirstOrThrow()).n
-}
-
-function selectOlder(db: Db) {
-  const readByEvents = db.selectFrom('sync_scan_event').where('is_older', '=', 0).select('lead_no')
-  return db.selectFrom('sync_scan_older').where('lead_no', 'not in', readByEvents)
+  return db.selectFrom('sync_scan_older').orderBy('lead_no').limit(limit).selectAll().execute()
 }
 
 export async function listOlderNos(db: Db): Promise<number[]> {

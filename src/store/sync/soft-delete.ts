@@ -13,7 +13,6 @@ import { isCutToSecond } from '../leads/lead-row.ts'
 import { recordDeletions } from '../leads/lead-version.ts'
 import { hasNamelessLeads } from '../leads/quarantined-record.ts'
 import type { SeenLeads } from './scan.ts'
-import { listReadByEvents } from './scan.ts'
 
 /** If a scan misses more than this share of all leads, none is deleted: the upstream is probably at fault. */
 const MISSING_SHARE_MAX = 0.2
@@ -52,11 +51,7 @@ export async function recordMissing(
 ): Promise<MissingResult> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { deleted: 0, refused: null }
   const last = await findLastNo(trx)
-  // Leaves out leads that were read because of an event. Such a lead may have been added to a page that the
-  // scan had already read.
-  const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
-  const missedNos = seenLeads.missing(last).filter((no) => !readByEvents.has(no))
-  const missing = await readThere(trx, missedNos)
+  const missing = await readThere(trx, seenLeads.missing(last))
   const refused = isConfirmed ? null : await findMass(trx, missing.length, last)
   const deleted = refused === null ? missing.filter((lead) => lead.twice === 1) : []
   await markDeleted(trx, deleted, scan)
@@ -134,14 +129,8 @@ interface LeadWithTombstone extends Pick<MissingLead, 'no' | 'id'> {
 /**
  * Finds the stored leads that tombstones may delete. A tombstone that is older than the stored lead is left
  * out, because the lead was restored since.
- * @param readByEvents the leads that an event brought during the scan. They may be newer than the page, so
- * they are left out.
  */
-export async function findTombstoned(
-  trx: Trx,
-  tombstones: Tombstones,
-  readByEvents: ReadonlySet<number>,
-): Promise<LeadWithTombstone[]> {
+export async function findTombstoned(trx: Trx, tombstones: Tombstones): Promise<LeadWithTombstone[]> {
   if (tombstones.size === 0) return []
   const there = await trx
     .selectFrom('lead')
@@ -150,7 +139,6 @@ export async function findTombstoned(
     .select(['no', 'id', 'updated_at', 'observed_at'])
     .execute()
   return there.flatMap(({ no, id, updated_at, observed_at }) => {
-    if (readByEvents.has(no)) return []
     const at = tombstones.get(id) ?? null
     // If the upstream gave the lead no time, the stored one is the time at which the lead was read.
     if (at === null || updated_at === observed_at) return { no, id, isNewer: false }

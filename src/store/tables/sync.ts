@@ -79,12 +79,6 @@ export const SYNC = [
     seen TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each quarantined record without a row in lead
   ) STRICT`,
 
-  `CREATE TABLE sync_scan_event ( -- one row per lead that an event brought during the scan under way, so that the scan does not overwrite it with an older state
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, -- number in the order in which the leads were read
-    lead_no INTEGER NOT NULL UNIQUE, -- lead.no
-    is_older INTEGER NOT NULL CHECK (is_older IN (0, 1)) -- 1: events brought only records older than the stored one
-  ) STRICT`,
-
   `CREATE TABLE sync_scan_older ( -- one row per lead of which the full scan under way has found only a record older than the stored one; the record replaces the stored one if the scan turns out complete
     lead_no INTEGER PRIMARY KEY, -- lead.no
     raw TEXT NOT NULL -- JSON of the record

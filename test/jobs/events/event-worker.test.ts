@@ -270,21 +270,6 @@ describe('an event', () => {
 })
 
 describe('very many events', () => {
-  it('are left to a sync of changes; where that does not bring them, they are followed one by one', async () => {
-    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
-    await using on = await openCopy(600, { syncs })
-    const { upstream, copy, ids } = on
-    await copy.intake.take(ids.slice(0, 501).map((id) => eventOf(id)))
-    await copy.worker.idle()
-    expect(syncs.asked).toBe(1)
-    expect(upstream.requests).toEqual([])
-    copy.worker.wake()
-    await copy.worker.idle()
-    expect(syncs.asked).toBe(1)
-    expect(upstream.requests).toHaveLength(501)
-    expect(await queued(copy.store)).toEqual([])
-  })
-
   it('are asked for in the rate that is allowed, and a lead once however many of them came meanwhile', async () => {
     await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
     const { upstream, copy, ids } = on
@@ -301,61 +286,19 @@ describe('very many events', () => {
     expect(await queued(copy.store)).toEqual([])
     expect(upstream.requests).toHaveLength(12)
   })
-
-  it('that come again and again are left to a sync once a minute, and are read one by one in between', async () => {
-    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
-    await using on = await openCopy(600, { syncs })
-    const { upstream, copy, ids } = on
-    const singles = () => upstream.requests.filter(({ path }) => !path.includes('?')).length
-    const burst = async () => {
-      await follow(copy, ...ids.slice(0, 501).map((id) => eventOf(id)))
-      copy.worker.wake()
-      await copy.worker.idle()
-    }
-    await follow(copy, ...ids.slice(0, 501).map((id) => eventOf(id)))
-    pass(copy, 0.1)
-    await copy.sync({ parts: ['leads'], pageSize: 100 })
-    expect([syncs.asked, singles()]).toEqual([1, 0])
-    await burst()
-    expect([syncs.asked, singles() > 0]).toEqual([1, true])
-    pass(copy, 0.9)
-    await burst()
-    expect(syncs.asked).toBe(2)
-  })
-
-  it('are left to a sync each time that they come so', async () => {
-    const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
-    await using on = await openCopy(600, { syncs })
-    const { upstream, copy, ids } = on
-    for (const burst of [1, 2]) {
-      await follow(copy, ...ids.slice(0, 501).map((id) => eventOf(id)))
-      expect(syncs.asked).toBe(burst)
-      pass(copy, 1)
-      await copy.sync({ parts: ['leads'], pageSize: 100 })
-      copy.worker.wake()
-      await copy.worker.idle()
-    }
-    expect(upstream.requests.filter(({ path }) => !path.includes('?'))).toEqual([])
-    expect(await queued(copy.store)).toEqual([])
-  })
 })
 
-it('events of an upstream that shows no single lead have a sync of changes asked for, at most each minute, which finishes them', async () => {
-  const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
+it('events of an upstream that shows no single lead are left to the next sync of changes', async () => {
   const endpoints = { ...REFERENCE_PROFILE.endpoints, lead: 'none' }
-  await using on = await openCopy(12, { syncs, source: { profile: { ...REFERENCE_PROFILE, endpoints } } })
-  const { upstream, copy, ids } = on
+  await using on = await openCopy(12, { source: { profile: { ...REFERENCE_PROFILE, endpoints } } })
+  const { upstream, copy } = on
   const lead = upstream.put(3, { status: 'won', updated_at: LATER })
   await follow(copy, eventOf(lead.id))
-  await follow(copy, eventOf(ids[0] ?? '', { isDeletion: true }))
-  expect([syncs.asked, upstream.requests]).toEqual([1, []])
+  expect(upstream.requests).toEqual([])
+  expect(await queued(copy.store)).toEqual([])
   pass(copy, 1)
   await copy.sync({ parts: ['leads'] })
-  copy.worker.wake()
-  await copy.worker.idle()
-  expect(syncs.asked).toBe(1)
   expect(await statusOf(copy.store, lead.id)).toBe('won')
-  expect(await queued(copy.store)).toEqual([])
 })
 
 it('an event that comes while the clock is set back is followed as any other', async () => {

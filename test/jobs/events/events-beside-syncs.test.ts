@@ -81,139 +81,26 @@ async function statusesOf(store: Store, id: string): Promise<string[]> {
 }
 
 describe('an event that comes while the list is read', () => {
-  it('is not undone by a record that is again what the scan knew before', async () => {
-    await using on = await openCopy(WITHOUT_TIMES)
+  it.each([
+    ['brings its lead', 'with its times', REFERENCE_PROFILE, false],
+    ['brings its lead', 'without times', WITHOUT_TIMES, false],
+    ['has its lead deleted', 'with its times', REFERENCE_PROFILE, true],
+  ])('waits, and then %s %s', async (_, __, profile, isDeletion) => {
+    await using on = await openCopy(profile)
     const { upstream, copy, ids } = on
     const [id = ''] = ids
-    const before = upstream.put(0)
-    const hold = holdList(upstream, 'answer')
-    const syncing = copy.sync(FULL)
-    await hold.isAsked
-    upstream.put(0, { status: 'won' })
-    await follow(copy, eventOf(id))
-    upstream.put(0)
-    hold.letGo()
-    expect((await ended(copy, syncing)).leads).toMatchObject({ seen: 12, unchanged: 12 })
-    expect(await statusesOf(copy.store, id)).toEqual([before.status, 'won', before.status])
-  })
-
-  it('is not undone by a page from before it, where no time says so', async () => {
-    await using on = await openCopy(WITHOUT_TIMES)
-    const { upstream, copy, ids } = on
-    const [id = ''] = ids
-    const before = upstream.put(0, { status: 'replied' })
-    await copy.sync(FULL)
-    upstream.put(0, { status: 'lost' })
     const hold = holdList(upstream, 'request')
     const syncing = copy.sync(FULL)
     await hold.isAsked
-    upstream.put(0, { status: 'won' })
-    await follow(copy, eventOf(id))
+    if (isDeletion) upstream.leads.delete(id)
+    else upstream.put(0, { status: 'won', updated_at: LATER })
+    const event = eventOf(id, { isDeletion })
+    await follow(copy, event)
+    expect(await outcomeOf(copy.store.db, event.id)).toBeNull()
     hold.letGo()
     await ended(copy, syncing)
-    expect((await statusesOf(copy.store, id)).slice(-2)).toEqual([before.status, 'won'])
-  })
-
-  it('is not undone by a full scan that has only an older record of its lead', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
-    const [id = ''] = ids
-    const hold = holdList(upstream, 'request')
-    const syncing = copy.sync(FULL)
-    await hold.isAsked
-    upstream.put(0, { status: 'won', updated_at: LATER })
-    await follow(copy, eventOf(id))
-    hold.letGo()
-    const { scan } = await ended(copy, syncing)
-    expect(scan).toMatchObject({ scan_result: 'complete', warnings: [] })
-    expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
-    upstream.put(0)
-    await ended(copy, copy.sync(FULL))
-    expect((await statusesOf(copy.store, id)).at(-1)).not.toBe('won')
-  })
-
-  it('and that has only an older record of its lead, as the list has, keeps nothing from being set back', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
-    const [id = ''] = ids
-    upstream.put(0, { status: 'won', updated_at: LATER })
-    await copy.sync(FULL)
-    const { status } = upstream.put(0)
-    const hold = holdList(upstream, 'request')
-    const syncing = copy.sync(FULL)
-    await hold.isAsked
-    await follow(copy, eventOf(id))
-    expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
-    hold.letGo()
-    const { scan } = await ended(copy, syncing)
-    expect(scan?.warnings).toEqual([expect.stringMatching(/^1 lead is older/)])
-    expect((await statusesOf(copy.store, id)).at(-1)).toBe(status)
-  })
-
-  it('is not undone by a page of the same second, where the list has whole seconds', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
-    const [id = ''] = ids
-    upstream.put(0, { status: 'replied', updated_at: '2026-11-21T06:05:00.000Z' })
-    const hold = holdList(upstream, 'request')
-    const syncing = copy.sync(FULL)
-    await hold.isAsked
-    upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00.700Z' })
-    await follow(copy, eventOf(id))
-    hold.letGo()
-    await ended(copy, syncing)
-    expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
-  })
-
-  it('and the list in whole seconds do not contradict each other', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
-    const [id = ''] = ids
-    const sync = async () => ended(copy, copy.sync(FULL))
-    upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00.123Z' })
-    await follow(copy, eventOf(id))
-    upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00Z' })
-    expect(await sync()).toMatchObject({ outcome: 'ok_no_change', scan: { warnings: [] } })
-    // A change in the same second, which the list alone tells of.
-    upstream.put(0, { status: 'lost', updated_at: '2026-11-21T06:05:00Z' })
-    expect(await sync()).toMatchObject({ leads: { updated: 1 }, scan: { warnings: [] } })
-    expect((await statusesOf(copy.store, id)).slice(-2)).toEqual(['won', 'lost'])
-    expect(await sync()).toMatchObject({ outcome: 'ok_no_change' })
-  })
-
-  it('and found its lead gone is not undone by a page from before it', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
-    const [id = ''] = ids
-    upstream.put(0, { status: 'won', updated_at: LATER })
-    const hold = holdList(upstream, 'request')
-    const syncing = copy.sync(FULL)
-    await hold.isAsked
-    upstream.leads.delete(id)
-    await follow(copy, eventOf(id, { isDeletion: true }))
-    hold.letGo()
-    await ended(copy, syncing)
-    const lead = await copy.store.db
-      .selectFrom('lead')
-      .where('id', '=', id)
-      .select('deleted_at')
-      .executeTakeFirst()
-    expect(lead).toEqual({ deleted_at: '2026-11-21T06:10:00.000Z' })
-  })
-
-  it('brings leads that the scan does not take for absent, however many', async () => {
-    await using on = await openCopy()
-    const { upstream, copy } = on
-    const hold = holdList(upstream, 'request')
-    const syncing = copy.sync(FULL)
-    await hold.isAsked
-    const fresh = Array.from({ length: 40 }, (_, n) => upstream.put(100 + n, { updated_at: LATER }))
-    await follow(copy, ...fresh.map(({ id }) => eventOf(id)))
-    hold.letGo()
-    const { scan, problems } = await ended(copy, syncing)
-    expect({ scan_result: scan?.scan_result, problems }).toEqual({ scan_result: 'complete', problems: [] })
-    expect(await copy.store.db.selectFrom('missing_lead').selectAll().execute()).toEqual([])
-    expect((await copy.sync(FULL)).leads).toMatchObject({ seen: 52, inserted: 0, updated: 0, deleted: 0 })
+    expect(await outcomeOf(copy.store.db, event.id)).toBe(isDeletion ? 'deleted' : 'updated')
+    if (!isDeletion) expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
   })
 
   it(`leaves ${LEADS} leads as the upstream has them, while many pour in`, async () => {
@@ -251,6 +138,22 @@ describe('an event that comes while the list is read', () => {
     )
     expect(await copy.store.db.selectFrom('missing_lead').selectAll().execute()).toEqual([])
   })
+})
+
+it('an event and the list in whole seconds do not contradict each other', async () => {
+  await using on = await openCopy()
+  const { upstream, copy, ids } = on
+  const [id = ''] = ids
+  const sync = async () => ended(copy, copy.sync(FULL))
+  upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00.123Z' })
+  await follow(copy, eventOf(id))
+  upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00Z' })
+  expect(await sync()).toMatchObject({ outcome: 'ok_no_change', scan: { warnings: [] } })
+  // A change in the same second, which the list alone tells of.
+  upstream.put(0, { status: 'lost', updated_at: '2026-11-21T06:05:00Z' })
+  expect(await sync()).toMatchObject({ leads: { updated: 1 }, scan: { warnings: [] } })
+  expect((await statusesOf(copy.store, id)).slice(-2)).toEqual(['won', 'lost'])
+  expect(await sync()).toMatchObject({ outcome: 'ok_no_change' })
 })
 
 it('events wait for the first load of all leads; what came before it is then read, and what came during it is followed', async () => {

@@ -2,11 +2,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { saveLeads } from '../../../src/store/leads/lead.ts'
-import { noteReadByEvent } from '../../../src/store/sync/scan.ts'
-import { isQuarantined, mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
-import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
 import {
   type Answer,
@@ -45,16 +41,6 @@ async function countDeleted(listing: Listing): Promise<number> {
     .select('id')
     .execute()
   return rows.length
-}
-
-/** Stores a record of the list as an event brings it. */
-async function readByEvent(listing: Listing, value: unknown): Promise<void> {
-  const lead = mapLead(value, parseProfile(listing.profile, 'test'), recordOf(value).text)
-  if (isQuarantined(lead)) throw new TypeError(lead.reason)
-  const seen = { runId: 'event:1', at: listing.clock.now.toISOString() }
-  await listing.store.write(async (trx) => {
-    for (const { no } of await saveLeads(trx, [lead], seen)) await noteReadByEvent(trx, no)
-  })
 }
 
 function refused(code: 'api_rejected' | 'api_not_found'): never {
@@ -320,22 +306,6 @@ describe('changes of just now', () => {
       const { scan } = await listing.sync({ full: false })
       expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes })
     }
-  })
-
-  it('are read again also if an event has brought one before its page', async () => {
-    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(40)))
-    await listing.sync()
-    const changed = { ...records(1, 12)[0], updated: '2026-11-21T05:59:30.000Z' }
-    const list = paged('page', [...records(12), changed, ...records(2, 13)])
-    let event: Promise<void> | undefined
-    listing.answer = (...asked) => {
-      if (asked[0] === '2') event ??= readByEvent(listing, changed)
-      return list(...asked)
-    }
-    const { scan, leads } = await listing.sync({ full: false })
-    await event
-    expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes: 3 })
-    expect(leads).toMatchObject({ updated: 0, unchanged: 15 })
   })
 
   it.each([

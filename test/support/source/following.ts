@@ -19,7 +19,7 @@ export interface Following extends Syncing {
   stop(): Promise<void>
 }
 
-type Options = Partial<Pick<EventWorkerDeps, 'wantsDetails' | 'concurrency' | 'perTenSeconds' | 'syncs'>> & {
+type Options = Partial<Pick<EventWorkerDeps, 'wantsDetails' | 'concurrency' | 'perTenSeconds'>> & {
   readonly folder?: string
   readonly key?: string
   readonly source?: Partial<SourceOptions>
@@ -41,7 +41,6 @@ export async function openFollowing(url: string, options: Options = {}): Promise
     wantsDetails: true,
     concurrency: 4,
     perTenSeconds: 10_000,
-    syncs: null,
     ...wanted,
   })
   const end = new AbortController()
