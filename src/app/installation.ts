@@ -21,9 +21,6 @@ export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.ur
 
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
-/** The folder of the ready-made SQL queries for analysts. */
-export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
-
 /** The settings that say where data is stored. */
 type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl'>
 
@@ -48,7 +45,6 @@ export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'databaseU
 export function pathsIn(dataDir: string) {
   return {
     snapshot: join(dataDir, 'snapshot.db'),
-    metadata: join(dataDir, 'metadata.json'),
     archive: join(dataDir, 'archive'),
     outbox: join(dataDir, 'outbox'),
   }

@@ -4,14 +4,13 @@ import type { PublishDeps, SnapshotPlace } from '../jobs/snapshot/publish-snapsh
 import { readVersion } from '../packages.ts'
 import type { Store } from '../store/db/store.ts'
 import { profileOf } from './configured-upstream.ts'
-import { pathsIn, QUERIES } from './installation.ts'
+import { pathsIn } from './installation.ts'
 
 /** Returns where the snapshot of an installation is, and what it says of its origin. */
 export function snapshotPlaceOf(config: Config): SnapshotPlace {
-  const { snapshot, metadata } = pathsIn(config.dataDir)
   return {
     profile: profileOf(config),
-    files: { snapshot, metadata, queries: QUERIES },
+    file: pathsIn(config.dataDir).snapshot,
     version: readVersion(),
     group: config.snapshot.group,
   }

@@ -141,7 +141,7 @@ it.skipIf(!isRoot || !hasSqlite3)(
       encoding: 'utf8',
     })
     expect(written.stderr).toContain('readonly')
-    expect(readdirSync(shared).sort()).toEqual(['metadata.json', 'snapshot.db'])
+    expect(readdirSync(shared).sort()).toEqual(['snapshot.db'])
     expect(existsSync(join(shared, 'snapshot.db-journal'))).toBe(false)
     chmodSync(shared, 0o755)
   },

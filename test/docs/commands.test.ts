@@ -55,7 +55,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^git (?:clone|commit) /, 'it is about a copy of the repository'],
   [/^npm (?:ci|pack|test|run (?!demo))/, 'it installs, builds or tests the clone that this test is in'],
   [/^npx (?:vitest|node) /, 'it runs tests or measurements of the clone'],
-  [/^(?:openssl|curl|datasette|install|\(umask)/, 'it is another program'],
+  [/^(?:openssl|curl|install|\(umask)/, 'it is another program'],
   [/^export NODE_EXTRA_CA_CERTS/, 'it is read when the program starts, for a certificate that there is not'],
   [/^sqlite3 \/(?:srv|var)\//, 'it reads an installation on another machine'],
   [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],

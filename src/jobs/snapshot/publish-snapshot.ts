@@ -1,24 +1,18 @@
 /**
- * Publishes the snapshot, which is a copy of the data as an SQLite file that analysts open. Also writes the
- * metadata for Datasette beside the snapshot. After a sync a new snapshot is made only if the store contains
- * something new.
+ * Publishes the snapshot, which is a copy of the data as an SQLite file that analysts open. After a sync a new
+ * snapshot is made only if the store contains something new.
  */
-import { existsSync } from 'node:fs'
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
-import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
-import type { Dictionary } from '../../store/snapshot/dictionary.ts'
 import type { SnapshotInfo, SnapshotNews } from '../../store/snapshot/snapshot.ts'
 import {
-  letAnalystsRead,
   makeSnapshot,
-  readSnapshotDictionary,
   readSnapshotInfo,
   readSnapshotNews,
   withEmptySnapshot,
@@ -30,12 +24,7 @@ import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 
 export interface SnapshotPlace {
   readonly profile: Profile
-  readonly files: {
-    readonly snapshot: string
-    readonly metadata: string
-    /** The folder with the ready-made SQL queries. */
-    readonly queries: string
-  }
+  readonly file: string
   readonly version: string
   /** The Unix group that may read the snapshot; null for every user. */
   readonly group: string | null
@@ -93,8 +82,8 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
 }
 
 /** On PostgreSQL each machine makes its own snapshot, so the lease names the machine. */
-function leaseNameOf({ store, files }: PublishDeps): string {
-  return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${files.snapshot}`
+function leaseNameOf({ store, file }: PublishDeps): string {
+  return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${file}`
 }
 
 /**
@@ -104,15 +93,14 @@ function leaseNameOf({ store, files }: PublishDeps): string {
  * @throws LeadsheetError the errors of {@link publishSnapshot}
  */
 export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Promise<Published | null> {
-  const info = readSnapshotInfo(deps.files.snapshot)
+  const info = readSnapshotInfo(deps.file)
   const news = await readSnapshotNews(deps.store.db, info)
   return isDue(deps, info, news) ? publishSnapshot(deps, signal) : null
 }
 
-function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
+function isDue({ version, now }: PublishDeps, info: SnapshotInfo | null, news: SnapshotNews): boolean {
   if (news.wholeRunId === null) return false
   if (info === null || info.schema !== news.schema || info.version !== version) return true
-  if (!existsSync(files.metadata)) return true
   const ageMs = now().getTime() - Date.parse(info.madeAt)
   if (ageMs < WAIT_PER_BUILD * info.buildMs) return false
   if (news.others > 0) return true
@@ -126,12 +114,12 @@ function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, 
  * @throws LeadsheetError report_no_data, data_unwritable; the reason of an aborted signal
  */
 export async function freshSnapshot(deps: PublishDeps, signal: AbortSignal): Promise<string> {
-  const { files, version } = deps
+  const { file, version } = deps
   for (;;) {
-    const info = readSnapshotInfo(files.snapshot)
+    const info = readSnapshotInfo(file)
     const { wholeRunId, schema } = await readSnapshotNews(deps.store.db, info)
     const isFresh = info !== null && info.schema === schema && info.version === version
-    if (isFresh && info.runId === wholeRunId) return files.snapshot
+    if (isFresh && info.runId === wholeRunId) return file
     try {
       return (await publishSnapshot(deps, signal)).file
     } catch (thrown) {
@@ -144,45 +132,26 @@ export async function freshSnapshot(deps: PublishDeps, signal: AbortSignal): Pro
 
 /** Calls `work` with a snapshot from which only the schema is read: the present one, or an empty one. */
 export async function withSnapshotSchema<T>(
-  { files, version, profile }: SnapshotPlace,
+  { file, version, profile }: SnapshotPlace,
   work: (file: string) => Promise<T>,
 ): Promise<T> {
-  if (readSnapshotInfo(files.snapshot)?.version === version) return work(files.snapshot)
+  if (readSnapshotInfo(file)?.version === version) return work(file)
   return withEmptySnapshot(sourcePathsOf(profile), work)
 }
 
 async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
-  const { store, files, version, group } = deps
+  const { store, file, version, group } = deps
   const started = performance.now()
   const madeAt = deps.now().toISOString()
   const info = await makeSnapshot(
     store,
     { madeAt, version, sourcePaths: sourcePathsOf(deps.profile) },
-    files.snapshot,
+    file,
     { group, signal },
   )
-  await writeMetadata(deps, info)
-  const { size: bytes } = await stat(files.snapshot)
+  const { size: bytes } = await stat(file)
   const durationMs = Math.round(performance.now() - started)
-  return { file: files.snapshot, bytes, durationMs, leadsAsOf: info.leadsAsOf }
-}
-
-async function writeMetadata({ files, group }: SnapshotPlace, info: SnapshotInfo): Promise<void> {
-  const dictionary = readSnapshotDictionary(files.snapshot) ?? { tables: [], columns: [] }
-  const metadata = composeMetadata(info, dictionary, await readQueries(files.queries))
-  const unfinished = `${files.metadata}.${process.pid}.part`
-  try {
-    await writeFile(unfinished, `${JSON.stringify(metadata, null, 2)}\n`)
-    await letAnalystsRead(unfinished, group)
-    await rename(unfinished, files.metadata)
-  } catch (cause) {
-    await rm(unfinished, { force: true })
-    if (cause instanceof LeadsheetError) throw cause
-    throw new LeadsheetError('data_unwritable', `${files.metadata} cannot be written: ${faultText(cause)}`, {
-      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
-      cause,
-    })
-  }
+  return { file, bytes, durationMs, leadsAsOf: info.leadsAsOf }
 }
 
 /** Publishes the snapshot. A failure is only logged, because the synced data is valid without it. */
@@ -210,65 +179,6 @@ export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSett
       return { state: 'done', message: `${bytes} bytes, leads as of ${leadsAsOf}` }
     },
   }
-}
-
-/** The name of the database in Datasette, which Datasette takes from the file name `snapshot.db`. */
-const DATABASE = 'snapshot'
-
-function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
-  return {
-    title: 'leadsheet',
-    description: `Leads as of ${info.leadsAsOf}, snapshot of ${info.madeAt}. Times are UTC.`,
-    databases: {
-      [DATABASE]: {
-        tables: Object.fromEntries(
-          dictionary.tables.map(({ table_name: name, meaning }) => [
-            name,
-            { description: meaning, columns: columnsOf(dictionary, name) },
-          ]),
-        ),
-        queries: Object.fromEntries(
-          queries.map(({ name, title, description, sql }) => [name, { title, description, sql }]),
-        ),
-      },
-    },
-  }
-}
-
-function columnsOf({ columns }: Dictionary, table: string): Record<string, string> {
-  return Object.fromEntries(
-    columns
-      .filter((column) => column.table_name === table)
-      .map(({ column_name: name, meaning }) => [name, meaning]),
-  )
-}
-
-/*
- * Reads the ready-made queries from a folder of `.sql` files. Each file begins with comments that contain a
- * title and a description.
- */
-
-interface ReadyQuery {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly sql: string
-}
-
-export async function readQueries(folder: string): Promise<ReadyQuery[]> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-  return Promise.all(
-    files.map(async (file) =>
-      parseQuery(file.replace(/\.sql$/, ''), await readFile(join(folder, file), 'utf8')),
-    ),
-  )
-}
-
-function parseQuery(name: string, text: string): ReadyQuery {
-  const lines = text.trim().split('\n')
-  const first = lines.findIndex((line) => !line.startsWith('--'))
-  const [title = name, ...description] = lines.slice(0, first).map((line) => line.replace(/^--\s*/, ''))
-  return { name, title, description: description.join(' '), sql: lines.slice(first).join('\n').trim() }
 }
 
 // Lists for each column of the store the field of the upstream's records from which the column is filled.

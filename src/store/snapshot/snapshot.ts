@@ -92,7 +92,7 @@ export async function makeSnapshot(
  * Lets a group, or everybody, read a file.
  * @throws LeadsheetError config_invalid for the group
  */
-export async function letAnalystsRead(file: string, group: string | null): Promise<void> {
+async function letAnalystsRead(file: string, group: string | null): Promise<void> {
   if (group === null) return chmod(file, MODE_FOR_ALL)
   const id = await findGroup(group)
   try {

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { pathsIn, QUERIES } from '../../../src/app/installation.ts'
+import { pathsIn } from '../../../src/app/installation.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
@@ -23,10 +23,10 @@ export const SNAPSHOT: Part = {
     await using upstream = await startUpstream(leads)
     await using installation = await install('')
     await using store = await openStore(installation.database, new Date())
-    const { snapshot, metadata } = pathsIn(join(installation.folder, 'data'))
+    const { snapshot: file } = pathsIn(join(installation.folder, 'data'))
     const publishing = {
       store,
-      files: { snapshot, metadata, queries: QUERIES },
+      file,
       profile: REFERENCE_PROFILE,
       version: '0',
       group: null,
@@ -34,7 +34,7 @@ export const SNAPSHOT: Part = {
     }
     await syncLeads(store, `${upstream.address}/v1`)
     for (let round = 0; round < Math.min(rounds, isShort ? 1 : rounds); round++) {
-      await rm(publishing.files.snapshot, { force: true })
+      await rm(file, { force: true })
       const [began, cpuBefore] = [performance.now(), readCpuMs()]
       await publishSnapshot(publishing, new AbortController().signal)
       add('snapshot wall', leads, performance.now() - began)

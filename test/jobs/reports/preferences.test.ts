@@ -174,7 +174,7 @@ describe('the snapshot that analysts get', () => {
     const folder = folderWith()
     const publish = publishing(daily.store, folder)
     await publishSnapshot(publish, NEVER)
-    const bytes = readFileSync(publish.files.snapshot)
+    const bytes = readFileSync(publish.file)
     const forms = (['hex', 'base64', 'base64url'] as const).map((form) => Buffer.from(key).toString(form))
     for (const secret of [Buffer.from(key), ...forms, token, 'ben@example.com', 'ana@example.com']) {
       expect(bytes.includes(secret)).toBe(false)

@@ -33,7 +33,7 @@ describe('publishing', () => {
     const deps = publishing(store, folder)
     const published = await publishSnapshot(deps, NEVER)
     await store.close()
-    expect(published).toMatchObject({ file: deps.files.snapshot, leadsAsOf: '2026-11-21T06:00:00.000Z' })
+    expect(published).toMatchObject({ file: deps.file, leadsAsOf: '2026-11-21T06:00:00.000Z' })
     expect(ask(published.file, 'SELECT id, outcome FROM lead_now ORDER BY id')).toEqual([
       { id: 'l1', outcome: 'open' },
       { id: 'l2', outcome: 'won' },
@@ -48,41 +48,38 @@ describe('publishing', () => {
     ])
   })
 
-  it.each([
-    ['snapshot', /snapshot\.db cannot be made: EISDIR: illegal operation on a directory$/],
-    ['metadata', /metadata\.json cannot be written: EISDIR/],
-  ] as const)('notes that a folder lies in the place of the %s, until it is gone', async (which, message) => {
+  it('notes that a folder lies in its place, until it is gone', async () => {
     const { store, folder } = await openFilledStore()
     const faults: (string | null)[] = []
     const noteFault = (fault: Error | null) => void faults.push(fault?.message ?? null)
     const deps = { ...publishing(store, folder), noteFault }
-    mkdirSync(deps.files[which])
+    mkdirSync(deps.file)
     await expect(publishIfDue(deps, NEVER)).rejects.toMatchObject({ code: 'data_unwritable' })
-    rmSync(deps.files[which], { recursive: true })
+    rmSync(deps.file, { recursive: true })
     await publishIfDue(deps, NEVER)
     await store.close()
-    expect(faults).toEqual([expect.stringMatching(message), null])
+    expect(faults).toEqual([
+      expect.stringMatching(/snapshot\.db cannot be made: EISDIR: illegal operation on a directory$/),
+      null,
+    ])
   })
 
   it('leaves one file without a journal, which everybody may read and nobody write', async () => {
     const { store, folder } = await openFilledStore()
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
     await store.close()
-    expect(readdirSync(folder).sort()).toEqual(['metadata.json', 'snapshot.db'])
+    expect(readdirSync(folder).sort()).toEqual(['snapshot.db'])
     expect(statSync(file).mode & 0o777).toBe(0o444)
     expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1])
   })
 
   it.skipIf(process.getuid?.() !== 0)('is for a group alone, if the settings name one', async () => {
     const { store, folder } = await openFilledStore()
-    const { files } = publishing(store, folder)
     // The number of the group `daemon`, which every machine has.
     for (const group of ['daemon', '1']) {
-      await publishSnapshot({ ...publishing(store, folder), group }, NEVER)
-      for (const file of [files.snapshot, files.metadata]) {
-        const { mode, gid } = statSync(file)
-        expect([mode & 0o777, gid]).toEqual([0o640, 1])
-      }
+      const { file } = await publishSnapshot({ ...publishing(store, folder), group }, NEVER)
+      const { mode, gid } = statSync(file)
+      expect([mode & 0o777, gid]).toEqual([0o640, 1])
     }
     await store.close()
   })
@@ -179,7 +176,7 @@ describe('publishing', () => {
       code: 'store_corrupt',
     })
     expect(readFileSync(file).equals(before)).toBe(true)
-    expect(readdirSync(folder).sort()).toEqual(['metadata.json', 'snapshot.db'])
+    expect(readdirSync(folder).sort()).toEqual(['snapshot.db'])
   })
 
   it('stops when it is told to, and leaves nothing behind', async () => {
@@ -203,7 +200,7 @@ describe('a snapshot with scheduled runs of its own', () => {
     await lease.release()
     await store.close()
     expect([state, message]).toEqual(['done', expect.stringContaining('leads as of 2026-11-21T06:00')])
-    expect(existsSync(deps.files.snapshot)).toBe(true)
+    expect(existsSync(deps.file)).toBe(true)
   })
 })
 
@@ -213,9 +210,9 @@ describe('the snapshot for the queries of a report', () => {
     const deps = publishing(store, folder)
     const runOf = async () => ask(await freshSnapshot(deps, NEVER), 'SELECT run_id FROM snapshot_info')
     const first = await runOf()
-    const madeFirst = statSync(deps.files.snapshot).ino
+    const madeFirst = statSync(deps.file).ino
     expect(await runOf()).toEqual(first)
-    expect(statSync(deps.files.snapshot).ino).toBe(madeFirst)
+    expect(statSync(deps.file).ino).toBe(madeFirst)
     const run = await saveWholeRun(store, '2026-11-21T06:10:00Z')
     expect(await runOf()).toEqual([{ run_id: run }])
     await store.close()
@@ -225,7 +222,7 @@ describe('the snapshot for the queries of a report', () => {
     const { store, folder } = await openFilledStore()
     const deps = publishing(store, folder)
     const others = await Promise.all([1, 2, 3].map(() => freshSnapshot(deps, NEVER)))
-    expect(others).toEqual(Array(3).fill(deps.files.snapshot))
+    expect(others).toEqual(Array(3).fill(deps.file))
     const lease = await claimLease(store, 'snapshot', deps.now)
     await saveWholeRun(store, '2026-11-21T06:10:00Z')
     const stop = new AbortController()

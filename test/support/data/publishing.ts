@@ -16,11 +16,7 @@ export function publishing(
     store,
     now: options.now ?? (() => new Date('2026-11-21T06:30:00Z')),
     profile: REFERENCE_PROFILE,
-    files: {
-      snapshot: join(folder, 'snapshot.db'),
-      metadata: join(folder, 'metadata.json'),
-      queries: QUERIES,
-    },
+    file: join(folder, 'snapshot.db'),
     version: '0.0.0',
     group: null,
   }
