@@ -3,7 +3,7 @@ import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.
 import { openSource, type SourceOptions } from '../../src/upstream/source.ts'
 import { fakeTimer } from '../support/schedule/timer.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
-import { type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'
+import { startUpstream, status, type Upstream } from '../support/upstream.ts'
 
 const LEADS = { parts: ['leads'] as const }
 const NOW = new Date('2026-11-21T06:00:00Z')
@@ -164,44 +164,6 @@ describe('an upstream that says "too fast"', () => {
 })
 
 describe('an upstream with a limit', () => {
-  it('is not asked once the limit is used up, before it says so with a 429', async () => {
-    await using upstream = await startUpstream(35)
-    const timer = fakeTimer()
-    const source = sourceOf(upstream, { timer })
-    const left =
-      (remaining: number): Fault =>
-      (_request, response) => {
-        response.setHeader('x-ratelimit-remaining', String(remaining))
-        response.setHeader('x-ratelimit-reset', '20')
-        return false
-      }
-    upstream.faults.push(left(1), left(0))
-    await source.listLeads({}, null, 10)
-    await source.listLeads({}, null, 10)
-    expect(timer.ms).toBe(0)
-    await source.listLeads({}, null, 10)
-    expect(timer.ms).toBe(20_000)
-    expect(source.usage).toEqual({ requests: 3, retries: 0, throttled: 0 })
-    await source.close()
-  })
-
-  it('puts the run off by minutes where the limit is reset later than a run may wait', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url, 'test-key', { source: { timer: fakeTimer() } })
-    upstream.faults.push((_request, response) => {
-      response.setHeader('date', NOW.toUTCString())
-      response.setHeader('x-ratelimit-remaining', '0')
-      response.setHeader('x-ratelimit-reset', String(NOW.getTime() / 1000 + 1800))
-      return false
-    })
-    expect(await syncing.sync()).toMatchObject({
-      outcome: 'deferred',
-      requests: 1,
-      pages: 1,
-      notBefore: '2026-11-21T06:05:00.000Z',
-    })
-  })
-
   it('is asked no more often than its profile allows', async () => {
     await using upstream = await startUpstream(35)
     const timer = fakeTimer()

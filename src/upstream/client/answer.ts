@@ -29,7 +29,6 @@ export interface Failed {
   readonly error: LeadsheetError
   readonly isPassing: boolean
   readonly isThrottled: boolean
-  readonly isConcurrent: boolean
   readonly waitMs: number | null
   /** True if the upstream may have carried out the request although it failed. */
   readonly isUndecided: boolean
@@ -132,7 +131,6 @@ async function readRefusal(
     error,
     isPassing,
     isThrottled: isTooFast,
-    isConcurrent,
     waitMs: isPassing ? wantedWaitMs(status, headers, now) : null,
     isUndecided: status >= 500 || status === 408,
   }
@@ -149,7 +147,6 @@ export function failed(error: LeadsheetError): Failed {
     error,
     isPassing: false,
     isThrottled: false,
-    isConcurrent: false,
     waitMs: null,
     isUndecided: true,
   }

@@ -11,7 +11,7 @@ import { dataRedactor, redactor } from '../../redaction.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, failed, readAnswer } from './answer.ts'
 import { secretsOfKey, withKey } from './authorize.ts'
-import { type Budget, budgetOf, createRequestRate } from './rate-limit.ts'
+import { createRequestRate } from './rate-limit.ts'
 import { type Call, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
@@ -84,9 +84,6 @@ export function createClient(options: ClientOptions) {
   let hideKey = dataRedactor(secrets)
   // An upstream may quote a refused key, as plain text or in base64.
   const redact = (text: string) => redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(text)
-  // Set once the upstream has refused requests at the same time. Each request then waits for the one before.
-  let isOneByOne = false
-  let lastSent: Promise<void> = Promise.resolve()
   const dispatcher = openDispatcher(options.proxy, {
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
@@ -143,22 +140,17 @@ export function createClient(options: ClientOptions) {
     refuseEarly(url)
     const turn = requestRate.takeRequest(gapMs, options.maxWaitMs)
     if (!turn.isTaken) throw postpone(url, turn.inMs)
-    try {
-      await timer.wait(turn.inMs, signal)
-      // During the wait, the answer to another request may have asked for a longer wait.
-      while (turn.inMs > 0 && requestRate.blockedMs() > 0) await timer.wait(requestRate.blockedMs(), signal)
-      refuseEarly(url)
-    } catch (thrown) {
-      requestRate.endRequest(null)
-      throw thrown
-    }
+    await timer.wait(turn.inMs, signal)
+    // During the wait, the answer to another request may have asked for a longer wait.
+    while (turn.inMs > 0 && requestRate.blockedMs() > 0) await timer.wait(requestRate.blockedMs(), signal)
+    refuseEarly(url)
   }
 
   function refuseEarly(url: URL): void {
     if (now().getTime() < notBefore) throw deferred(url)
   }
 
-  /** Sends a request as soon as the rate allows it; one after the other, if the upstream wants it so. */
+  /** Sends a request as soon as the rate allows it. */
   async function sendInTurn(
     call: Call,
     attempt: number,
@@ -168,20 +160,8 @@ export function createClient(options: ClientOptions) {
     await takeRequest(call.url, signal)
     usage.requests++
     if (isRetry) usage.retries++
-    const sending = (isOneByOne ? lastSent : Promise.resolve()).then(() => send(call, attempt))
-    lastSent = sending.then(
-      () => undefined,
-      () => undefined,
-    )
-    const outcome = await sending
-    if (!('error' in outcome)) return outcome
-    if (outcome.isConcurrent && !isOneByOne) {
-      isOneByOne = true
-      options.log.warn(
-        'the upstream refuses requests at the same time, so they are sent one by one: set limits.concurrency: 1 in the profile',
-      )
-    }
-    return { ...outcome, error: withoutSecrets(outcome.error) }
+    const outcome = await send(call, attempt)
+    return 'error' in outcome ? { ...outcome, error: withoutSecrets(outcome.error) } : outcome
   }
 
   /** Returns whether there is another key than the refused one: the key may have been rotated since. */
@@ -208,11 +188,6 @@ export function createClient(options: ClientOptions) {
     const url = withKey(call.url, apiKey)
     const headers = headersOf(call, options)
     options.authorize(url, headers, apiKey)
-    let isTurnOver = false
-    const endRequest = (budget: Budget | null): void => {
-      isTurnOver = true
-      requestRate.endRequest(budget)
-    }
     try {
       const response = await dispatcher.request({
         origin: url.origin,
@@ -224,14 +199,12 @@ export function createClient(options: ClientOptions) {
       })
       const { statusCode, body } = response
       clockAheadMs = aheadOf(response.headers, now()) ?? clockAheadMs
-      endRequest(budgetOf(statusCode, response.headers, now()))
       const hidden = JSON.parse(hideKey(Buffer.from(JSON.stringify(response.headers))).toString())
       const asked = { call, attempt, now: now(), redact, hideKey }
       const outcome = await readAnswer({ statusCode, headers: hidden, body }, asked)
       call.signal?.throwIfAborted()
       return outcome
     } catch (thrown) {
-      if (!isTurnOver) endRequest(null)
       call.signal?.throwIfAborted()
       if (!isWireError(thrown)) throw thrown
       return {

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  budgetOf,
-  createRequestRate,
-  isThrottled,
-  readBudget,
-  wantedWaitMs,
-} from '../../../src/upstream/client/rate-limit.ts'
+import { createRequestRate, isThrottled, wantedWaitMs } from '../../../src/upstream/client/rate-limit.ts'
 
 /** Opens a rate limit on a clock that the test sets. */
 function openRate(gapMs = 0) {
@@ -17,11 +11,6 @@ function openRate(gapMs = 0) {
     /** Returns the times at which so many requests may leave that are all ready now. */
     departures: (count: number) =>
       Array.from({ length: count }, () => clock.now + rate.takeRequest(gapMs, 60_000).inMs),
-    /** Lets an answer say how many requests are left, while so many others have no answer yet. */
-    answer(remaining: number, others = 0): void {
-      for (let request = 0; request <= others; request++) rate.takeRequest(0, 60_000)
-      rate.endRequest({ remaining, resetMs: 500 })
-    },
   }
 }
 
@@ -37,25 +26,11 @@ describe('the rate of requests', () => {
     expect(departures(2)).toEqual([9000, 9250])
   })
 
-  it('uses what is left, and then waits for the reset', () => {
-    const { answer, departures } = openRate()
-    answer(2)
-    expect(departures(4)).toEqual([1000, 1000, 1500, 1500])
-  })
-
-  it('counts requests under way as used', () => {
-    const { answer, departures } = openRate()
-    answer(2, 2)
-    expect(departures(1)).toEqual([1500])
-  })
-
-  it('is free again after the reset', () => {
-    const { clock, answer, departures, rate } = openRate()
-    answer(0)
-    clock.now = 1400
+  it('reserves nothing if the upstream asks for a longer wait than a run may take', () => {
+    const { rate, departures } = openRate()
+    rate.block(100)
     expect(rate.takeRequest(0, 99)).toEqual({ isTaken: false, inMs: 100 })
-    clock.now = 1600
-    expect(departures(3)).toEqual([1600, 1600, 1600])
+    expect(departures(1)).toEqual([1100])
   })
 
   it('holds all requests as long as was asked for, also when a shorter wait is asked for later', () => {
@@ -69,89 +44,39 @@ describe('the rate of requests', () => {
 const NOW = new Date('2026-11-21T06:00:00Z')
 const EPOCH_S = NOW.getTime() / 1000
 
-describe('the budget that headers tell of', () => {
+describe('the reset of a limit that is used up', () => {
   it.each([
-    ['the drafts up to 7', { 'ratelimit-remaining': '3', 'ratelimit-reset': '30' }, 3, 30_000],
-    ['one header', { ratelimit: 'limit=100, remaining=0, reset=5' }, 0, 5000],
-    ['policies', { ratelimit: '"burst";r=90;t=1, "daily";r=7;t=600' }, 7, 600_000],
-    ['seconds', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '12' }, 0, 12_000],
-    ['an epoch', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S + 60}` }, 1, 60_000],
-    ['milliseconds', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S}500` }, 1, 500],
-    ['microseconds', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S}500000` }, 1, 500],
-    ['nanoseconds', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S}500000000` }, 1, 500],
-    ['a fraction', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': `${EPOCH_S + 1}.5` }, 1, 1500],
-    ['milliseconds from now', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '59000' }, 1, 59_000],
-    ['a day in a standard', { 'ratelimit-remaining': '1', 'ratelimit-reset': '86400' }, 1, 86_400_000],
-    ['more than a day', { 'ratelimit-remaining': '1', 'ratelimit-reset': '90000' }, 1, 90_000],
-    ['a time of Go', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '1m30.5s' }, 1, 90_500],
-    ['milliseconds of Go', { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '20ms' }, 1, 20],
-    [
-      'a date of HTTP',
-      { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': 'Sat, 21 Nov 2026 06:00:09 GMT' },
-      1,
-      9000,
-    ],
-    [
-      'a date of JavaScript',
-      {
-        'x-ratelimit-remaining': '1',
-        'x-ratelimit-reset': 'Sat Nov 21 2026 06:00:09 GMT+0000 (Coordinated Universal Time)',
-      },
-      1,
-      9000,
-    ],
-    ['a date', { 'x-rate-limit-remaining': '1', 'x-rate-limit-reset': '2026-11-21T06:00:09Z' }, 1, 9000],
-    [
-      'the least of several',
-      {
-        'x-ratelimit-remaining': '50',
-        'x-ratelimit-reset': '9',
-        'ratelimit-remaining': '2',
-        'ratelimit-reset': '40',
-      },
-      2,
-      40_000,
-    ],
-  ])('is read from %s', (_form, headers, remaining, resetMs) => {
-    expect(readBudget(headers, NOW)).toEqual({ remaining, resetMs })
+    ['the drafts up to 7', { 'ratelimit-remaining': '0', 'ratelimit-reset': '30' }, 30_000],
+    ['one header', { ratelimit: 'limit=100, remaining=0, reset=5' }, 5000],
+    ['policies', { ratelimit: '"burst";r=90;t=1, "daily";r=0;t=600' }, 600_000],
+    ['seconds', { 'x-ratelimit-reset': '12' }, 12_000],
+    ['an epoch', { 'x-ratelimit-reset': `${EPOCH_S + 60}` }, 60_000],
+    ['milliseconds', { 'x-ratelimit-reset': `${EPOCH_S}500` }, 500],
+    ['microseconds', { 'x-ratelimit-reset': `${EPOCH_S}500000` }, 500],
+    ['nanoseconds', { 'x-ratelimit-reset': `${EPOCH_S}500000000` }, 500],
+    ['a fraction', { 'x-ratelimit-reset': `${EPOCH_S + 1}.5` }, 1500],
+    ['milliseconds from now', { 'x-ratelimit-reset': '59000' }, 59_000],
+    ['a day in a standard', { 'ratelimit-reset': '86400' }, 86_400_000],
+    ['more than a day', { 'ratelimit-reset': '90000' }, 90_000],
+    ['a date of HTTP', { 'x-ratelimit-reset': 'Sat, 21 Nov 2026 06:00:09 GMT' }, 9000],
+    ['a date', { 'x-rate-limit-reset': '2026-11-21T06:00:09Z' }, 9000],
+  ])('is read from %s', (_form, headers, resetMs) => {
+    expect(wantedWaitMs(429, headers, NOW)).toBe(resetMs)
   })
 
   it('is meant by the upstream’s own clock where it shows one', () => {
-    const headers = {
-      date: 'Sat, 21 Nov 2026 07:00:00 GMT',
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': `${EPOCH_S + 3660}`,
-    }
-    expect(readBudget(headers, NOW)).toEqual({ remaining: 0, resetMs: 60_000 })
+    const headers = { date: 'Sat, 21 Nov 2026 07:00:00 GMT', 'x-ratelimit-reset': `${EPOCH_S + 3660}` }
+    expect(wantedWaitMs(429, headers, NOW)).toBe(60_000)
   })
 
   it.each([
     ['nothing', {}],
-    ['no reset', { 'x-ratelimit-remaining': '3' }],
-    ['a reset that is past', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${EPOCH_S - 5}` }],
-    ['a reset below zero', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '-5' }],
-    ['a reset of zero', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '0' }],
-    ['nonsense', { 'ratelimit-remaining': 'few', 'ratelimit-reset': 'soon' }],
+    ['a reset that is past', { 'x-ratelimit-reset': `${EPOCH_S - 5}` }],
+    ['a reset below zero', { 'x-ratelimit-reset': '-5' }],
+    ['a reset of zero', { 'x-ratelimit-reset': '0' }],
+    ['nonsense', { 'ratelimit-reset': 'soon' }],
   ])('is unknown from %s', (_form, headers) => {
-    expect(readBudget(headers, NOW)).toBeNull()
-  })
-})
-
-describe('a wait up to a reset', () => {
-  const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' }
-
-  it.each([200, 404, 503])('that an answer %d does not ask for is one of minutes', (status) => {
-    expect(budgetOf(status, spent, NOW)).toEqual({ remaining: 0, resetMs: 5 * 60_000 })
-    const near = { ...spent, 'x-ratelimit-reset': '20' }
-    expect(budgetOf(status, near, NOW)).toEqual({ remaining: 0, resetMs: 20_000 })
-  })
-
-  it('that an answer asks for is as long as it says', () => {
-    const tomorrow = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${EPOCH_S + 86_400}` }
-    for (const status of [403, 420, 429]) {
-      expect(budgetOf(status, tomorrow, NOW)).toEqual({ remaining: 0, resetMs: 86_400_000 })
-      expect(wantedWaitMs(status, tomorrow, NOW)).toBe(86_400_000)
-    }
+    expect(wantedWaitMs(429, headers, NOW)).toBeNull()
   })
 })
 
