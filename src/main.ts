@@ -68,8 +68,7 @@ function stopOnSignals(stop: AbortController, terminal: FrameTerminal): void {
 }
 
 function leaveAsItIs(terminal: FrameTerminal, signal: NodeJS.Signals): void {
-  const named = terminal.held()
-  const held = named.length > 0 ? named : process.getActiveResourcesInfo()
+  const held = process.getActiveResourcesInfo()
   const within = `${STOP_WITHIN_MS / 1000} s of ${signal}`
   printError(terminal, interrupted(`not everything was put down within ${within}: ${held.join(', ')}`))
   process.exit(EXIT_STATUS.interrupted.status)

@@ -1,6 +1,6 @@
 /**
- * Formats records for people: as a table without lines, numbers to the right, cut to the width of the terminal,
- * or as names and values.
+ * Formats records for people: as a table without lines, numbers to the right, or as names and values. A row of a
+ * table that is wider than the terminal is cut at its edge, as by `ps`; in a pipe it stays whole.
  */
 import { printable } from '../../printable.ts'
 import { splitGraphemes } from '../../report/words/clean-text.ts'
@@ -14,10 +14,6 @@ export interface Column<Row> {
   readonly value: (row: Row) => string | number | null | undefined
   /** True if numbers are shown with all their digits. */
   readonly isExact?: boolean
-  /** True if the cells are never cut, because people copy them. */
-  readonly isWhole?: boolean
-  /** True if the column may be left out of a narrow table. The last optional column is left out first. */
-  readonly isOptional?: boolean
 }
 
 export interface Page {
@@ -30,9 +26,6 @@ export interface Page {
 export type Paragraph = string | ((page: Page) => string)
 
 const GAP = '  '
-const LEAST_WIDTH = 6
-// Optional columns are left out before other columns get narrower than this.
-const READABLE_WIDTH = 16
 // Matches characters that take two columns of a terminal.
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
@@ -47,35 +40,28 @@ function formatTable<Row>(
   columns: readonly Column<Row>[],
   { width, style }: Page,
 ): string {
-  const all = columns.map((given) => {
-    const column = { ...given, title: cellText(given.title) }
+  const all = columns.map((column) => {
     const values = rows.map((row) => column.value(row))
-    const cells = values.map((value) => cellText(column.isExact && value !== null ? String(value) : value))
-    const natural = Math.max(...[column.title, ...cells].map(columnsOf))
-    return { ...column, cells, natural, isNumeric: values.some((value) => typeof value === 'number') }
+    const cells = [
+      cellText(column.title),
+      ...values.map((value) => cellText(column.isExact && value !== null ? String(value) : value)),
+    ]
+    const isNumeric = values.some((value) => typeof value === 'number')
+    return { cells, isNumeric, width: Math.max(...cells.map(columnsOf)) }
   })
-  const shown = leaveOut(all, width)
-  const widths = fitWidths(shown, width)
-  const line = (textOf: (column: (typeof shown)[number]) => string) =>
-    shown
-      .map((column, index) => fill(textOf(column), at(widths, index), column.isNumeric))
-      .join(GAP)
-      .trimEnd()
-  const heading = style(
-    'bold',
-    line(({ title }) => title),
-  )
-  return [heading, ...rows.map((_, index) => line(({ cells }) => cells[index] ?? ''))].join('\n')
-}
-
-/** Cuts a text that is too long for its column, or pads a short text. */
-function fill(text: string, width: number, isRight: boolean): string {
-  const shown = columnsOf(text) > width ? cut(text, width) : text
-  const spaces = ' '.repeat(Math.max(0, width - columnsOf(shown)))
-  return isRight ? spaces + shown : shown + spaces
+  const [heading = '', ...lines] = ['', ...rows].map((_, index) => {
+    const filled = all.map(({ cells, isNumeric, width: wanted }) => {
+      const text = cells[index] ?? ''
+      const spaces = ' '.repeat(wanted - columnsOf(text))
+      return isNumeric ? spaces + text : text + spaces
+    })
+    return cut(filled.join(GAP).trimEnd(), width)
+  })
+  return [style('bold', heading), ...lines].join('\n')
 }
 
 function cut(text: string, width: number): string {
+  if (columnsOf(text) <= width) return text
   let shown = ''
   for (const { segment } of splitGraphemes(text)) {
     if (columnsOf(shown + segment) >= width) break
@@ -122,43 +108,6 @@ function cellText(value: string | number | null | undefined): string {
 
 function formatNumber(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 1 })
-}
-
-interface Measured {
-  /** The width of the longest cell or the title, in terminal columns. */
-  readonly natural: number
-  readonly isWhole?: boolean
-  readonly isOptional?: boolean
-}
-
-function leaveOut<T extends Measured>(columns: readonly T[], width: number): readonly T[] {
-  const readable = columns.map(({ natural, isWhole }) =>
-    isWhole ? natural : Math.min(natural, READABLE_WIDTH),
-  )
-  const last = columns.findLastIndex(({ isOptional }) => isOptional)
-  return last < 0 || totalWidth(readable) <= width ? columns : leaveOut(columns.toSpliced(last, 1), width)
-}
-
-/** Narrows the widest column that may be cut, again and again until the table fits. */
-function fitWidths(columns: readonly Measured[], width: number): readonly number[] {
-  const fitted = columns.map(({ natural }) => natural)
-  while (totalWidth(fitted) > width) {
-    const cuttable = columns.flatMap(({ isWhole }, index) =>
-      isWhole || at(fitted, index) <= LEAST_WIDTH ? [] : [index],
-    )
-    if (cuttable.length === 0) break
-    const widest = cuttable.reduce((best, index) => (at(fitted, index) > at(fitted, best) ? index : best))
-    fitted[widest] = at(fitted, widest) - 1
-  }
-  return fitted
-}
-
-function totalWidth(widths: readonly number[]): number {
-  return widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1))
-}
-
-function at(widths: readonly number[], index: number): number {
-  return widths[index] ?? 0
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const

@@ -13,7 +13,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
-import { formatSpan } from '../../time.ts'
+import { englishCount } from '../../report/words/numbers.ts'
 import type { Ending } from '../exit-status.ts'
 import type { Page, Paragraph } from './table.ts'
 import { plainText, styledText } from './table.ts'
@@ -68,11 +68,6 @@ export interface Terminal {
   progress(label: string): Promise<Progress>
   /** Sets how the command ends if it does not throw. The default is `done`. */
   end(ending: Ending): void
-  /**
-   * Sets a function that lists running work. The list is shown if the process cannot finish that work in
-   * time.
-   */
-  nameHeld(held: () => readonly string[]): void
 }
 
 /** A terminal with further members, which only the code that starts the commands uses. */
@@ -80,8 +75,6 @@ export interface FrameTerminal extends Terminal {
   readonly ending: Ending
   /** Hides the secrets of the loaded settings in a text. */
   redact(text: string): string
-  /** Lists running work with the function that `nameHeld` has set; returns an empty list if none was set. */
-  held(): readonly string[]
 }
 
 /**
@@ -95,7 +88,6 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   const secrets = new Set<string>()
   let withoutKnown = redactor([])
   let webhookSecrets = (): readonly string[] => []
-  let held = (): readonly string[] => []
   let isBarShown = false
 
   const hasColor = (stream: WriteStream) => flags().color && stream.isTTY === true && stream.hasColors()
@@ -200,11 +192,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     end: (how) => {
       ending = how
     },
-    nameHeld: (names) => {
-      held = names
-    },
     redact: (text) => redact(withoutNamedSecrets(text)),
-    held: () => held(),
   }
 }
 
@@ -247,7 +235,6 @@ const BAR_CELLS = 24
 
 /** Draws the bar on `stream`, always in the same line, and clears the line on dispose. */
 export function openBar(label: string, stream: NodeJS.WritableStream, clock: Clock): Progress {
-  const pace = createPace(clock)
   let drawnAt = Number.NEGATIVE_INFINITY
   const draw = (line: string) => {
     cursorTo(stream, 0)
@@ -257,7 +244,7 @@ export function openBar(label: string, stream: NodeJS.WritableStream, clock: Clo
   draw(label)
   return {
     update(done, total, detail) {
-      const line = progressLine(label, done, total, pace(done), detail)
+      const line = progressLine(label, done, total, detail)
       if (clock() - drawnAt < DRAW_EVERY_MS) return
       drawnAt = clock()
       // The line is cut to the width of the terminal, because a wrapped line could not be overwritten.
@@ -282,46 +269,18 @@ export function openLoggedProgress(label: string, log: Log, clock: Clock): Progr
 export const NO_PROGRESS: Progress = { update: () => {}, [Symbol.dispose]: () => {} }
 
 /**
- * Formats `Leads ████████░░░░ 45% 4,500 of 10,000 12 pages 1,200/s 5 s left`. Unknown parts are left out.
+ * Formats `Leads ████████░░░░ 45% 4,500 of 10,000 12 pages`. Unknown parts are left out.
  */
-export function progressLine(
-  label: string,
-  done: number,
-  total: number | null,
-  perSecond: number | null,
-  detail?: string,
-): string {
+export function progressLine(label: string, done: number, total: number | null, detail?: string): string {
   const share = total === null || total === 0 ? null : Math.min(done / total, 1)
-  const secondsLeft = total === null || !perSecond ? null : Math.max(total - done, 0) / perSecond
   const filled = Math.round((share ?? 0) * BAR_CELLS)
   return [
     label,
     share !== null && '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled),
     share !== null && `${Math.floor(share * 100)}%`.padStart(4),
-    total === null ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
+    total === null ? englishCount(done) : `${englishCount(done)} of ${englishCount(total)}`,
     detail,
-    perSecond !== null && `${formatCount(perSecond)}/s`,
-    secondsLeft !== null && `${formatSpan(secondsLeft * 1000)} left`,
   ]
     .filter((part) => part)
     .join('  ')
-}
-
-/**
- * Returns a function that measures items per second. The measurement restarts when `done` gets smaller. The
- * rate is null during the first half second.
- */
-function createPace(clock: Clock): (done: number) => number | null {
-  let start: { readonly at: number; readonly done: number } | null = null
-  let last = 0
-  return (done) => {
-    if (start === null || done < last) start = { at: clock(), done }
-    last = done
-    const seconds = (clock() - start.at) / 1000
-    return seconds < 0.5 ? null : (done - start.done) / seconds
-  }
-}
-
-function formatCount(count: number): string {
-  return count.toLocaleString('en', { maximumFractionDigits: count < 10 ? 1 : 0 })
 }

@@ -85,12 +85,12 @@ function listResult(all: readonly Annotation[]): Result {
     text: [
       table(all, [
         { title: 'NUMBER', value: ({ id }) => id },
-        { title: 'DAYS', value: daysOf, isWhole: true },
+        { title: 'DAYS', value: daysOf },
         { title: 'TEXT', value: ({ text }) => text },
         { title: 'PIPELINE', value: ({ pipelineId }) => pipelineId ?? 'all' },
         { title: 'EXPECTATIONS', value: ({ isLeftOut }) => (isLeftOut ? 'left out' : 'only marked') },
-        { title: 'WRITTEN', value: ({ writtenAt }) => formatInstant(writtenAt), isOptional: true },
-        { title: 'BY', value: ({ writtenBy }) => writtenBy, isOptional: true },
+        { title: 'WRITTEN', value: ({ writtenAt }) => formatInstant(writtenAt) },
+        { title: 'BY', value: ({ writtenBy }) => writtenBy },
       ]),
     ],
     notes: all.length === 0 ? [none] : [],

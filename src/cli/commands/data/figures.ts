@@ -125,14 +125,12 @@ function figuresTable(groups: readonly Group[]): Paragraph {
     {
       title: 'FIGURE',
       value: ({ figure, of }) => [figure.name, of].filter(Boolean).join(' '),
-      isWhole: true,
     },
-    { title: 'ALL', value: cell(all?.current, all?.known), isWhole: true },
-    { title: 'BEFORE', value: cell(all?.prior, all?.knownBefore), isWhole: true },
+    { title: 'ALL', value: cell(all?.current, all?.known) },
+    { title: 'BEFORE', value: cell(all?.prior, all?.knownBefore) },
     ...rest.map(({ name, current, known }) => ({
       title: name,
       value: cell(current, known),
-      isOptional: true,
     })),
   ])
 }

@@ -28,7 +28,7 @@ type Activity = Pick<WireActivity, 'at'> & {
 }
 
 const ACTIVITY: readonly Column<Activity>[] = [
-  { title: 'AT', value: ({ at }) => formatInstant(at), isWhole: true },
+  { title: 'AT', value: ({ at }) => formatInstant(at) },
   { title: 'EVENT', value: ({ type }) => type?.replaceAll('_', ' ') },
   {
     title: 'CHANGE',
@@ -66,9 +66,9 @@ function yamlText({ style }: Terminal, heading: string, value: unknown): string 
 }
 
 const VERSIONS: readonly Column<LocalVersion>[] = [
-  { title: 'FROM', value: (version) => formatInstant(version.valid_from), isWhole: true },
-  { title: 'TO', value: (version) => formatInstant(version.valid_to) ?? 'now', isWhole: true },
-  { title: 'STATUS', value: (version) => version.status, isWhole: true },
+  { title: 'FROM', value: (version) => formatInstant(version.valid_from) },
+  { title: 'TO', value: (version) => formatInstant(version.valid_to) ?? 'now' },
+  { title: 'STATUS', value: (version) => version.status },
   { title: 'SCORE', value: (version) => version.score },
   { title: 'VALUE', value: (version) => formatMoney(version.value_amount, version.value_currency) },
 ]

@@ -33,27 +33,27 @@ interface ListOptions {
 }
 
 const COLUMNS: readonly Column<Lead>[] = [
-  { title: 'ID', value: (lead) => lead.id, isWhole: true },
+  { title: 'ID', value: (lead) => lead.id },
   { title: 'COMPANY', value: (lead) => lead.companyName },
-  { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
+  { title: 'STATUS', value: (lead) => lead.status },
   { title: 'SCORE', value: (lead) => lead.score },
-  { title: 'UPDATED', value: (lead) => formatInstant(lead.updatedAt), isWhole: true },
-  { title: 'VALUE', value: (lead) => formatMoney(lead.valueAmount, lead.valueCurrency), isOptional: true },
-  { title: 'PIPELINE', value: (lead) => lead.pipelineId, isOptional: true },
-  { title: 'COUNTRY', value: (lead) => lead.companyCountry, isOptional: true },
-  { title: 'CONTACT', value: (lead) => lead.contactName, isOptional: true },
+  { title: 'UPDATED', value: (lead) => formatInstant(lead.updatedAt) },
+  { title: 'VALUE', value: (lead) => formatMoney(lead.valueAmount, lead.valueCurrency) },
+  { title: 'PIPELINE', value: (lead) => lead.pipelineId },
+  { title: 'COUNTRY', value: (lead) => lead.companyCountry },
+  { title: 'CONTACT', value: (lead) => lead.contactName },
 ]
 
 const LOCAL_COLUMNS: readonly Column<LocalLeadLine>[] = [
-  { title: 'ID', value: (lead) => lead.id, isWhole: true },
+  { title: 'ID', value: (lead) => lead.id },
   { title: 'COMPANY', value: (lead) => lead.company_name },
-  { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
+  { title: 'STATUS', value: (lead) => lead.status },
   { title: 'SCORE', value: (lead) => lead.score },
-  { title: 'UPDATED', value: (lead) => formatInstant(lead.updated_at), isWhole: true },
-  { title: 'VALUE', value: (lead) => formatMoney(lead.value_amount, lead.value_currency), isOptional: true },
-  { title: 'PIPELINE', value: (lead) => lead.pipeline_id, isOptional: true },
-  { title: 'COUNTRY', value: (lead) => lead.company_country, isOptional: true },
-  { title: 'CONTACT', value: (lead) => lead.contact_name, isOptional: true },
+  { title: 'UPDATED', value: (lead) => formatInstant(lead.updated_at) },
+  { title: 'VALUE', value: (lead) => formatMoney(lead.value_amount, lead.value_currency) },
+  { title: 'PIPELINE', value: (lead) => lead.pipeline_id },
+  { title: 'COUNTRY', value: (lead) => lead.company_country },
+  { title: 'CONTACT', value: (lead) => lead.contact_name },
 ]
 
 export function defineLeads(command: Command, terminal: Terminal): void {

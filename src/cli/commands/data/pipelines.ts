@@ -166,12 +166,12 @@ const COLUMNS: readonly Column<Agent>[] = [
   { title: 'KIND', value: (agent) => agent.kind },
   { title: 'STATUS', value: (agent) => agent.status },
   { title: 'TASK', value: (agent) => agent.taskType?.replaceAll('_', ' ') },
-  { title: 'PIPELINE', value: (agent) => agent.taskPipelineId, isOptional: true },
-  { title: 'DONE', value: (agent) => formatShare(agent.taskProgress), isOptional: true },
+  { title: 'PIPELINE', value: (agent) => agent.taskPipelineId },
+  { title: 'DONE', value: (agent) => formatShare(agent.taskProgress) },
   { title: 'LAST SEEN', value: (agent) => formatInstant(agent.lastSeenAt) },
-  { title: 'TASKS 24H', value: (agent) => agent.tasks24h, isOptional: true },
+  { title: 'TASKS 24H', value: (agent) => agent.tasks24h },
   { title: 'ERRORS 24H', value: (agent) => agent.errors24h },
-  { title: 'LAST ERROR', value: (agent) => agent.lastErrorMessage, isOptional: true },
+  { title: 'LAST ERROR', value: (agent) => agent.lastErrorMessage },
 ]
 
 export function defineAgents(command: Command, terminal: Terminal): void {

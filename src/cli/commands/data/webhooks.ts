@@ -51,13 +51,13 @@ async function listWebhooks(terminal: Terminal, source: Source): Promise<Result>
     data: webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })),
     text: [
       table(webhooks, [
-        { title: 'ID', value: ({ id }) => id, isWhole: true },
+        { title: 'ID', value: ({ id }) => id },
         { title: 'STATE', value: webhookState },
         { title: 'URL', value: ({ url }) => url },
         { title: 'EVENTS', value: ({ events }) => eventsText(events) },
-        { title: 'CREATED', value: ({ created_at }) => formatInstant(created_at), isWhole: true },
+        { title: 'CREATED', value: ({ created_at }) => formatInstant(created_at) },
         { title: 'OURS', value: ({ id }) => (id === own?.id ? 'yes' : null) },
-        { title: 'DESCRIPTION', value: ({ description }) => description, isOptional: true },
+        { title: 'DESCRIPTION', value: ({ description }) => description },
       ]),
     ],
     notes: [

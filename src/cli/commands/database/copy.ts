@@ -68,9 +68,9 @@ async function copy(terminal: Terminal, options: Options): Promise<Result> {
       table(
         tables.filter((each) => each.rows > 0),
         [
-          { title: 'TABLE', value: ({ name }) => name, isWhole: true },
+          { title: 'TABLE', value: ({ name }) => name },
           { title: 'ROWS', value: (each) => each.rows },
-          { title: 'SHA-256 IN BOTH', value: ({ sha256 }) => sha256, isOptional: true },
+          { title: 'SHA-256 IN BOTH', value: ({ sha256 }) => sha256 },
         ],
       ),
       `${nameOf(target)}: ${rows} rows in ${tables.length} tables, copied in ${seconds} s`,

@@ -42,8 +42,8 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<Result> {
     meta: { deleted: !isDry },
     text: [
       table(pruned, [
-        { title: 'TABLE', value: (each) => each.table, isWhole: true },
-        { title: 'OLDER THAN', value: ({ before }) => formatInstant(before), isWhole: true },
+        { title: 'TABLE', value: (each) => each.table },
+        { title: 'OLDER THAN', value: ({ before }) => formatInstant(before) },
         { title: isDry ? 'WOULD GO' : 'DELETED', value: ({ deleted }) => deleted },
       ]),
     ],

@@ -1,6 +1,5 @@
 /** `leadsheet run`: starts the daemon that syncs and reports, and runs it until it is stopped. */
 
-import { closeSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
 import { openConfiguredDaemon, type RunningDaemon } from '../../../app/configured-daemon.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
@@ -25,7 +24,6 @@ async function run(terminal: Terminal): Promise<void> {
   const { signal } = terminal
   let stoppingAt = 0
   let inFlight: RunningDaemon['inFlight'] = () => []
-  terminal.nameHeld(() => inFlight())
   signal.addEventListener('abort', () => {
     stoppingAt = performance.now()
     log.info({ inFlight: inFlight() }, `stopping: ${signal.reason.message}`)
@@ -71,26 +69,12 @@ function logStarted(log: Log, { dataDir, file, web }: Config, running: RunningDa
   log.info({ version: readVersion(), node: process.versions.node, settings, dataDir, ...pages }, 'running')
 }
 
-/** Handles SIGHUP, which would otherwise end the process: it stops only where its terminal was closed. */
+/** Handles SIGHUP, which would otherwise end the process at once: a daemon in a terminal stops as it should. */
 function handleHangUp(log: Log): Disposable {
   const listener = (): void => {
-    if (hasTerminalGone()) process.kill(process.pid, 'SIGTERM')
+    if (process.stderr.isTTY) process.kill(process.pid, 'SIGTERM')
     else log.info('the settings were not read again: restart to apply new settings')
   }
   process.on('SIGHUP', listener)
   return { [Symbol.dispose]: () => void process.off('SIGHUP', listener) }
-}
-
-/**
- * Returns true if the process was started in a terminal that has since been closed. The daemon then stops,
- * because nobody would watch it.
- */
-function hasTerminalGone(): boolean {
-  if (!process.stderr.isTTY) return false
-  try {
-    closeSync(openSync('/dev/tty', 'r'))
-    return false
-  } catch {
-    return true
-  }
 }

@@ -74,16 +74,16 @@ async function findSchedules(terminal: Terminal, name: string | undefined): Prom
 
 function statesTable(lines: readonly ScheduleLine[]): Paragraph {
   return table(lines, [
-    { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
-    { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
+    { title: 'SCHEDULE', value: ({ name }) => name },
+    { title: 'WHEN', value: ({ timing }) => timing.expression },
     { title: 'ZONE', value: ({ timing }) => timing.timeZone },
-    { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at), isWhole: true },
+    { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at) },
     { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
-    { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone), isWhole: true },
-    { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()), isWhole: true },
-    { title: 'RECIPIENTS', value: ({ report }) => report?.recipients.length, isOptional: true },
-    { title: 'TEMPLATE', value: ({ report }) => report?.template, isOptional: true },
-    { title: 'IF MISSED', value: ({ catchUp }) => policyText(catchUp), isOptional: true },
+    { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone) },
+    { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()) },
+    { title: 'RECIPIENTS', value: ({ report }) => report?.recipients.length },
+    { title: 'TEMPLATE', value: ({ report }) => report?.template },
+    { title: 'IF MISSED', value: ({ catchUp }) => policyText(catchUp) },
   ])
 }
 
@@ -127,19 +127,18 @@ function coveredBy(report: Report, dueAt: Date): string {
 function runTables({ timing, report, coming, missed }: ScheduleLine): Paragraph[] {
   const local = (at: Date | string): string => localTime(new Date(at), timing.timeZone)
   const next = table(coming, [
-    { title: 'NEXT', value: ({ due_at }) => local(due_at), isWhole: true },
-    { title: 'IN UTC', value: ({ due_at }) => formatInstant(due_at.toISOString()), isWhole: true },
-    ...(report ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }] : []),
+    { title: 'NEXT', value: ({ due_at }) => local(due_at) },
+    { title: 'IN UTC', value: ({ due_at }) => formatInstant(due_at.toISOString()) },
+    ...(report ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers }] : []),
     ...(coming.some(({ note }) => note !== null)
       ? [{ title: 'CLOCK', value: ({ note }: ComingTime) => note ?? '' }]
       : []),
   ])
   const past = table(missed, [
-    { title: 'DUE', value: ({ first }) => local(first.due_at), isWhole: true },
+    { title: 'DUE', value: ({ first }) => local(first.due_at) },
     {
       title: 'UNTIL',
       value: ({ last, count }) => (count === 1 ? null : local(last.due_at)),
-      isOptional: true,
     },
     { title: 'RUNS', value: ({ count }) => count },
     { title: 'STATE', value: ({ first }) => stateText(first) },

@@ -87,13 +87,13 @@ async function listMessages(terminal: Terminal, options: Options): Promise<Resul
 
 function deliveriesTable(deliveries: readonly ListedDelivery[], outages: readonly MailOutage[]): Paragraph {
   return table(deliveries, [
-    { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
-    { title: 'REPORT', value: ({ report }) => report ?? 'alert', isWhole: true },
-    { title: 'PERIOD', value: ({ period }) => period && formatDates(period), isWhole: true },
-    { title: 'STATE', value: stateText, isWhole: true },
+    { title: 'RECIPIENT', value: ({ recipient }) => recipient },
+    { title: 'REPORT', value: ({ report }) => report ?? 'alert' },
+    { title: 'PERIOD', value: ({ period }) => period && formatDates(period) },
+    { title: 'STATE', value: stateText },
     { title: 'TRIES', value: ({ attempts }) => attempts },
-    { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt), isOptional: true },
-    { title: 'NEXT', value: (one) => formatInstant(nextTry(one.nextAttemptAt, outages)), isWhole: true },
+    { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt) },
+    { title: 'NEXT', value: (one) => formatInstant(nextTry(one.nextAttemptAt, outages)) },
     { title: 'ANSWER', value: ({ response }) => response },
   ])
 }

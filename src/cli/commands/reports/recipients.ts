@@ -57,9 +57,9 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
     data: lines.map(jsonOf),
     text: [
       table(lines, [
-        { title: 'RECIPIENT', value: ({ address }) => address, isWhole: true },
-        { title: 'NAME', value: ({ recipient }) => recipient?.name, isOptional: true },
-        { title: 'REPORT', value: ({ report }) => report, isWhole: true },
+        { title: 'RECIPIENT', value: ({ address }) => address },
+        { title: 'NAME', value: ({ recipient }) => recipient?.name },
+        { title: 'REPORT', value: ({ report }) => report },
         { title: 'STATE', value: stateOf },
         { title: 'LEADS', value: ({ recipient }) => recipient && (filterText(recipient.filter) ?? 'all') },
         { title: 'LOCALE', value: ({ recipient }) => recipient?.locale },
@@ -68,9 +68,8 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
         {
           title: 'ATTACHMENTS',
           value: ({ recipient }) => recipient?.attachments.join(', '),
-          isOptional: true,
         },
-        { title: 'FROM', value: ({ from }) => from, isOptional: true },
+        { title: 'FROM', value: ({ from }) => from },
       ]),
     ],
     notes: lines.length === 0 ? [none] : [],
@@ -197,8 +196,8 @@ async function setPreference(
     })),
     text: [
       table(changed, [
-        { title: 'RECIPIENT', value: ({ preference }) => preference.address, isWhole: true },
-        { title: 'REPORT', value: ({ preference }) => preference.report, isWhole: true },
+        { title: 'RECIPIENT', value: ({ preference }) => preference.address },
+        { title: 'REPORT', value: ({ preference }) => preference.report },
         { title: 'STATE', value: ({ preference }) => preferenceText(preference) },
         { title: 'MAILS WITHDRAWN', value: ({ withdrawn }) => withdrawn },
       ]),

@@ -64,11 +64,11 @@ async function findIssues(terminal: Terminal, report: string | null, limit: numb
     data: issues.map(issueJson),
     text: [
       table(issues, [
-        { title: 'REPORT', value: (issue) => issue.report, isWhole: true },
-        { title: 'PERIOD', value: ({ period }) => formatDates(period), isWhole: true },
-        { title: 'LEADS', value: ({ variant }) => variantText(variant) ?? 'all', isOptional: true },
+        { title: 'REPORT', value: (issue) => issue.report },
+        { title: 'PERIOD', value: ({ period }) => formatDates(period) },
+        { title: 'LEADS', value: ({ variant }) => variantText(variant) ?? 'all' },
         { title: 'STATE', value: issueState },
-        { title: 'MADE', value: ({ renderedAt }) => formatInstant(renderedAt), isWhole: true },
+        { title: 'MADE', value: ({ renderedAt }) => formatInstant(renderedAt) },
         { title: 'SUBJECT', value: ({ subject }) => subject },
       ]),
     ],
@@ -114,9 +114,9 @@ async function findIssue(terminal: Terminal, name: string, options: ShowOptions)
       data: { ...head, messages: messages.map(inSnakeCase) },
       text: [
         table(messages, [
-          { title: 'RECIPIENT', value: (message) => message.recipient, isWhole: true },
-          { title: 'STATE', value: ({ state }) => state, isWhole: true },
-          { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt), isWhole: true },
+          { title: 'RECIPIENT', value: (message) => message.recipient },
+          { title: 'STATE', value: ({ state }) => state },
+          { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt) },
           { title: 'ANSWER', value: ({ response }) => response },
         ]),
       ],

@@ -78,7 +78,7 @@ export function issuesResult(terminal: Terminal, report: Report, output: Output)
         }),
       ),
       table(deliveries ?? [], [
-        { title: 'RECIPIENT', value: (one) => one.recipient, isWhole: true },
+        { title: 'RECIPIENT', value: (one) => one.recipient },
         { title: 'STATE', value: (one) => (one.isNew ? wordOf(one.state) : `${wordOf(one.state)} before`) },
         { title: 'ANSWER', value: (one) => one.response },
       ]),

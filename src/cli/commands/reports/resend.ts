@@ -109,8 +109,8 @@ function planResult(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks
     data: { sent: false, ...planJson(plan), deliveries: [] },
     text: [
       table(rowsOf(plan), [
-        { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
-        { title: 'PERIOD', value: ({ period }) => period, isWhole: true },
+        { title: 'RECIPIENT', value: ({ recipient }) => recipient },
+        { title: 'PERIOD', value: ({ period }) => period },
         { title: 'STATE', value: ({ state }) => state },
         { title: 'WOULD BE SENT', value: ({ what }) => what },
       ]),
@@ -131,7 +131,7 @@ function sentResult(terminal: Terminal, plan: ResendPlan, deliveries: readonly D
     data: { sent: true, ...planJson(plan), deliveries: outcomes },
     text: [
       table(deliveries, [
-        { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
+        { title: 'RECIPIENT', value: ({ recipient }) => recipient },
         { title: 'STATE', value: ({ state }) => wordOf(state) },
         { title: 'ANSWER', value: ({ response }) => response },
       ]),

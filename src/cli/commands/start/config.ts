@@ -40,7 +40,7 @@ async function checkSettings(terminal: Terminal): Promise<Result> {
     data: { file: config.file, settings, warnings },
     text: [
       table(settings, [
-        { title: 'SETTING', value: ({ setting }) => setting, isWhole: true },
+        { title: 'SETTING', value: ({ setting }) => setting },
         { title: 'VALUE', value: ({ value }) => valueText(value) },
         { title: 'FROM', value: ({ source }) => source },
       ]),

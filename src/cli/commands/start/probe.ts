@@ -179,9 +179,9 @@ function textOf({ style }: Terminal, result: ProbeResult, file: string | null): 
         ]
   return [
     table(findings, [
-      { title: 'WHAT', value: ({ place }) => place, isWhole: true },
-      { title: 'FOUND', value: ({ value }) => value, isWhole: true },
-      { title: 'SURE', value: ({ confidence }) => confidence, isWhole: true },
+      { title: 'WHAT', value: ({ place }) => place },
+      { title: 'FOUND', value: ({ value }) => value },
+      { title: 'SURE', value: ({ confidence }) => confidence },
       { title: 'EVIDENCE', value: ({ evidence }) => evidence },
     ]),
     asked.join('\n'),
