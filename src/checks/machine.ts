@@ -9,18 +9,7 @@ import { isOfDaemon } from '../store/schedule/lease.ts'
 import { findClockSet } from '../store/schedule/uptime.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import {
-  ALERTED,
-  type Check,
-  type CheckResult,
-  type Finding,
-  fail,
-  internal,
-  ok,
-  plain,
-  VITAL,
-  warn,
-} from './check.ts'
+import { ALERTED, type Check, type Finding, internal, plain, VITAL } from './check.ts'
 
 const MB = 1_000_000
 /** The free disk space that a heartbeat needs. With less, nothing at all can be written. */
@@ -122,10 +111,7 @@ export const MACHINE_CHECKS = {
 
 async function findUnwritable(facts: Facts): Promise<Finding[]> {
   const { db, place } = facts
-  if (place.kind === 'postgres') {
-    const { status, found, remedy } = await checkServer(db)
-    return status === 'ok' ? [] : plain(found, remedy ?? '', { severity: status })
-  }
+  if (place.kind === 'postgres') return findServerUnwritable(db)
   if (place.file === ':memory:') return []
   if (!(await mayWrite(place.file))) {
     return plain(
@@ -153,30 +139,27 @@ async function findFaults({ lastFault, now }: Facts): Promise<Finding[] | null> 
   return [{ subject: from, message: `${upperFirst(span)} nothing could be stored: ${message}.`, brief, hint }]
 }
 
-export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
+async function findServerUnwritable(db: Db): Promise<Finding[]> {
   const { isStandby, isReadOnly, connections } = await readServerState(db)
   if (isStandby) {
-    return fail(
-      'database',
+    return plain(
       'the PostgreSQL server follows another one, and takes no writes',
       'name the primary in database_url (LEADSHEET_DATABASE_URL)',
     )
   }
   if (isReadOnly) {
-    return fail(
-      'database',
+    return plain(
       'PostgreSQL lets this user only read',
       'name another user in database_url (LEADSHEET_DATABASE_URL), or set default_transaction_read_only off',
     )
   }
   const { used, most } = connections
-  return most - used < CONNECTIONS_LEAST
-    ? warn(
-        'database',
-        `${most - used} of the ${most} connections of PostgreSQL are left`,
-        'raise max_connections, or end what else connects to it',
-      )
-    : ok('database', `can be written, ${used} of ${most} connections in use`)
+  if (most - used >= CONNECTIONS_LEAST) return []
+  return plain(
+    `${most - used} of the ${most} connections of PostgreSQL are left`,
+    'raise max_connections, or end what else connects to it',
+    { severity: 'warn' },
+  )
 }
 
 /**
@@ -248,7 +231,7 @@ async function findLogLarge(facts: Facts): Promise<Finding[]> {
 }
 
 /** In bytes. Null for PostgreSQL, in memory, and if the database file cannot be written. */
-export async function readRoom(facts: Facts) {
+async function readRoom(facts: Facts) {
   const { place } = facts
   if (place.kind === 'postgres' || place.file === ':memory:' || !(await mayWrite(place.file))) return null
   return (await facts.size()).room
@@ -320,6 +303,6 @@ async function findStuck(facts: Facts): Promise<Finding[]> {
   }))
 }
 
-export function megabytes(bytes: number): string {
+function megabytes(bytes: number): string {
   return `${Math.round(bytes / MB).toLocaleString('en')} MB`
 }

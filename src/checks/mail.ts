@@ -80,7 +80,7 @@ export const MAIL_CHECKS = {
 } as const satisfies Record<string, Check>
 
 /** Describes the waiting messages, such as `2 messages wait, the oldest for 3 h`. */
-export async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
+async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
   const { messages, since } = await countWaiting(db)
   if (since === null) return 'none waits'
   const span = formatAge(now, since)

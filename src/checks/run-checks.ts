@@ -4,14 +4,13 @@ import { upperFirst } from '../report/words/clean-text.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { countLeads } from '../store/leads/lead.ts'
-import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { formatAge, formatSpan } from '../time.ts'
 import type { Check, CheckResult, Facts, Finding, Installation, Knowledge, Part, Severity } from './check.ts'
-import { isInMemory, ok, PARTS, plain, readFacts } from './check.ts'
-import { EVENT_CHECKS, formatArrivals } from './events.ts'
+import { ok, PARTS, plain, readFacts } from './check.ts'
+import { EVENT_CHECKS } from './events.ts'
 import { LEAD_CHECKS } from './leads.ts'
-import { checkServer, MACHINE_CHECKS, megabytes, readRoom } from './machine.ts'
-import { formatWaiting, MAIL_CHECKS } from './mail.ts'
+import { MACHINE_CHECKS } from './machine.ts'
+import { MAIL_CHECKS } from './mail.ts'
 import { REPORT_CHECKS } from './reports.ts'
 import { SETTINGS_CHECKS } from './settings.ts'
 import type { Freshness } from './sync.ts'
@@ -83,11 +82,7 @@ export async function readHealth(
   const checks: PartResult[] = []
   for (const part of PARTS) {
     const findings = (byPart.get(part) ?? []).sort((a, b) => weightOf(b.severity) - weightOf(a.severity))
-    if (findings.length > 0) checks.push(resultOf(part, findings))
-    else {
-      const well = (await WELL[part]?.(facts)) ?? null
-      if (well !== null) checks.push({ ...ok(part, well), findings })
-    }
+    checks.push(findings.length > 0 ? resultOf(part, findings) : { ...ok(part, 'nothing found'), findings })
   }
   const freshness: Freshness[] = []
   for (const resource of facts.resources) freshness.push(await readFreshness(facts, resource))
@@ -164,54 +159,6 @@ async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promi
     reports.length === 0 ? null : `next report in ${formatSpan(Math.min(...reports) - now.getTime())}`,
   ]
   return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
-}
-
-type Well = string | null | Promise<string | null>
-
-/** Describes each part that has no findings; null if the installation does not use the part. */
-const WELL: Readonly<Partial<Record<Part, (facts: Facts) => Well>>> = {
-  database: async ({ db, place }) => {
-    if (isInMemory(place)) return null
-    return place.kind === 'postgres' ? (await checkServer(db)).found : 'can be written'
-  },
-  daemon: async ({ now, lastUptime }) => {
-    const uptime = await lastUptime()
-    if (uptime === undefined) return 'none has run on these data'
-    return `sent a heartbeat ${formatAge(now, uptime.last_heartbeat_at)} ago`
-  },
-  leads: (facts) => formatFresh(facts, 'leads'),
-  statistics: (facts) => formatFresh(facts, 'stats'),
-  agents: (facts) => formatFresh(facts, 'agents'),
-  times: () => 'those of the leads differ, as they should',
-  syncs: async ({ runs }) => ((await runs()).length === 0 ? 'none has run yet' : 'the last one was well'),
-  upstream: () => 'nothing odd about what came',
-  events: (facts) => facts.events && formatArrivals(facts, facts.events),
-  schedules: async ({ daemonState }) => ((await daemonState()) === 'alive' ? 'none is behind' : null),
-  messages: formatWaiting,
-  'quarantined records': async ({ db }) => {
-    const total = await countQuarantinedRecords(db)
-    return total === 0 ? 'none' : `${total}, none of the last day`
-  },
-  disk: async (facts) => {
-    const free = (await readRoom(facts))?.free
-    if (free === undefined) return null
-    return `${free < 1e9 ? megabytes(free) : `${(free / 1e9).toFixed(1)} GB`} free`
-  },
-  log: async (facts) => {
-    const room = await readRoom(facts)
-    return room && megabytes(room.log)
-  },
-  snapshot: async ({ now, snapshot, snapshotAfterSync }) => {
-    if (snapshotAfterSync === null) return null
-    const info = await snapshot()
-    return info === null ? 'there is none yet' : `made ${formatAge(now, info.madeAt)} ago`
-  },
-}
-
-async function formatFresh(facts: Facts, resource: Freshness['resource']): Promise<string | null> {
-  if (!facts.resources.includes(resource)) return null
-  const { asOf } = await readFreshness(facts, resource)
-  return asOf === null ? 'none have come yet' : `read ${formatAge(facts.now, asOf)} ago`
 }
 
 const TABLE = {

@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     expect(status.checks[0]).toMatchObject({
       what: 'database',
       status: 'ok',
-      found: expect.stringMatching(/^can be written, \d+ of \d+ connections in use$/),
+      found: 'nothing found',
     })
   })
 

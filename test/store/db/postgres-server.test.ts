@@ -1,6 +1,6 @@
 /** Questions to a server beside its tables: whether it accepts writes, and how much it holds. */
 import { describe, expect, it } from 'vitest'
-import { checkServer } from '../../../src/checks/machine.ts'
+import { MACHINE_CHECKS } from '../../../src/checks/machine.ts'
 import { readSize } from '../../../src/store/backup/backup.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -8,6 +8,7 @@ import { readLastHeartbeat } from '../../../src/store/schedule/uptime.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
+import { factsOf } from '../../support/web/installation.ts'
 
 const migrated = async () => newDatabase({ template: await migratedDatabase() })
 
@@ -20,11 +21,10 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
       client.query(`ALTER DATABASE "${decodeURIComponent(name)}" SET default_transaction_read_only = on`),
     )
     await using store = await openStore(url, OPENED_AT)
-    expect(await checkServer(store.db)).toMatchObject({
-      what: 'database',
-      status: 'fail',
-      found: 'PostgreSQL lets this user only read',
-      remedy: expect.stringContaining('default_transaction_read_only'),
+    const [found] = await MACHINE_CHECKS.database_unwritable.find(factsOf(store, OPENED_AT))
+    expect(found).toMatchObject({
+      message: 'PostgreSQL lets this user only read',
+      hint: expect.stringContaining('default_transaction_read_only'),
     })
   })
 

@@ -14,7 +14,7 @@ import { installationOf } from '../../../app/health-installation.ts'
 import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
 import type { CheckResult, Knowledge, Part } from '../../../checks/check.ts'
 import { attempt, checkRules, fail, isInMemory, ok, readFacts, warn } from '../../../checks/check.ts'
-import { alertFacts, type PartResult, readHealth } from '../../../checks/run-checks.ts'
+import { alertFacts, CHECK_IDS, type PartResult, readHealth } from '../../../checks/run-checks.ts'
 import { checkUpstream } from '../../../checks/upstream.ts'
 import type { Config } from '../../../config/config.ts'
 import { requireSettings } from '../../../config/config.ts'
@@ -144,12 +144,9 @@ async function* checkData(
     const installation = installationOf(config, store)
     const { checks: parts, freshness } = await readHealth(installation, now, clock ?? {})
     const isNew = freshness.every(({ asOf }) => asOf === null)
-    // An upstream that could not be asked has its row already.
-    const isKnown = ({ what, status }: PartResult) => what === 'upstream' && status === 'ok' && clock === null
-    const others = parts.filter((part) => part.what !== 'database' && !isKnown(part))
-    checks.push(...others.flatMap((part) => resultsOf(part, isNew)))
-    const database = parts.filter(({ what, status }) => what === 'database' && status !== 'ok')
-    checks.push(...database.flatMap((part) => resultsOf(part, isNew)))
+    const found = parts.flatMap((part) => resultsOf(part, isNew))
+    checks.push(...found)
+    if (found.length === 0) checks.push(ok('checks', `none of ${CHECK_IDS.length} finds anything`))
     const known = new Set(parts.flatMap(({ findings }) => findings.map(({ check }) => check as string)))
     const alerts = await listAlerts(store.db, 'open', ALERTS_MAX)
     for (const { id, checkId: check, message, hint } of alerts.filter((alert) => !known.has(alert.checkId)))
@@ -197,9 +194,8 @@ const CALLED: { readonly [What in Part]?: string } = {
  * Returns one result for each finding (problem) of a part, with the finding's full message. Before the first
  * sync, missing leads are only a warning.
  */
-function resultsOf({ what, found, findings }: PartResult, isNew: boolean): CheckResult[] {
+function resultsOf({ what, findings }: PartResult, isNew: boolean): CheckResult[] {
   const called = CALLED[what] ?? what
-  if (findings.length === 0) return [ok(called, found)]
   return findings.map(({ severity, message, hint }) =>
     (severity === 'fail' && !(what === 'leads' && isNew) ? fail : warn)(called, message, hint),
   )

@@ -13,6 +13,7 @@ import { issueState } from '../../../jobs/archive/archive.ts'
 import { outcomeText, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import type { Status as StatusOf } from '../../../jobs/status.ts'
 import { readStatus } from '../../../jobs/status.ts'
+import { englishCount } from '../../../report/words/numbers.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { findSyncUnderWay, type RunSummary } from '../../../store/sync/sync-run.ts'
@@ -106,6 +107,12 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
   }
 }
 
+/** Formats events: `12 in the last 24 hours, 3 leads or pipelines to be read`. */
+function eventsText({ recent, waiting }: NonNullable<Status['events']>): string {
+  const came = recent.reduce((sum, { events }) => sum + events, 0)
+  return `${englishCount(came)} in the last 24 hours, ${englishCount(waiting.toRead)} leads or pipelines to be read`
+}
+
 /** Formats open alerts: `2 open: sync failing, disk nearly full`. Returns null if there are none. */
 function alertsText(alerts: Status['alerts']): string | null {
   if (alerts.length === 0) return null
@@ -134,7 +141,7 @@ function textOf(
       Alerts: alertsText(status.alerts),
       'Quarantined records': status.quarantinedRecords > 0 ? status.quarantinedRecords : null,
       'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
-      Events: status.health.checks.find(({ what }) => what === 'events')?.found,
+      Events: status.events && eventsText(status.events),
       Messages: messages.join(', ') || 'none',
       'Mail server': status.serversAway.map(outageText).join('; ') || null,
     }),
