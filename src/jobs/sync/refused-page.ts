@@ -46,7 +46,7 @@ export async function proveEnd(
   return askBehind(run, ask, scan, position, last, thrown)
 }
 
-function isRefused(thrown: unknown): thrown is LeadsheetError {
+export function isRefused(thrown: unknown): thrown is LeadsheetError {
   return (
     thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
   )

@@ -7,23 +7,14 @@ import type { Db, Trx } from '../../store/db/store.ts'
 import type { NumberIndex } from '../../store/leads/fingerprints.ts'
 import { createNumberIndex, loadKnownLeads } from '../../store/leads/fingerprints.ts'
 import type { FirstLoad } from '../../store/leads/first-load.ts'
-import { saveLeads } from '../../store/leads/lead.ts'
-import {
-  deleteQuarantinedRecord,
-  hasQuarantinedLeads,
-  listQuarantinedRecords,
-} from '../../store/leads/quarantined-record.ts'
+import { hasQuarantinedLeads } from '../../store/leads/quarantined-record.ts'
 import type { Scan, SeenLeads } from '../../store/sync/scan.ts'
 import { listOlderNos, loadSeenLeads } from '../../store/sync/scan.ts'
 import type { FieldSample } from '../../store/sync/schema-drift.ts'
 import { saveFields } from '../../store/sync/schema-drift.ts'
 import { listMissingLeads } from '../../store/sync/soft-delete.ts'
-import { addCounts } from '../../store/sync/sync-run.ts'
-import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
-import { parseJson } from '../../upstream/values/json.ts'
-import type { SyncRun } from './sync-context.ts'
 
 export interface ScanState {
   /** Read before this state was loaded, which a crash makes invalid; see {@link checkNoCrash}. */
@@ -76,49 +67,11 @@ export async function loadScanState(
   }
 }
 
-// After a change of the profile, the stored data must be mapped again.
-
-const BATCH_ROWS = 500
-
 /** The place of the API key and the rate limit decide nothing about the data, so they are left out. */
 export function hashProfile(profile: Profile): string {
   const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
   const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-}
-
-/** @returns the number of leads that could be mapped */
-export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
-  let done = 0
-  let after = ''
-  for (;;) {
-    const rows = await listQuarantinedRecords(run.store.db, 'lead', after, BATCH_ROWS)
-    const last = rows.at(-1)
-    if (last === undefined) return done
-    after = last.raw_sha256
-    const at = run.now()
-    const seen = { runId: run.runId, at: at.toISOString() }
-    const mapped = rows.flatMap(({ raw, raw_sha256 }) => {
-      const lead = run.source.mapLead(parseJson(raw), raw)
-      return isQuarantined(lead) ? [] : [{ lead, raw_sha256 }]
-    })
-    done += mapped.length
-    await run.store.write(async (trx) => {
-      await run.lease.renew(trx, at)
-      const saved = await saveLeads(
-        trx,
-        mapped.map(({ lead }) => lead),
-        seen,
-      )
-      for (const { raw_sha256 } of mapped) await deleteQuarantinedRecord(trx, 'lead', raw_sha256)
-      const counts = { pages: 0, seen: 0, unchanged: 0, deleted: 0, quarantined: 0 }
-      await addCounts(trx, run.runId, {
-        ...counts,
-        inserted: saved.filter(({ change }) => change === 'inserted').length,
-        updated: saved.filter(({ change }) => change === 'updated').length,
-      })
-    })
-  }
 }
 
 interface UnsureTally {

@@ -6,8 +6,7 @@
 
 import type { Instant } from '../../domain/model.ts'
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
-import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
-import { restoreIndexes } from '../../store/db/dropped-index.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { finishLeadEvents } from '../../store/events/event.ts'
@@ -32,27 +31,16 @@ import {
   saveUndated,
   saveWatermark,
 } from '../../store/sync/watermark.ts'
-import { isNumbered } from '../../upstream/paging/read-ahead.ts'
 import { setLeadsBack, warnOfOlder } from './older-records.ts'
+import { isRefused } from './refused-page.ts'
 import { createScanReader, type PassEnd } from './scan-reader.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
-import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
+import { hashProfile, loadScanState, type ScanState } from './scan-state.ts'
 import { CLOCK_SKEW_MS, deleteTombstoned, writePage } from './scan-writer.ts'
 import { pageSizeOf, type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
 
 /** An older interrupted scan is started again, because its cursor may be invalid. */
 const SCAN_AGE_MAX_MS = 48 * 60 * 60_000
-
-/** The errors that may come from a stale cursor, besides a refusal. */
-const MAYBE_STALE: readonly ErrorCode[] = [
-  'api_forbidden',
-  'api_unauthorized',
-  'api_unexpected',
-  'api_unreachable',
-]
-
-/** Without a limit, a failure that always returns would keep the sync running for ever. */
-const LOSSES_MAX = 20
 
 type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'> & {
   readonly problem: SyncProblem | null
@@ -78,28 +66,10 @@ export async function planScan(
 
 /**
  * Returns the problems of a scan that reached the end of the list.
+ * @param leftOut the lead because of which the whole list is read: a list of changes was without it
  * @throws LeadsheetError if the list was not read to its end
  */
-export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
-  for (let losses = 1; ; losses++) {
-    try {
-      return await readLeads(run)
-    } catch (thrown) {
-      if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
-      // This write throws an error if the store still cannot be reached.
-      await writeUnderLease(run, async () => undefined)
-      run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
-      await restoreIndexes(run.store.db, run.options.signal)
-    }
-  }
-}
-
-function isStoreLost(thrown: unknown): thrown is LeadsheetError {
-  return thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-}
-
-/** @param leftOut the lead because of which the whole list is read: a list of changes was without it */
-async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promise<SyncProblem[]> {
+export async function syncLeads(run: SyncRun, leftOut: DatedLead | null = null): Promise<SyncProblem[]> {
   const crashMarker = await readCrashMarker(run.store.db)
   const begun = await beginScan(run)
   const isFirst = begun.mode === 'full' && begun.pages === 0
@@ -115,7 +85,7 @@ async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promis
     // A run that must stop has no time to restore the indexes, so the next run restores them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
     const isStopped = signal.aborted
-    if (isStopped || (thrown instanceof LeadsheetError && !isStoreLost(thrown))) {
+    if (isStopped || (thrown instanceof LeadsheetError && thrown.code !== 'store_unreachable')) {
       await giveUpScan(run, begun, memory, isStopped ? 'interrupted' : 'failed')
     }
     throw thrown
@@ -126,7 +96,7 @@ async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promis
       'the upstream no longer takes the cursor of the interrupted scan; starting over',
     )
     await writeUnderLease(run, clearScan)
-    return readLeads(run, leftOut)
+    return syncLeads(run, leftOut)
   }
   if (end.error === undefined) {
     if (end.scan_result === 'complete' && expected !== null && memory.seenLeads.passOf(expected.no) === 0) {
@@ -134,7 +104,7 @@ async function readLeads(run: SyncRun, leftOut: DatedLead | null = null): Promis
         { lead: expected.id, since: begun.updated_since },
         'known change left out; reading all leads',
       )
-      return readLeads({ ...run, mode: 'full' }, expected)
+      return syncLeads({ ...run, mode: 'full' }, expected)
     }
     return finishScan(run, end, memory, leftOut)
   }
@@ -150,13 +120,7 @@ async function beginScan(run: SyncRun): Promise<Scan> {
   const { store, source, options, mode } = run
   const profile = hashProfile(source.profile)
   const isRemap = await isOtherProfile(store, profile)
-  if (isRemap) {
-    const count = await retryQuarantinedLeads(run)
-    run.log.info(
-      { count },
-      'the profile changed: quarantined leads were mapped anew, and all leads are read again',
-    )
-  }
+  if (isRemap) run.log.info('the profile changed: all leads are read again')
   const underWay = await findScan(store.db)
   if (underWay && underWay.mode === mode && isResumable(underWay, run, profile, run.now())) return underWay
   const { updatedAt } = await readWatermark(store.db)
@@ -236,23 +200,10 @@ async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<P
   }
 }
 
-/** Other errors than a refusal are the cursor's fault only if the first page can be read at the same time. */
-async function isStaleCursor(
-  { source, store, options }: SyncRun,
-  begun: Scan,
-  thrown: unknown,
-): Promise<boolean> {
-  if (begun.cursor === null || !(thrown instanceof LeadsheetError)) return false
-  if ((await findScan(store.db))?.pages !== begun.pages) return false
-  if (thrown.code === 'api_rejected' || thrown.code === 'api_not_found') return true
-  if (!MAYBE_STALE.includes(thrown.code)) return false
-  if (isNumbered(source.profile.paging)) return false
-  const filters = { updatedSince: begun.pass_since ?? undefined }
-  const first = source.listLeads(filters, null, options.pageSize, { signal: options.signal })
-  return first.then(
-    () => true,
-    () => false,
-  )
+/** Returns whether the upstream refused the page from which an interrupted scan went on. */
+async function isStaleCursor({ store }: SyncRun, begun: Scan, thrown: unknown): Promise<boolean> {
+  if (begun.cursor === null || !isRefused(thrown)) return false
+  return (await findScan(store.db))?.pages === begun.pages
 }
 
 /** A complete scan marks missing leads as deleted, and moves the watermark. */

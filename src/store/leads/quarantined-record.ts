@@ -51,36 +51,6 @@ export async function releaseQuarantinedRecords(
     .execute()
 }
 
-export async function deleteQuarantinedRecord(
-  trx: Trx,
-  resource: QuarantinedRecord['resource'],
-  sha256: string,
-): Promise<void> {
-  await trx
-    .deleteFrom('quarantined_record')
-    .where('resource', '=', resource)
-    .where('raw_sha256', '=', sha256)
-    .execute()
-}
-
-/** Lists in order of the hashes, after `afterSha256`. Leaves out records that are stored only in part. */
-export async function listQuarantinedRecords(
-  db: Db,
-  resource: QuarantinedRecord['resource'],
-  afterSha256: string,
-  limit: number,
-): Promise<{ raw_sha256: string; raw: string }[]> {
-  return db
-    .selectFrom('quarantined_record')
-    .where('resource', '=', resource)
-    .where('is_whole', '=', 1)
-    .where('raw_sha256', '>', afterSha256)
-    .orderBy('raw_sha256')
-    .limit(limit)
-    .select(['raw_sha256', 'raw'])
-    .execute()
-}
-
 export async function countQuarantinedRecords(db: Db): Promise<number> {
   const row = await db
     .selectFrom('quarantined_record')

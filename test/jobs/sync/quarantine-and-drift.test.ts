@@ -10,29 +10,6 @@ async function held(listing: Listing) {
 }
 
 describe('quarantined records', () => {
-  it('are mapped anew when the profile changes, before all leads are read again', async () => {
-    const all = records(30).map((record, index) => ({
-      ...record,
-      code: `c${index}`,
-      begun: index === 3 ? 'soon' : null,
-    }))
-    const first = { lead: { ...MAPPING.lead, created_at: 'begun' } }
-    await using listing = await openListing({ ...PAGE, ...SINCE, mapping: first }, paged('page', all))
-    expect((await listing.sync()).leads).toMatchObject({ seen: 29, quarantined: 1 })
-    expect(await held(listing)).toEqual([
-      { record_id: 'l003', reason: 'created_at: "soon" is not an instant' },
-    ])
-
-    listing.profile = { ...listing.profile, mapping: MAPPING }
-    listing.answer = () => {
-      throw new Error('nothing was asked yet')
-    }
-    await expect(listing.sync({ full: false })).rejects.toThrow('nothing was asked yet')
-    expect(await held(listing)).toEqual([])
-    const lead = await listing.store.db.selectFrom('lead').where('id', '=', 'l003').select('id').execute()
-    expect(lead).toHaveLength(1)
-  })
-
   it('are forgotten when their record can be read, and one record is held once', async () => {
     const list = (created: string) => paged('page', [{ id: 1, created }, { id: 2 }])
     await using listing = await openListing(PAGE, list('soon'))
