@@ -7,7 +7,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { styledText } from '../src/cli/terminal/table.ts'
 import { withoutNamedSecrets } from '../src/redaction.ts'
-import { fillParameters, hasSecondStatement, namesIn, parametersIn } from '../src/store/queries/select.ts'
+import { hasSecondStatement, namesIn, parametersIn } from '../src/store/queries/select.ts'
 import { parseJson } from '../src/upstream/values/json.ts'
 
 const LENGTHS = [2_000, 8_000, 50_000]
@@ -50,7 +50,6 @@ const READERS: Readonly<Record<string, Read>> = {
   hasSecondStatement,
   parametersIn,
   namesIn: (text) => namesIn(text, 'chosen'),
-  fillParameters: (text) => fillParameters(text, () => ''),
   parseJson: (text) => parseJson(`{"a":${JSON.stringify(text)}}`),
   styledText,
   withoutNamedSecrets,

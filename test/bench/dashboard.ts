@@ -55,7 +55,7 @@ async function measure(url: string, pid: number): Promise<void> {
   const [, issue = ''] = /href="(\/archive\/[^"/]+)"/.exec(await read(`${url}/archive`)) ?? []
   const [, mail = ''] = /<iframe src="([^"]+)"/.exec(await read(url + issue)) ?? []
   const paths = [
-    ...['/', '/archive', '/archive?q=won', issue, mail.replaceAll('&amp;', '&'), `${issue}/figures`],
+    ...['/', '/archive', '/archive?q=won', issue, mail.replaceAll('&amp;', '&')],
     ...['/agents', '/metrics', '/readyz'],
   ]
   console.log(

@@ -1,13 +1,13 @@
 /**
  * Every number of the demo's mails is the same in the subject, the page and the text, and equals the result
- * of sqlite3 for the SQL that the archive shows. The test formats numbers by its own rules.
+ * of sqlite3 for the printed SQL. The test formats numbers by its own rules.
  */
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { daysUpTo, periodsUpTo } from '../../src/domain/period.ts'
-import { explainReport } from '../../src/store/figures/explain-report.ts'
 import { hasSqlite3 } from '../support/data/sqlite3.ts'
 import { wordsOf } from '../support/report.ts'
+import { explainReport } from '../support/reports/explain-report.ts'
 import type { MailPage } from './pages.ts'
 import { DEMO_MS, type Demo, openDemo } from './support/demo.ts'
 

@@ -7,17 +7,13 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
+import type { LeadFilter } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
-import type { ExplainedFigure } from '../../report/archive/about.ts'
 import { leadsText } from '../../report/archive/about.ts'
 import { renderArchivePage } from '../../report/archive/page.ts'
-import { explainReport } from '../../store/figures/explain-report.ts'
-import type { ReportRequest } from '../../store/figures/report-figures.ts'
-import { explainReportQuery } from '../../store/queries/report-query.ts'
 import type { ListedIssue, MessageCounts } from '../../store/reports/issue-list.ts'
 
 export interface ArchivedIssue {
@@ -114,19 +110,4 @@ export function variantText(variant: string): string | null {
   if (variant === '') return null
   const filter: LeadFilter = JSON.parse(variant)
   return leadsText(filter)
-}
-
-/** @param request the request with which the figures were read */
-export function explainIssue(request: ReportRequest, figures: ReportFigures): ExplainedFigure[] {
-  const queries = figures.queries.map(
-    ({ title, note, sql }): ExplainedFigure => ({
-      block: 'queries',
-      figure: null,
-      title,
-      meaning: note ?? 'as the report’s own folder asks',
-      sql: explainReportQuery(sql, request),
-      priorSql: null,
-    }),
-  )
-  return [...explainReport(request, figures), ...queries]
 }

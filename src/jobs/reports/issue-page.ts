@@ -1,10 +1,10 @@
-/** Reads what the page of an issue shows: messages, preferences, neighbours, explanations and CSV files. */
+/** Reads what the page of an issue shows: messages, preferences, neighbours and CSV files. */
 
 import { ATTACHED_LISTS, BLOCKS } from '../../domain/choices.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
-import type { ExplainedBlock, FigureTable } from '../../report/archive/about.ts'
-import { composeExplanations, figureTable, trendTable } from '../../report/archive/about.ts'
+import type { FigureTable } from '../../report/archive/about.ts'
+import { figureTable, trendTable } from '../../report/archive/about.ts'
 import { blockOf } from '../../report/blocks/registry.ts'
 import type { BannerView } from '../../report/warnings-banner.ts'
 import { composeBanner } from '../../report/warnings-banner.ts'
@@ -21,10 +21,8 @@ import type { IssueName, ListedIssue } from '../../store/reports/issue-list.ts'
 import { findNeighbours, listIssuesOf } from '../../store/reports/issue-list.ts'
 import type { Preference } from '../../store/reports/preference.ts'
 import { listPreferences } from '../../store/reports/preference.ts'
-import { explainIssue } from '../archive/archive.ts'
 import { encodeCsv } from '../snapshot/encode-text.ts'
 import { makeAttachments } from './attachment.ts'
-import { findRequest } from './make-issue.ts'
 import { drawPictures } from './report-content.ts'
 
 export interface KeptIssue {
@@ -58,13 +56,6 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
     choices: new Map(choices.map((one) => [one.address, one])),
     isLast: issue.isMailed && issue.period.to === lastEnd,
   }
-}
-
-/** Null for an issue of an older program version, whose figures have another format. */
-export async function readExplanations(db: Db, issue: Issue): Promise<ExplainedBlock[] | null> {
-  const { figures, programVersion } = issue
-  if (programVersion === null) return null
-  return composeExplanations(figures, explainIssue(await findRequest(db, issue), figures))
 }
 
 /** Returns the banner of warnings of the issue, in English; null if the issue had no banner. */

@@ -10,7 +10,7 @@ import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Db, Store, Trx } from '../../store/db/store.ts'
+import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
 import {
@@ -245,29 +245,4 @@ async function readFigures(
     { signal },
   )
   return { ...figures, queries: tables, failed: [...figures.failed, ...failed] }
-}
-
-/** Returns the request with which the figures of a stored issue were computed. */
-export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> {
-  const { report, variant, renderedAt } = issue
-  const { kind, period, prior, filter, stalled, topLeads, trend } = issue.figures
-  const last = await findLastSent(db, { report, variant, kind }, period.to, renderedAt)
-  return {
-    kind,
-    period,
-    prior,
-    filter,
-    stalledDays: stalled.days,
-    topScore: topLeads.minScore,
-    rowsMax: rowsKept(issue.figures),
-    since: last && reportedUpTo(last),
-    sparkPeriods: periodsUpTo(kind, period),
-    trendDays: daysUpTo(period.to, trend.length, period.timeZone),
-  }
-}
-
-/** If a list was cut, its length is the maximum. */
-function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
-  const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
-  return cut?.rows.length ?? LIST_ROWS_MAX
 }

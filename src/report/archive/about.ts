@@ -1,89 +1,9 @@
-/** Explains each figure of an issue in English, and makes tables of the figures for CSV files. */
+/** Describes the leads of an issue in English, and makes tables of its figures for CSV files. */
 import type { FilterCondition, LeadFilter, ReportFigures } from '../../domain/figures.ts'
-import type { Compared, HistoryCoverage, Money } from '../../domain/model.ts'
-import { blockOf, isBlockName } from '../blocks/registry.ts'
-import { hasFailed } from '../failed-blocks.ts'
+import type { Money } from '../../domain/model.ts'
 import { oneLine } from '../words/clean-text.ts'
-import { numbersOf } from '../words/numbers.ts'
-
-export interface ExplainedFigure {
-  readonly block: string
-  /** Null for a list, and for a figure that only one block has. */
-  readonly figure: string | null
-  readonly title: string
-  readonly meaning: string
-  readonly sql: string
-  /** The SQL for the period with which the report compares; null if the figure is not compared. */
-  readonly priorSql: string | null
-}
-
-export interface ExplainedBlock {
-  readonly title: string
-  readonly figures: readonly ExplainedView[]
-}
-
-interface ExplainedView {
-  readonly title: string
-  readonly meaning: string
-  readonly value: string | null
-  /** The value in the period with which the report compares; null if there is none. */
-  readonly before: string | null
-  readonly sql: string
-  readonly priorSql: string | null
-}
 
 const TEXT_LENGTH = 300
-
-export function composeExplanations(
-  figures: ReportFigures,
-  explained: readonly ExplainedFigure[],
-): ExplainedBlock[] {
-  return [...Map.groupBy(explained, ({ block }) => block)].map(([block, all]) => ({
-    title: isBlockName(block) ? blockOf(block).title : block,
-    figures: all.map(({ figure, title, meaning, sql, priorSql }) => {
-      const isKnown = figure !== null && !hasFailed(figures, block)
-      const { now = null, before = null } = (isKnown && VALUES[figure]?.(figures)) || {}
-      return { title, meaning, value: now, before, sql, priorSql }
-    }),
-  }))
-}
-
-/** Returns a note on how many leads have a known history; empty if the history of all leads is known. */
-function knownText({ known, of }: HistoryCoverage): string {
-  return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
-}
-
-interface Value {
-  readonly now: string
-  /** The value in the period with which the report compares; absent if the figure is not compared. */
-  readonly before?: string
-}
-
-const numbers = numbersOf('en-GB')
-
-/** Formats each figure by its name: one number, or one number for each currency. */
-const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
-  leads: ({ leads }) => ({ now: numbers.count(leads) }),
-  new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
-  won: ({ won }) => compared(won, numbers.count),
-  lost: ({ lost }) => compared(lost, numbers.count),
-  won_value: ({ wonValue }) => compared(wonValue, amounts),
-  win_rate: ({ winRate }) => compared(winRate, ({ part, whole }) => `${part} of ${whole}`),
-  open_value: ({ openValue }) => compared(openValue, amounts),
-  stalled: ({ stalled }) => ({ now: `${numbers.count(stalled.total)}${knownText(stalled.coverage)}` }),
-}
-
-function compared<T>({ current, prior }: Compared<T>, write: (value: T) => string): Value {
-  return { now: write(current), before: write(prior) }
-}
-
-/** Formats amounts like the result of the SQL: `1,305,000 EUR, 12,500.5 USD`. */
-function amounts(moneys: readonly Money[]): string {
-  const written = moneys.map(
-    ({ amount, currency }) => `${numbers.decimal(amount, 2)} ${oneLine(currency, 12)}`,
-  )
-  return written.join(', ') || 'none'
-}
 
 /** Formats a filter: `all`, or `pipelines eu, us; company_country Germany; score from 60`. */
 export function leadsText({ pipelineIds, conditions }: LeadFilter): string {

@@ -195,7 +195,7 @@ export function composeBlockViews(
   return REGISTRY[name].compose(figures, locale, context)
 }
 
-export function isBlockName(name: string): name is BlockName {
+function isBlockName(name: string): name is BlockName {
   return Object.hasOwn(REGISTRY, name)
 }
 

@@ -6,40 +6,24 @@ import type { ReadTrx } from './query.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import { RECENT } from './relation.ts'
 
-/** Builds SQL that counts the new, won and recently closed leads by the column `group`. */
-const counted = (
-  group: string,
-  recent = RECENT,
-): string => `SELECT ${group} AS "of", count(*) FILTER (WHERE is_new) AS "newLeads", count(*) FILTER (WHERE is_won) AS won,
+/**
+ * Counts the new, won and recently closed leads by a column. A lead counts under its present source.
+ * @param recent the time from which the win rate counts. The prior period needs no win rate, so there it is `:from`
+ */
+export const countsBy = (group: 'pipeline_id' | 'source', recent = RECENT): Query => ({
+  reads: ['new_lead', 'closed'],
+  sql: `SELECT ${group} AS "of", count(*) FILTER (WHERE is_new) AS "newLeads", count(*) FILTER (WHERE is_won) AS won,
     count(*) FILTER (WHERE is_recent AND outcome = 'won') AS part, count(*) FILTER (WHERE is_recent) AS whole
   FROM (
     SELECT ${group}, true AS is_new, false AS is_won, false AS is_recent, NULL AS outcome FROM new_lead
     UNION ALL
     SELECT ${group}, false, outcome = 'won' AND closed_at >= :from, closed_at >= ${recent}, outcome
     FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${recent})) AS each
-  GROUP BY ${group}`
+  GROUP BY ${group}`,
+})
 
-/** The prior period needs no win rate, so leads closed before it are left out. */
-const countedIn = (group: string): Query => ({ reads: ['new_lead', 'closed'], sql: counted(group, ':from') })
-
-export const COUNTS_BY_PIPELINE = {
-  title: 'By pipeline',
-  meaning: 'the figures new_leads, won and win_rate (as part and whole) for each pipeline',
-  reads: ['new_lead', 'closed'],
-  sql: counted('pipeline_id'),
-} as const
-
-export const COUNTS_BY_SOURCE = {
-  title: 'By source',
-  meaning:
-    'the figures new_leads, won and win_rate (as part and whole) for each source; a lead counts under its present source',
-  reads: ['new_lead', 'closed'],
-  sql: counted('source'),
-} as const
-
+/** The figures leads and open_value for each pipeline, one row for each currency. */
 export const LEVELS_BY_PIPELINE = {
-  title: 'Leads and open pipeline by pipeline',
-  meaning: 'the figures leads and open_value for each pipeline, one row per currency',
   reads: ['level'],
   sql: `SELECT pipeline_id AS "of", value_currency AS currency, sum(leads) AS leads,
     coalesce(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
@@ -48,13 +32,11 @@ export const LEVELS_BY_PIPELINE = {
 } as const
 
 export const STALLED_BY_PIPELINE = {
-  title: 'Stalled by pipeline',
-  meaning: 'the figure stalled for each pipeline',
   reads: ['stalled_count'],
   sql: 'SELECT pipeline_id AS "of", leads AS stalled FROM stalled_count',
 } as const
 
-export interface Counts {
+interface Counts {
   readonly of: string | null
   readonly newLeads: number
   readonly won: number
@@ -62,7 +44,7 @@ export interface Counts {
   readonly whole: number
 }
 
-export interface Level {
+interface Level {
   readonly of: string
   readonly currency: string
   readonly leads: number
@@ -79,12 +61,7 @@ export async function readByPipeline(
 ): Promise<PipelineLine[]> {
   const { current, before } = await readCounts(trx, 'pipeline_id', scope, prior)
   const levels = Map.groupBy(await readRows<Level>(trx, LEVELS_BY_PIPELINE, scope), (row) => row.of)
-  const stalled = new Map(
-    (await readRows<{ of: string; stalled: number }>(trx, STALLED_BY_PIPELINE, scope)).map((row) => [
-      row.of,
-      row.stalled,
-    ]),
-  )
+  const stalled = keyed(await readRows<{ of: string; stalled: number }>(trx, STALLED_BY_PIPELINE, scope))
   const lines = pipelines.map(({ id, name }): PipelineLine => {
     const level = levels.get(id) ?? []
     return {
@@ -93,7 +70,7 @@ export async function readByPipeline(
       leads: level.reduce((sum, row) => sum + row.leads, 0),
       ...comparedOf(current.get(id), before.get(id)),
       openValue: openValueOf(level),
-      stalled: stalled.get(id) ?? 0,
+      stalled: stalled.get(id)?.stalled ?? 0,
     }
   })
   return lines.filter((line) => line.leads > 0 || hasNews(line))
@@ -116,12 +93,15 @@ export async function readBySource(trx: ReadTrx, scope: FigureScope, prior: Peri
 }
 
 async function readCounts(trx: ReadTrx, group: 'pipeline_id' | 'source', scope: FigureScope, prior: Period) {
-  const query = group === 'source' ? COUNTS_BY_SOURCE : COUNTS_BY_PIPELINE
-  const of = (rows: readonly Counts[]) => new Map(rows.map((row) => [row.of, row]))
+  const before = { ...scope, from: prior.from, to: prior.to }
   return {
-    current: of(await readRows<Counts>(trx, query, scope)),
-    before: of(await readRows<Counts>(trx, countedIn(group), { ...scope, from: prior.from, to: prior.to })),
+    current: keyed(await readRows<Counts>(trx, countsBy(group), scope)),
+    before: keyed(await readRows<Counts>(trx, countsBy(group, ':from'), before)),
   }
+}
+
+function keyed<Row extends { readonly of: string | null }>(rows: readonly Row[]): Map<string | null, Row> {
+  return new Map(rows.map((row) => [row.of, row]))
 }
 
 function comparedOf(current: Counts | undefined, before: Counts | undefined) {

@@ -12,11 +12,8 @@ import { STALLED_SINCE } from './relation.ts'
 const KNOWN_OPEN = `SELECT coalesce(sum(leads) FILTER (WHERE is_known = 1), 0) AS known, coalesce(sum(leads), 0) AS "of"
   FROM level WHERE outcome = 'open'`
 
-export const COVERAGES: Readonly<
-  Record<CoverageName, Query & { readonly title: string; readonly meaning: string }>
-> = {
+export const COVERAGES: Readonly<Record<CoverageName, Query & { readonly meaning: string }>> = {
   period: {
-    title: 'Coverage',
     meaning: 'leads whose statuses in the period are all known, out of the leads that existed in it',
     reads: ['level_before', 'new_lead', 'unknown_entry'],
     // Leads that were deleted in the period are among the unknown ones, but not among the new ones.
@@ -26,34 +23,29 @@ export const COVERAGES: Readonly<
     FROM level_before) AS counted`,
   },
   end: {
-    title: 'Coverage',
     meaning: 'leads whose status at the end of the period is known, out of all leads that existed then',
     reads: ['level'],
     sql: `SELECT coalesce(sum(leads) FILTER (WHERE status <> '' OR reached <> -1), 0) AS known, coalesce(sum(leads), 0) AS "of" FROM level`,
   },
   cohort: {
-    title: 'Coverage',
     meaning: 'leads whose status at the end of the period is known, out of the leads created in it',
     reads: ['new_lead'],
     sql: `SELECT count(*) FILTER (WHERE known_since < :to OR ${isTraced('new_lead.lead_id', 'new_lead.created_at')}) AS known, count(*) AS "of"
   FROM new_lead`,
   },
   life: {
-    title: 'Coverage',
     meaning:
       'leads whose statuses up to the end of the period are all known, out of all leads that existed then',
     reads: ['level'],
     sql: `SELECT coalesce(sum(leads) FILTER (WHERE reached >= 0), 0) AS known, coalesce(sum(leads), 0) AS "of" FROM level`,
   },
   value: {
-    title: 'Coverage',
     meaning:
       'leads whose value at the end of the period is known (first read before another update), out of the leads that were open then',
     reads: ['level'],
     sql: KNOWN_OPEN,
   },
   won_value: {
-    title: 'Coverage',
     meaning: 'leads whose value at the end of the period is known, out of the leads counted as won',
     reads: ['closed', 'lead_then'],
     sql: `SELECT count(*) FILTER (WHERE is_known) AS known, count(*) AS "of"
@@ -61,7 +53,6 @@ export const COVERAGES: Readonly<
   WHERE lead_then.lead_id = closed.lead_id AND closed.outcome = 'won' AND closed_at >= :from`,
   },
   stalled: {
-    title: 'Coverage',
     meaning:
       'leads for which it is known whether they were stalled, out of the leads that were open at the end of the period',
     reads: ['level', 'lead_then'],

@@ -11,17 +11,8 @@ import { isLongAfter } from './funnel.ts'
 import type { FigureScope, ReadTrx } from './query.ts'
 import { readRows } from './query.ts'
 
-export const LAST_WHOLE_RUN = {
-  title: 'Freshness',
-  meaning: 'the last sync that read all leads; it includes every change before leads_as_of',
-  reads: [],
-  sql: `SELECT id, leads_as_of, requests FROM sync_run
-  WHERE leads_as_of IS NOT NULL ORDER BY sync_run.rowid DESC LIMIT 1`,
-} as const
-
+/** The agents in their last sample. */
 export const AGENTS = {
-  title: 'Agents',
-  meaning: 'the agents in their last sample; none for a period long before it',
   reads: [],
   sql: `SELECT agent.name, kind, agent.status, status_changed_at AS "statusChangedAt", task_type AS "taskType",
     pipeline.name AS "taskPipelineName", last_seen_at AS "lastSeenAt", errors_24h AS "errors24h",
@@ -30,26 +21,22 @@ export const AGENTS = {
   WHERE deleted_since IS NULL ORDER BY agent.name`,
 } as const
 
+/** The outages of agents that overlap the period, longest first. */
 export const OUTAGES = {
-  title: 'Outages',
-  meaning:
-    'outages of agents (consecutive samples in which the agent was failing) that overlap the period, longest first',
   reads: [],
   sql: `SELECT agent_name AS "agentName", began_at AS "beganAt", ended_at AS "endedAt", hours FROM agent_outage
   WHERE began_at < :to AND (ended_at IS NULL OR ended_at > :from) ORDER BY hours DESC, began_at, agent_name`,
 } as const
 
+/** The quarantined records by reason. */
 export const QUARANTINED_RECORDS = {
-  title: 'Quarantined records',
-  meaning: 'quarantined records, by reason',
   reads: [],
   sql: `SELECT resource, reason, count(*) AS records FROM quarantined_record
   GROUP BY resource, reason ORDER BY records DESC, resource, reason`,
 } as const
 
+/** The fields that were new, missing or of another type in a sync of the period. */
 export const DRIFT = {
-  title: 'Changed fields',
-  meaning: 'fields of the records that were new, missing or of another type in a sync of the period',
   reads: [],
   sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
   FROM sync_scan_result CROSS JOIN json_each(drift) AS each
@@ -57,9 +44,8 @@ export const DRIFT = {
   ORDER BY at, hex(each.value ->> 'path'), hex(each.value ->> 'change')`,
 } as const
 
+/** Whether the last scan of the leads was complete. */
 export const LAST_SCAN = {
-  title: 'Last reading',
-  meaning: 'whether the last scan of the leads was complete',
   reads: [],
   sql: 'SELECT scan_result, ended_at AS at FROM sync_scan_result ORDER BY ended_at DESC, run_id DESC LIMIT 1',
 } as const

@@ -22,10 +22,8 @@ const DAY_MS = 86_400_000
 
 const PIPELINES_IN_USE = '(SELECT pipeline_id FROM lead_day GROUP BY pipeline_id HAVING sum(leads) > 0)'
 
+/** The leads that ever reached each stage or a later one, as the last statistics of the upstream count them. */
 export const SERVICE_FUNNEL = {
-  title: 'Funnel',
-  meaning:
-    'leads that ever reached the stage or a later one, as counted in the last statistics of the upstream, over the pipelines that have leads',
   reads: [],
   sql: `SELECT status, sum(reached) AS reached, min(as_of) AS "asOf" FROM funnel_latest
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
@@ -38,10 +36,8 @@ export const SERVICE_FUNNEL = {
   GROUP BY status ORDER BY min(position)`,
 } as const
 
+/** The leads that had reached each stage or a later one, among those of known history. Every lead counts in the first stage. */
 export const REACHED = {
-  title: 'Funnel',
-  meaning:
-    'leads that had reached the stage or a later one by the end of the period, among those whose whole history is known; every lead counts in the first stage',
   reads: ['level'],
   sql: `SELECT status, (SELECT coalesce(sum(leads), 0) FROM level WHERE level.reached >= 0
       AND (level.reached >= stage.position OR stage.position = (SELECT min(position) FROM stage WHERE in_funnel = 1))) AS reached

@@ -23,9 +23,8 @@ const LISTED = `lead.id, coalesce(company_name, lead.id) AS "companyName", ${AS_
     pipeline.name AS "pipelineName", ${STATUS_THEN} AS status, lead_then.score, lead_then.value_amount AS amount,
     lead_then.value_currency AS currency, lead.created_at AS "createdAt"`
 
+/** The leads created in the period with a score of at least top_score, best first. */
 export const TOP_LEADS = {
-  title: 'Top leads',
-  meaning: 'leads created in the period with a score of at least top_score, best first',
   reads: ['lead_then'],
   sql: `SELECT ${LISTED}, lead.updated_at AS "changedAt", count(*) OVER () AS total
   FROM lead_then JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
@@ -36,9 +35,8 @@ export const TOP_LEADS = {
 const lastBefore = (table: string, at: string): string =>
   `coalesce((SELECT max(${at}) FROM ${table} AS each WHERE each.lead_id = state.lead_id AND ${at} < :to), '')`
 
+/** The leads counted by the figure stalled, longest stalled first. */
 export const STALLED_LEADS = {
-  title: 'Stalled leads',
-  meaning: 'the leads counted by the figure stalled, longest stalled first',
   reads: ['lead_then', 'longest_open'],
   sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt", longest.candidates, longest.last_candidate_at AS "lastCandidateAt"
   FROM (
@@ -51,9 +49,6 @@ export const STALLED_LEADS = {
   WHERE lead_then.lead_id = longest.lead_id AND lead.id = longest.lead_id AND pipeline.id = lead_then.pipeline_id
   ORDER BY longest.changed_at, lead.id`,
 } as const
-
-/** More candidates than there can be leads, for a query that is printed. */
-export const ALL_CANDIDATES = 1_000_000_000
 
 export type ListedRow = Omit<ListedLead, 'value'> & {
   readonly amount: number | null
@@ -111,20 +106,15 @@ export function listedLeadOf({ amount, currency, ...lead }: ListedRow): ListedLe
 
 const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'deleted', 'returned']
 
-const MEANING =
-  'leads whose status at the end of the period differs from the one in the last issue, by kind of change: won; lost or disqualified; forward or back in the funnel; deleted or returned'
-
+/** The number of changed leads by kind, and their value by currency. */
 export const CHANGE_COUNTS = {
-  title: 'Changes',
-  meaning: `${MEANING}; their number, and their value by currency`,
   reads: ['change'],
   sql: `SELECT kind, value_currency AS currency, count(*) AS total, ${toCents('sum(value_amount)')} AS amount
   FROM change GROUP BY kind, value_currency ORDER BY kind, count(value_amount) DESC, value_currency NULLS FIRST`,
 } as const
 
+/** The changed leads. In each kind, leads with a value come first, ordered by currency (the most common first) and by value. */
 export const CHANGED_LEADS = {
-  title: 'Changed leads',
-  meaning: `${MEANING}; in each kind, leads with a value come first, ordered by currency (the most common first) and by value`,
   reads: ['change'],
   sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('deleted', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,

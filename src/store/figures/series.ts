@@ -23,17 +23,14 @@ const COUNTS = `(SELECT count(*) FROM arrival AS each WHERE each.place = span.pl
       - (SELECT count(*) FROM arrival_gone AS each WHERE each.place = span.place) AS "newLeads",
     ${closedSince('span_from', 'won')} AS won`
 
+/** The new and won leads of each day. */
 export const TREND = {
-  title: 'Trend',
-  meaning: 'new leads and won leads of each day, counted like the figures new_leads and won',
   reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
 } as const
 
+/** The figures new_leads, won and win_rate of each period; the win rate as won and lost leads. */
 export const SPARKLINES = {
-  title: 'Sparklines',
-  meaning:
-    'the figures new_leads, won and win_rate of this period and of earlier ones; the win rate as won leads and closed leads',
   reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS},
     ${closedSince('span_recent', 'won')} AS part,

@@ -6,9 +6,8 @@ import { toCents } from './definition.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, readRows } from './query.ts'
 
+/** The last statistics of each pipeline that our copy covers. */
 export const STAT_SAMPLES = {
-  title: "The service's own statistics",
-  meaning: 'the last statistics of each pipeline that our copy covers',
   reads: [],
   sql: `SELECT pipeline.name AS "pipelineName", stat.* FROM pipeline_stat AS stat JOIN pipeline ON pipeline.id = pipeline_id
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
@@ -17,9 +16,8 @@ export const STAT_SAMPLES = {
   ORDER BY name, pipeline_id`,
 } as const
 
+/** Our leads and their value by outcome. */
 export const OUR_LEVELS = {
-  title: 'Ours beside them',
-  meaning: 'leads and their value by outcome, for each pipeline at the time of its last statistics',
   reads: ['level'],
   sql: `SELECT outcome, value_currency AS currency, sum(leads) AS leads, ${toCents('sum(value_amount)')} AS amount
   FROM level GROUP BY outcome, value_currency`,

@@ -5,19 +5,10 @@ import type { FailedSection, LeadFilter } from '../../domain/figures.ts'
 import type { QueryTable } from '../../domain/lists.ts'
 import type { Period } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import { chosenLeadsSql, chosenValues, EVERY_LEAD } from '../figures/lead-filter.ts'
-import { literal } from '../figures/query.ts'
+import { EVERY_LEAD } from '../figures/lead-filter.ts'
 import { runQueries } from './query.ts'
 import type { QueryTask } from './query-child.ts'
-import {
-  type Cell,
-  fillParameters,
-  formatLimit,
-  hasSecondStatement,
-  NO_SELECT,
-  namesIn,
-  parametersIn,
-} from './select.ts'
+import { type Cell, formatLimit, hasSecondStatement, NO_SELECT, namesIn, parametersIn } from './select.ts'
 
 export interface ReportQuery {
   readonly name: string
@@ -108,20 +99,6 @@ const NO_VALUES = {
   pipelines: null,
   stalled_days: null,
   top_score: null,
-}
-
-/** Returns the SQL with all values filled in. Any program that opens the database can run it. */
-export function explainReportQuery(sql: string, scope: QueryScope): string {
-  const { filter } = scope
-  const values: Readonly<Record<string, string | number | null>> = {
-    ...valuesOf(scope),
-    ...chosenValues(filter.conditions),
-  }
-  const filled = (text: string) => fillParameters(text, (name) => literal(values[name] ?? null))
-  const chosen = namesIn(sql, 'chosen')
-    ? `CREATE TEMP VIEW chosen AS ${filled(chosenLeadsSql(filter))};\n`
-    : ''
-  return `${chosen}${filled(sql).trim().replace(/;$/, '')};`
 }
 
 function valuesOf({ period, prior, filter, stalledDays, topScore }: QueryScope): QueryValues {

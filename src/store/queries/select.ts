@@ -93,11 +93,6 @@ export function parametersIn(sql: string): string[] {
   return [...new Set(found)]
 }
 
-export function fillParameters(sql: string, write: (name: string) => string): string {
-  const part = new RegExp(`${QUOTED.source}|(?<![\\w$]):([A-Za-z_]\\w*)`, 'g')
-  return sql.replace(part, (found, name?: string) => (name === undefined ? found : write(name)))
-}
-
 /** Tells whether a name occurs in the SQL, as a table, a column or anything else. */
 export function namesIn(sql: string, name: string): boolean {
   return new RegExp(`\\b${name}\\b`, 'i').test(withoutTexts(sql))

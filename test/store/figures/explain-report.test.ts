@@ -1,13 +1,13 @@
 // @both-stores, in turn
-/** The SQL that is shown for a report runs in any program, and returns the numbers of the report. */
+/** The printed SQL of a report runs in any program, and returns the numbers of the report. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
-import { explainReport } from '../../../src/store/figures/explain-report.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { askSqlProgram, hasSqlProgram, type Row } from '../../support/data/sql-program.ts'
 import { openSyncedStore } from '../../support/data/synced-store.ts'
+import { explainReport } from '../../support/reports/explain-report.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const ZONE = 'Europe/Berlin'

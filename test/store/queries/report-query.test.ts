@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
 import { openStore } from '../../../src/store/open.ts'
 import {
-  explainReportQuery,
   type QueryOptions,
   type ReportQuery,
   runReportQueries,
@@ -13,7 +12,6 @@ import {
 } from '../../../src/store/queries/report-query.ts'
 import { PRIVATE } from '../../../src/store/schema/published.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
-import { askSqlProgram, hasSqlProgram } from '../../support/data/sql-program.ts'
 import { lead, save } from '../../support/store.ts'
 
 const EVERY: LeadFilter = { pipelineIds: null, conditions: [] }
@@ -217,20 +215,4 @@ describe('a query that will not do', () => {
   test('ends when the program does', async () => {
     await expect(ask(FOREVER, { signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow('stop')
   })
-})
-
-test.skipIf(!hasSqlProgram)('a query with all values in it gives any program the same', async () => {
-  const filter: LeadFilter = {
-    pipelineIds: ['p1', "o'hara"],
-    conditions: [
-      { field: 'company_country', in: ['DE'] },
-      { field: 'score', min: 60, max: null },
-    ],
-  }
-  const sql = `SELECT id, ':from' AS text, :pipelines AS pipelines -- :to
-    FROM lead JOIN chosen ON lead_id = id WHERE created_at >= :from;`
-  const [answer] = await tablesOf(sql, { filter })
-  const rows = askSqlProgram({ place: { kind: 'sqlite', file } }, explainReportQuery(sql, scope(filter)))
-  expect(rows.map((row) => Object.values(row))).toEqual(answer?.rows)
-  expect(answer?.rows).toEqual([['ld_1', ':from', '["p1","o\'hara"]']])
 })

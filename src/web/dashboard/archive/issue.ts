@@ -10,7 +10,6 @@ import {
   listFigureFiles,
   makeFigureFile,
   picturesOf,
-  readExplanations,
   readKeptIssue,
 } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/message.ts'
@@ -39,7 +38,6 @@ interface Route {
 
 export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDeps): AddRoutes {
   const issuePage = pages.page('issue')
-  const figuresPage = pages.page('issue-figures')
   const find = async ({ params }: FastifyRequest<Route>): Promise<KeptIssue> => {
     const kept = await readKeptIssue(db, params.issue, now())
     if (kept === null) throw unknown('issue')
@@ -55,19 +53,6 @@ export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDe
       const view = composeIssue(kept, choice, messages === 'all', timeZone)
       const frame = frameOf(request, kept.issue.subject, '/archive')
       return sendPage(reply, issuePage(view, frame, clockOf(timeZone, now())))
-    })
-    app.get<Route>('/archive/:issue/figures', async (request, reply) => {
-      const kept = await find(request)
-      const { issue } = kept
-      const view = {
-        ...headOf(kept, 'figures'),
-        files: listFigureFiles(issue).map(({ name, title }) => ({
-          text: title,
-          href: `${issueHref(issue.id)}/csv/${encodeURIComponent(name)}`,
-        })),
-        blocks: await readExplanations(db, issue),
-      }
-      return sendPage(reply, figuresPage(view, frameOf(request, `Figures: ${issue.subject}`, '/archive')))
     })
   }
 }
@@ -109,7 +94,11 @@ function composeIssue(kept: KeptIssue, choice: MailChoice, isAllMessages: boolea
   const { period, variant, report, renderedAt, programVersion, figures } = issue
   const banner = bannerOf(issue, timeZone)
   return {
-    ...headOf(kept, 'mail'),
+    ...headOf(kept),
+    files: listFigureFiles(issue).map(({ name, title }) => ({
+      text: title,
+      href: `${issueHref(issue.id)}/csv/${encodeURIComponent(name)}`,
+    })),
     banner: banner && { kind: banner.isWarning ? 'warn' : 'off', lines: banner.lines },
     mail: composeMail(kept, choice),
     period: `${formatDates(period)} (${period.timeZone})`,
@@ -123,20 +112,13 @@ function composeIssue(kept: KeptIssue, choice: MailChoice, isAllMessages: boolea
   }
 }
 
-/** @param here the current page; the links to the neighbouring issues open the same page */
-function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures') {
-  const pathOf = (id: string, place: typeof here) =>
-    `${issueHref(id)}${place === 'figures' ? '/figures' : ''}`
+function headOf({ issue, line, older, newer }: KeptIssue) {
   const neighbour = (name: IssueName | null) =>
-    name && { href: pathOf(name.id, here), dates: formatDates(name.period) }
+    name && { href: issueHref(name.id), dates: formatDates(name.period) }
   return {
     subject: issue.subject,
     about: aboutIssue(issue),
     tag: issueTag(line),
-    places: [
-      { href: pathOf(issue.id, 'mail'), text: 'Mail and recipients', isHere: here === 'mail' },
-      { href: pathOf(issue.id, 'figures'), text: 'Figures and their SQL', isHere: here === 'figures' },
-    ],
     older: neighbour(older),
     newer: neighbour(newer),
   }
