@@ -60,7 +60,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'retry',
     ],
   ],
-  service: ['contract', 'errors', 'http-post', 'log', 'retry'],
+  // Only the types of tables are derived in the same way.
+  service: ['contract', 'errors', 'http-post', 'log', 'retry', 'store/tables/created'],
   web: [
     ...['errors', 'domain', 'log', 'packages', 'time', 'checks'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],

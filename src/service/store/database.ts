@@ -1,14 +1,14 @@
-/** The service's SQLite file, separate from leadsheet's store. Instants are whole milliseconds since 1970. */
+/** The service's SQLite file, separate from leadsheet's store. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
-import type { Generated, Insertable, Selectable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import { Kysely, SqliteDialect } from 'kysely'
 import type { LeadStatus, WireActivity } from '../../contract/lead.ts'
-import type { AGENT_STATUSES, WirePipeline } from '../../contract/pipeline.ts'
 import type { DISABLED_REASONS, EventType } from '../../contract/webhook.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
-import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+import type { Created } from '../../store/tables/created.ts'
+import { INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
 
 export type ServiceDatabase = Kysely<ServiceTables>
 
@@ -49,7 +49,7 @@ function createTables(sqlite: SQLite.Database, file: string): void {
       },
     )
   }
-  sqlite.exec(SCHEMA)
+  sqlite.exec([...TABLES, ...INDEXES].join(';\n'))
   sqlite.pragma(`user_version = ${SCHEMA_VERSION}`)
 }
 
@@ -72,204 +72,36 @@ export function instantOf(at: number): string {
   return new Date(at).toISOString()
 }
 
-export interface ServiceTables {
-  simulation: SimulationTable
-  api_key: ApiKeyTable
-  pipeline: PipelineTable
-  lead: LeadTable
-  removed_lead: RemovedLeadTable
-  activity: ActivityTable
-  event: EventTable
-  agent_incident: AgentIncidentTable
-  agent_error: AgentErrorTable
-  webhook: WebhookTable
-  webhook_message: WebhookMessageTable
-  webhook_attempt: WebhookAttemptTable
-  idempotent_answer: IdempotentAnswer
+/** The values that the contract allows in columns whose SQL says only TEXT. */
+interface OfContract {
+  lead: { status: LeadStatus }
+  activity: {
+    type: WireActivity['type']
+    from_status: LeadStatus | null
+    to_status: LeadStatus | null
+  }
+  event: { type: EventType }
+  webhook: { disabled_reason: (typeof DISABLED_REASONS)[number] | null }
 }
 
-/** The state of the simulation, in the only row of its table. */
-interface SimulationTable {
-  id: 1
-  seed: number
-  epoch_at: number
-  made_at: number
-  simulated_until: number
+type Plain = Created<(typeof TABLES)[number]>
+
+export type ServiceTables = {
+  [T in keyof Plain]: T extends keyof OfContract ? Plain[T] & OfContract[T] : Plain[T]
 }
 
-interface ApiKeyTable {
-  id: string
-  name: string
-  scope: KeyScope
-  /** The first characters of the key. They are enough to find the key, but not to use it. */
-  prefix: string
-  sha256: string
-  created_at: number
-}
-export type KeyScope = 'read' | 'write'
-
-interface PipelineTable {
-  id: string
-  name: string
-  /** The criteria of the pipeline: the contract's `Criteria` as JSON. */
-  criteria: string
-  status: WirePipeline['status']
-  created_at: number
-  updated_at: number
-}
-export type PipelineRow = Selectable<PipelineTable>
-
-interface LeadTable {
-  id: string
-  pipeline_id: string
-  company_id: number
-  status: LeadStatus
-  company_name: string
-  company_domain: string | null
-  industry: string | null
-  subindustry: string | null
-  employees: number | null
-  city: string | null
-  country: string | null
-  region: string | null
-  one_liner: string | null
-  contact_name: string | null
-  contact_title: string | null
-  contact_email: string | null
-  score: number | null
-  value_amount: number | null
-  value_currency: string | null
-  source: string
-  agent_id: string | null
-  /** A JSON array of strings. */
-  tags: string
-  /** A JSON object; null until the lead is enriched. */
-  enrichment: string | null
-  /** The names and addresses that the query `q` searches, in lower case and without accents. */
-  search_text: string
-  created_at: number
-  updated_at: number
-  status_changed_at: number
-  /** The next step of the lead; null if there is none. The next three columns are then null too. */
-  next_step: string | null
-  /** The time when the next step is done. */
-  next_at: number | null
-  /** The agent that does the next step. */
-  next_agent_id: string | null
-  /** The time when the agent begins to work on the next step. */
-  next_task_at: number | null
-  /** The number of steps already done. Each step draws its random numbers from this number. */
-  step_count: number
-}
-export type LeadRow = Selectable<LeadTable>
-
-interface RemovedLeadTable {
-  lead_id: string
-  pipeline_id: string
-  company_id: number
-  deleted_at: number
-}
-export type RemovedLeadRow = Selectable<RemovedLeadTable>
-
-interface ActivityTable {
-  id: Generated<number>
-  lead_id: string
-  type: WireActivity['type']
-  at: number
-  agent_id: string | null
-  summary: string
-  from_status: LeadStatus | null
-  to_status: LeadStatus | null
-}
-export type ActivityRow = Selectable<ActivityTable>
-export type NewActivity = Insertable<ActivityTable>
-
-interface EventTable {
-  id: Generated<number>
-  type: EventType
-  at: number
-  pipeline_id: string | null
-  lead_id: string | null
-  agent_id: string | null
-  /** The field `data` of the event as the API sends it, as JSON. */
-  data: string
-}
-export type EventRow = Selectable<EventTable>
-export type NewEvent = Insertable<EventTable>
-
-interface AgentIncidentTable {
-  agent_id: string
-  status: Extract<(typeof AGENT_STATUSES)[number], 'failing' | 'paused'>
-  started_at: number
-  ends_at: number
-}
-export type AgentIncidentRow = Selectable<AgentIncidentTable>
-
-interface AgentErrorTable {
-  id: Generated<number>
-  agent_id: string
-  at: number
-  message: string
-}
-export type NewAgentError = Insertable<AgentErrorTable>
-
-interface WebhookTable {
-  id: string
-  url: string
-  /** The types of events that the webhook gets: a JSON array of strings. */
-  events: string
-  description: string | null
-  status: 'active' | 'disabled'
-  /** The secret in plain text, because signing a message needs it. */
-  secret: string
-  created_at: number
-  disabled_reason: (typeof DISABLED_REASONS)[number] | null
-  disabled_at: number | null
-  /** The time of the first failure since a message was last delivered; null if there was no failure. */
-  failing_since: number | null
-  /** The end of the pause that the receiver asked for; null if the receiver asked for no pause. */
-  paused_until: number | null
-  /** The id of the last event that was checked for this webhook. Later events have no messages yet. */
-  last_event_id: number
-}
-export type WebhookRow = Selectable<WebhookTable>
-
-/** A message for a webhook: an event or a test message. Its times are real, not simulated. */
-interface WebhookMessageTable {
-  /** An id such as `msg_…`. Every attempt sends this id in the header `webhook-id`. */
-  id: string
-  webhook_id: string
-  /** The id of the event; null for a test message. */
-  event_id: number | null
-  type: string
-  /** The JSON that every attempt sends. */
-  body: string
-  state: 'waiting' | 'delivered' | 'failed'
-  attempts: number
-  created_at: number
-  /** The time of the next attempt; null if there is none. */
-  next_attempt_at: number | null
-}
-export type WebhookMessageRow = Selectable<WebhookMessageTable>
-
-interface WebhookAttemptTable {
-  id: Generated<number>
-  webhook_id: string
-  message_id: string
-  attempt: number
-  at: number
-  status: number | null
-  error: string | null
-  duration_ms: number
-}
-export type WebhookAttemptRow = Selectable<WebhookAttemptTable>
-
-export interface IdempotentAnswer {
-  key_id: string
-  path: string
-  idempotency_key: string
-  request_sha256: string
-  /** The body of the answer to the first request with this key. Repeated requests get the same answer. */
-  answer: string
-  created_at: number
-}
+type Row<T extends keyof ServiceTables> = Selectable<ServiceTables[T]>
+export type PipelineRow = Row<'pipeline'>
+export type LeadRow = Row<'lead'>
+export type RemovedLeadRow = Row<'removed_lead'>
+export type ActivityRow = Row<'activity'>
+export type EventRow = Row<'event'>
+export type AgentIncidentRow = Row<'agent_incident'>
+export type WebhookRow = Row<'webhook'>
+export type WebhookMessageRow = Row<'webhook_message'>
+export type WebhookAttemptRow = Row<'webhook_attempt'>
+export type IdempotentAnswer = Row<'idempotent_answer'>
+export type NewActivity = Insertable<ServiceTables['activity']>
+export type NewEvent = Insertable<ServiceTables['event']>
+export type NewAgentError = Insertable<ServiceTables['agent_error']>
+export type KeyScope = Row<'api_key'>['scope']

@@ -1,175 +1,179 @@
-/** The tables of the service's database. */
+/** The tables of the service's database. Instants are whole milliseconds since 1970. */
 
 /** The number that marks a file with these tables, in the pragma `user_version`. */
 export const SCHEMA_VERSION = 1
 
-export const SCHEMA = `
-  create table simulation (
-    id integer primary key check (id = 1),
-    seed integer not null,
-    epoch_at integer not null,
-    simulated_until integer not null,
-    made_at integer not null
-  ) strict;
+export const TABLES = [
+  `CREATE TABLE simulation ( -- one row: the state of the simulation
+    id INTEGER NOT NULL CHECK (id = 1),
+    seed INTEGER NOT NULL,
+    epoch_at INTEGER NOT NULL,
+    simulated_until INTEGER NOT NULL,
+    made_at INTEGER NOT NULL,
+    PRIMARY KEY (id)
+  ) STRICT`,
 
-  create table api_key (
-    id text primary key,
-    name text not null,
-    scope text not null check (scope in ('read', 'write')),
-    prefix text not null,
-    sha256 text not null unique,
-    created_at integer not null
-  ) strict;
-  create index api_key_prefix on api_key (prefix);
+  `CREATE TABLE api_key (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    scope TEXT NOT NULL CHECK (scope IN ('read', 'write')),
+    prefix TEXT NOT NULL, -- the first characters of the key: enough to find it, but not to use it
+    sha256 TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL
+  ) STRICT`,
 
-  create table pipeline (
-    id text primary key,
-    name text not null,
-    criteria text not null check (json_valid(criteria)),
-    status text not null check (status in ('active', 'paused', 'completed')),
-    created_at integer not null,
-    updated_at integer not null
-  ) strict;
+  `CREATE TABLE pipeline (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    criteria TEXT NOT NULL CHECK (json_valid(criteria)), -- the contract's Criteria
+    status TEXT NOT NULL CHECK (status IN ('active', 'paused', 'completed')),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT`,
 
-  create table lead (
-    id text primary key,
-    pipeline_id text not null references pipeline (id),
-    company_id integer not null,
-    status text not null,
-    company_name text not null,
-    company_domain text,
-    industry text,
-    subindustry text,
-    employees integer,
-    city text,
-    country text,
-    region text,
-    one_liner text,
-    contact_name text,
-    contact_title text,
-    contact_email text,
-    score integer check (score between 0 and 100),
-    value_amount integer,
-    value_currency text,
-    source text not null,
-    agent_id text,
-    tags text not null check (json_valid(tags)),
-    enrichment text check (json_valid(enrichment)),
-    search_text text not null,
-    created_at integer not null,
-    updated_at integer not null,
-    status_changed_at integer not null,
-    next_step text,
-    next_at integer,
-    next_agent_id text,
-    next_task_at integer,
-    step_count integer not null,
-    unique (pipeline_id, company_id)
-  ) strict;
-  -- The indexes for the sort orders of the list. The id at the end orders leads with equal values.
-  create index lead_created on lead (created_at, id);
-  create index lead_updated on lead (updated_at, id);
-  create index lead_score on lead (ifnull(score, -1), id);
-  create index lead_pipeline_updated on lead (pipeline_id, updated_at, id);
-  create index lead_status_updated on lead (status, updated_at, id);
-  create index lead_next on lead (next_at) where next_at is not null;
+  `CREATE TABLE lead (
+    id TEXT PRIMARY KEY,
+    pipeline_id TEXT NOT NULL REFERENCES pipeline (id),
+    company_id INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    company_name TEXT NOT NULL,
+    company_domain TEXT,
+    industry TEXT,
+    subindustry TEXT,
+    employees INTEGER,
+    city TEXT,
+    country TEXT,
+    region TEXT,
+    one_liner TEXT,
+    contact_name TEXT,
+    contact_title TEXT,
+    contact_email TEXT,
+    score INTEGER CHECK (score BETWEEN 0 AND 100),
+    value_amount INTEGER,
+    value_currency TEXT,
+    source TEXT NOT NULL,
+    agent_id TEXT,
+    tags TEXT NOT NULL CHECK (json_valid(tags)), -- an array of strings
+    enrichment TEXT CHECK (json_valid(enrichment)), -- an object; null until the lead is enriched
+    search_text TEXT NOT NULL, -- what the query q searches, in lower case and without accents
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    status_changed_at INTEGER NOT NULL,
+    next_step TEXT, -- null if there is none; the next three columns are then null too
+    next_at INTEGER, -- when the step is done
+    next_agent_id TEXT, -- the agent that does it
+    next_task_at INTEGER, -- when the agent begins to work on it
+    step_count INTEGER NOT NULL, -- the steps already done, from which each step draws its random numbers
+    UNIQUE (pipeline_id, company_id)
+  ) STRICT`,
 
-  create table removed_lead (
-    lead_id text primary key,
-    pipeline_id text not null references pipeline (id),
-    company_id integer not null,
-    deleted_at integer not null
-  ) strict;
+  `CREATE TABLE removed_lead (
+    lead_id TEXT PRIMARY KEY,
+    pipeline_id TEXT NOT NULL REFERENCES pipeline (id),
+    company_id INTEGER NOT NULL,
+    deleted_at INTEGER NOT NULL
+  ) STRICT`,
 
-  create table activity (
-    id integer primary key autoincrement,
-    lead_id text not null references lead (id) on delete cascade,
-    type text not null,
-    at integer not null,
-    agent_id text,
-    summary text not null,
-    from_status text,
-    to_status text
-  ) strict;
-  create index activity_lead on activity (lead_id, id);
-  create index activity_agent on activity (agent_id, at);
+  `CREATE TABLE activity (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    lead_id TEXT NOT NULL REFERENCES lead (id) ON DELETE CASCADE,
+    type TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    agent_id TEXT,
+    summary TEXT NOT NULL,
+    from_status TEXT,
+    to_status TEXT
+  ) STRICT`,
 
-  create table event (
-    id integer primary key autoincrement,
-    type text not null,
-    at integer not null,
-    pipeline_id text,
-    lead_id text,
-    agent_id text,
-    data text not null check (json_valid(data))
-  ) strict;
+  `CREATE TABLE event (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    type TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    pipeline_id TEXT,
+    lead_id TEXT,
+    agent_id TEXT,
+    data TEXT NOT NULL CHECK (json_valid(data)) -- the field data as the API sends it
+  ) STRICT`,
 
-  create table agent_incident (
-    agent_id text not null,
-    status text not null check (status in ('failing', 'paused')),
-    started_at integer not null,
-    ends_at integer not null,
-    primary key (agent_id, started_at)
-  ) strict;
+  `CREATE TABLE agent_incident (
+    agent_id TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('failing', 'paused')),
+    started_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    PRIMARY KEY (agent_id, started_at)
+  ) STRICT`,
 
-  create table agent_error (
-    id integer primary key,
-    agent_id text not null,
-    at integer not null,
-    message text not null
-  ) strict;
-  create index agent_error_agent on agent_error (agent_id, at);
+  `CREATE TABLE agent_error (
+    id INTEGER PRIMARY KEY,
+    agent_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    message TEXT NOT NULL
+  ) STRICT`,
 
-  create table webhook (
-    id text primary key,
-    url text not null,
-    events text not null check (json_valid(events)),
-    description text,
-    status text not null check (status in ('active', 'disabled')),
-    secret text not null,
-    created_at integer not null,
-    disabled_reason text,
-    disabled_at integer,
-    failing_since integer,
-    paused_until integer,
-    last_event_id integer not null default 0
-  ) strict;
+  `CREATE TABLE webhook (
+    id TEXT PRIMARY KEY,
+    url TEXT NOT NULL,
+    events TEXT NOT NULL CHECK (json_valid(events)), -- the wanted types: an array of strings
+    description TEXT,
+    status TEXT NOT NULL CHECK (status IN ('active', 'disabled')),
+    secret TEXT NOT NULL, -- in plain text, because signing a message needs it
+    created_at INTEGER NOT NULL,
+    disabled_reason TEXT,
+    disabled_at INTEGER,
+    failing_since INTEGER, -- the first failure since a message was last delivered
+    paused_until INTEGER, -- the end of the pause that the receiver asked for
+    last_event_id INTEGER NOT NULL -- the last event that was checked; later events have no messages yet
+  ) STRICT`,
 
-  create table webhook_message (
-    id text primary key,
-    webhook_id text not null references webhook (id) on delete cascade,
-    event_id integer references event (id),
-    type text not null,
-    body text not null check (json_valid(body)),
-    state text not null check (state in ('waiting', 'delivered', 'failed')),
-    attempts integer not null,
-    created_at integer not null,
-    next_attempt_at integer,
-    unique (webhook_id, event_id)
-  ) strict;
-  create index webhook_message_due on webhook_message (webhook_id, next_attempt_at) where state = 'waiting';
-  create index webhook_message_created on webhook_message (created_at);
+  `CREATE TABLE webhook_message ( -- an event or a test message; its times are real, not simulated
+    id TEXT PRIMARY KEY, -- such as msg_…, which every attempt sends in the header webhook-id
+    webhook_id TEXT NOT NULL REFERENCES webhook (id) ON DELETE CASCADE,
+    event_id INTEGER REFERENCES event (id), -- null for a test message
+    type TEXT NOT NULL,
+    body TEXT NOT NULL CHECK (json_valid(body)), -- what every attempt sends
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed')),
+    attempts INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    UNIQUE (webhook_id, event_id)
+  ) STRICT`,
 
-  create table webhook_attempt (
-    id integer primary key autoincrement,
-    webhook_id text not null references webhook (id) on delete cascade,
-    message_id text not null references webhook_message (id) on delete cascade,
-    attempt integer not null,
-    at integer not null,
-    status integer,
-    error text,
-    duration_ms integer not null
-  ) strict;
-  create index webhook_attempt_webhook on webhook_attempt (webhook_id, id);
-  create index webhook_attempt_message on webhook_attempt (message_id);
+  `CREATE TABLE webhook_attempt (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook_id TEXT NOT NULL REFERENCES webhook (id) ON DELETE CASCADE,
+    message_id TEXT NOT NULL REFERENCES webhook_message (id) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    status INTEGER,
+    error TEXT,
+    duration_ms INTEGER NOT NULL
+  ) STRICT`,
 
-  create table idempotent_answer (
-    key_id text not null references api_key (id),
-    path text not null,
-    idempotency_key text not null,
-    request_sha256 text not null,
-    answer text not null,
-    created_at integer not null,
-    primary key (key_id, path, idempotency_key)
-  ) strict;
-`
+  `CREATE TABLE idempotent_answer (
+    key_id TEXT NOT NULL REFERENCES api_key (id),
+    path TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    request_sha256 TEXT NOT NULL,
+    answer TEXT NOT NULL, -- the body of the first answer, which repeated requests get too
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (key_id, path, idempotency_key)
+  ) STRICT`,
+] as const
+
+export const INDEXES = [
+  'CREATE INDEX api_key_prefix ON api_key (prefix)',
+  // The sort orders of the list. The id at the end orders leads with equal values.
+  'CREATE INDEX lead_created ON lead (created_at, id)',
+  'CREATE INDEX lead_updated ON lead (updated_at, id)',
+  'CREATE INDEX lead_score ON lead (ifnull(score, -1), id)',
+  'CREATE INDEX lead_pipeline_updated ON lead (pipeline_id, updated_at, id)',
+  'CREATE INDEX lead_status_updated ON lead (status, updated_at, id)',
+  'CREATE INDEX lead_next ON lead (next_at) WHERE next_at IS NOT NULL',
+  'CREATE INDEX activity_lead ON activity (lead_id, id)',
+  'CREATE INDEX activity_agent ON activity (agent_id, at)',
+  'CREATE INDEX agent_error_agent ON agent_error (agent_id, at)',
+  "CREATE INDEX webhook_message_due ON webhook_message (webhook_id, next_attempt_at) WHERE state = 'waiting'",
+  'CREATE INDEX webhook_message_created ON webhook_message (created_at)',
+  'CREATE INDEX webhook_attempt_webhook ON webhook_attempt (webhook_id, id)',
+  'CREATE INDEX webhook_attempt_message ON webhook_attempt (message_id)',
+] as const
