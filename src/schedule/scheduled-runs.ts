@@ -1,5 +1,5 @@
 /**
- * Computes when a schedule runs in its time zone, and finds the clock changes that skip or repeat a run. A
+ * Computes when a schedule runs in its time zone, and says what a clock change does to a run. A
  * schedule with a time of day, such as `at 07:00`, runs exactly once at that time on each of its dates.
  */
 import type { Pattern, Timing } from './timing.ts'
@@ -84,33 +84,6 @@ export function clockChanges(timeZone: string, from: Date, to: Date): ClockChang
     atMs = untilMs
   }
   return changes
-}
-
-/** A time of a schedule that a clock change skips or repeats. */
-interface ClockFinding {
-  readonly kind: 'skipped' | 'doubled'
-  /** The skipped or repeated local time, such as `2026-03-29 02:30`. */
-  readonly time: string
-  /** The local time at which the run is due in spite of the clock change, such as `03:00`. */
-  readonly shown: string
-}
-
-/** Oldest first. A schedule that runs all day has no such times. */
-export function clockFindings(timing: Timing, from: Date, to: Date): ClockFinding[] {
-  const { isContinuous, next } = patternOf(timing)
-  if (isContinuous) return []
-  return clockChanges(timing.timeZone, from, to).flatMap(({ at, forwardMs }) => {
-    const changed = wallMs(at.getTime(), timing.timeZone)
-    const [begin, end] = forwardMs > 0 ? [changed - forwardMs, changed] : [changed, changed - forwardMs]
-    const kind = forwardMs > 0 ? ('skipped' as const) : ('doubled' as const)
-    const problems: ClockFinding[] = []
-    for (let time = next(begin - 1); time !== null && time < end; time = next(time)) {
-      if (kind === 'skipped' && isLeftOut(Math.floor(time / DAY_MS), timing.timeZone)) continue
-      const shownMs = wallMs(instantOf(time, timing.timeZone), timing.timeZone)
-      problems.push({ kind, time: formatClock(time), shown: formatClock(shownMs).slice(11) })
-    }
-    return problems
-  })
 }
 
 /** @param previous the time of the previous scheduled run, or the start of the list of runs */

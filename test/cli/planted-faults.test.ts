@@ -251,14 +251,3 @@ it('a port that another program has', async () => {
     wrong: [about('dashboard', /something listens there already/, /another web\.listen/)],
   })
 })
-
-it('a scheduled run that a change of the clocks jumps over', async () => {
-  const settings = SETTINGS.replace(
-    '{ name: daily }',
-    '{ name: daily, schedule: "30 2 * * *", time_zone: Europe/Berlin }',
-  )
-  expect(await diagnose(installation(settings))).toMatchObject({
-    status: 3,
-    wrong: [about('schedules', /Europe\/Berlin has no 02:30/, /another time of the day/)],
-  })
-})

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  clockChanges,
-  clockFindings,
-  clockNote,
-  nextDueTime,
-  nextScheduledRun,
-} from '../../src/schedule/scheduled-runs.ts'
+import { clockChanges, clockNote, nextDueTime, nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
 import { timing } from '../support/schedule/schedule.ts'
 
 const MINUTE_MS = 60_000
@@ -227,36 +221,6 @@ describe('the clock of a zone', () => {
       -1_800_000, 1_800_000,
     ])
     expect(clockChanges('Asia/Kathmandu', FROM, TO)).toEqual([])
-  })
-})
-
-describe('times of a schedule', () => {
-  it.each([
-    ['30 2 * * *', 'Europe/Vienna', ['skipped 2027-03-28 02:30 03:00', 'doubled 2027-10-31 02:30 02:30']],
-    ['every day at 00:15', 'America/Santiago', ['skipped 2027-09-05 00:15 01:00']],
-    ['every day at 23:15', 'America/Santiago', ['doubled 2027-04-03 23:15 23:15']],
-    [
-      '30 1,2,3 * * *',
-      'Antarctica/Troll',
-      [
-        'skipped 2027-03-28 01:30 03:00',
-        'skipped 2027-03-28 02:30 03:00',
-        'doubled 2027-10-31 01:30 01:30',
-        'doubled 2027-10-31 02:30 02:30',
-      ],
-    ],
-    ['every weekday at 02:30', 'Europe/Vienna', []],
-    ['0 7 * * *', 'Europe/Vienna', []],
-    ['30 2 * * *', 'Asia/Kathmandu', []],
-    ['every 15 minutes', 'Europe/Vienna', []],
-  ])('%s in %s that the clock jumps over or shows twice: %j', (expression, zone, problems) => {
-    const found = clockFindings(timing(expression, zone), FROM, TO)
-    expect(found.map(({ kind, time, shown }) => `${kind} ${time} ${shown}`)).toEqual(problems)
-  })
-
-  it('of a date that the zone leaves out are none', () => {
-    const [from, to] = [new Date('2011-12-20'), new Date('2012-01-10')]
-    expect(clockFindings(timing('0 7 * * *', 'Pacific/Apia'), from, to)).toEqual([])
   })
 })
 

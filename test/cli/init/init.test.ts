@@ -100,10 +100,7 @@ describe('without a terminal', () => {
     expect(checks.map(({ what, status }: { what: string; status: string }) => [what, status])).toEqual([
       ...['settings', 'node', 'profile'].map((what) => [what, 'ok']),
       ['list of leads', 'fail'],
-      ...['schedules', 'reports', 'mail', 'unsubscribing', 'dashboard', 'alert mail'].map((what) => [
-        what,
-        'ok',
-      ]),
+      ...['reports', 'mail', 'unsubscribing', 'dashboard', 'alert mail'].map((what) => [what, 'ok']),
     ])
     expect(next[0].command).toContain('doctor')
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)

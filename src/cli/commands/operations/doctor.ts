@@ -8,7 +8,6 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
-import { scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
 import { installationOf } from '../../../app/health-installation.ts'
 import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
@@ -105,7 +104,6 @@ export async function* examine(
   const clock = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : null
   const isRunning = isNew ? false : yield* checkData(config, { whole, now, clock })
   if (profile.status === 'ok') yield* checkWebhook(config, openSource, patient.signal)
-  yield checkTimes(config, now)
   yield await attempt('reports', `fix it; ${shellCommand('report preview NAME')} tries it`, async () => {
     await tryReports(config, patient.signal)
     const names = config.reports.map(({ name }) => name).join(', ')
@@ -235,13 +233,6 @@ async function* checkSource(
   yield* checks
   if (whole.status !== 'ok') yield whole
   return clock
-}
-
-function checkTimes(config: Config, now: Date): CheckResult {
-  const [first] = scheduleWarnings(config, now)
-  return first === undefined
-    ? ok('schedules', 'the clocks of their zones show each of their times once')
-    : warn('schedules', first, `see ${shellCommand('schedule')}; another time of the day spares it`)
 }
 
 async function checkMail({ log, signal }: Patient, config: Config): Promise<CheckResult> {

@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
-import { findSchedule, schedulesOf, scheduleWarnings } from '../../../app/configured-schedules.ts'
+import { findSchedule, schedulesOf } from '../../../app/configured-schedules.ts'
 import { openDataToRead } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
 import { formatDates, periodOf } from '../../../domain/period.ts'
@@ -63,12 +63,10 @@ async function findSchedules(terminal: Terminal, name: string | undefined): Prom
     const missed = await readMissedScheduledRuns(store.db, state.name, { daysBack: DAYS_BACK, now })
     lines.push({ ...state, coming, missed })
   }
-  const warnings = scheduleWarnings(config, now)
   return {
     data: lines.map(jsonOf),
-    meta: { warnings },
     text: [statesTable(lines), ...(name === undefined ? [] : lines.flatMap(runTables))],
-    notes: [...lines.flatMap(heldText), ...warnings.map((warning) => `warning: ${warning}`)],
+    notes: lines.flatMap(heldText),
   }
 }
 

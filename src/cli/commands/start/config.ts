@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
-import { periodWarnings, scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
 import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
@@ -27,12 +26,10 @@ async function checkSettings(terminal: Terminal): Promise<Result> {
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
   refuseUnsendable(profileOf(config), config.api.key?.reveal() ?? '')
-  const kinds = await tryReports(config, terminal.signal)
+  await tryReports(config, terminal.signal)
   await tryMessage(config)
   const aboutDashboard = config.warnings.filter(isAboutDashboard)
-  const now = new Date()
-  const ofSchedules = [...scheduleWarnings(config, now), ...periodWarnings(config, kinds, now)]
-  const notLogged = [...aboutDashboard, ...ofWebhooks, ...ofSchedules]
+  const notLogged = [...aboutDashboard, ...ofWebhooks]
   const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
   const lack = lackOfDaemon(config, needsKey(profileOf(config)))
   if (warnings.length > 0) terminal.end('partly')

@@ -117,28 +117,6 @@ describe('leadsheet schedule', () => {
     expect(stderr).toContain(
       'report:daily of 2026-11-24 01:30Z is held: the data are old. `npx leadsheet report approve daily` sends it.',
     )
-    expect(stderr).toContain(
-      'warning: report:daily: Europe/Vienna has no 02:30 on 2027-03-28; it is due at 03:00 then',
-    )
-    expect(stderr).toContain(
-      'warning: report:daily: Europe/Vienna has 02:30 twice on 2027-10-31; it is due the first time',
-    )
-    expect(stderr.match(/warning/g)).toHaveLength(2)
-  })
-
-  it('is warned of by config check and doctor, too', async () => {
-    const cwd = await installation()
-    const check = await runWarm(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
-    expect([check.status, JSON.parse(check.stdout).data.warnings]).toEqual([
-      3,
-      [
-        expect.stringContaining('has no 02:30'),
-        expect.stringContaining('02:30 twice'),
-        expect.stringMatching(/^report:monthly: .* not the month that ends then/),
-      ],
-    ])
-    const doctor = await runWarm(['doctor'], { cwd, env: clockAt(NOW) })
-    expect(doctor.stdout).toMatch(/warn {2}schedules +report:daily: Europe\/Vienna has no 02:30/)
   })
 
   it('is in the status in short', async () => {
