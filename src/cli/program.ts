@@ -61,21 +61,11 @@ export function createProgram(signal: AbortSignal): {
 export async function runProgram(program: Command, args: readonly string[]): Promise<void> {
   const [first, ...rest] = args
   try {
-    await program.parseAsync(first === 'help' ? helpArgs(program, rest) : args, { from: 'user' })
+    await program.parseAsync(first === 'help' ? [...rest, '--help'] : args, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw usageError(error, program, args)
   }
-}
-
-/**
- * Returns arguments that print the help of a command. If the command is unknown, returns only its name. The
- * program then throws the usual error for an unknown command.
- */
-function helpArgs(program: Command, words: readonly string[]): readonly string[] {
-  const [name] = words
-  const isKnown = name === undefined || program.commands.some((command) => command.name() === name)
-  return isKnown ? [...words, '--help'] : [name]
 }
 
 /**
@@ -106,19 +96,8 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
     })
   }
   const text = error.code === 'commander.help' ? 'a command is missing' : message
-  const hint = isNear(message, suggestion) ? suggestion : others
+  const hint = suggestion ?? others
   return new LeadsheetError('usage_invalid', text, { hint, cause: error })
-}
-
-/**
- * Returns true if commander's suggestion resembles the mistyped word. Without this check, the suggestion for
- * `--period` would be `--version`.
- */
-function isNear(message: string, suggestion: string | undefined): suggestion is string {
-  if (suggestion === undefined) return false
-  const [, found] = /'([^']+)'/.exec(message) ?? []
-  const [, meant] = /^Did you mean (\S+)\?$/.exec(suggestion) ?? []
-  return found === undefined || meant === undefined || nearest(found, [meant]) !== null
 }
 
 /** Finds the command that the arguments name, and the word after it if it may be a mistyped subcommand. */

@@ -39,49 +39,15 @@ export interface Result {
   readonly notes?: readonly string[]
 }
 
-export interface Terminal {
-  /** True if the result is printed as JSON. */
-  readonly json: boolean
-  /** Aborted by Ctrl-C or SIGTERM. The reason is a LeadsheetError run_interrupted. */
-  readonly signal: AbortSignal
-  /**
-   * Returns the settings. The first call logs warnings about the settings, except those about the dashboard.
-   * @throws LeadsheetError config_invalid
-   */
-  config(): Promise<Config>
-  /**
-   * Returns the settings for a command that only reads. Wrong settings are left out with a warning, unless
-   * they say where the data are or are among the needed settings.
-   * @throws LeadsheetError config_invalid
-   */
-  dataConfig(...needed: readonly NeededSetting[]): Promise<Config>
-  log(): Promise<Log>
-  /** Prints the result of a command, on stdout. */
-  show(result: Result): void
-  /** Prints lines on stdout before the result is known. */
-  print(...lines: readonly string[]): void
-  /** Prints a line on stderr, such as a hint on what to do next. Prints nothing with `--quiet`. */
-  note(text: string): void
-  /** Adds a style if stdout shows colours. */
-  readonly style: Page['style']
-  /** Shows progress until disposed: `using progress = await terminal.progress('Leads')`. */
-  progress(label: string): Promise<Progress>
-  /** Sets how the command ends if it does not throw. The default is `done`. */
-  end(ending: Ending): void
-}
-
 /** A terminal with further members, which only the code that starts the commands uses. */
-export interface FrameTerminal extends Terminal {
-  readonly ending: Ending
-  /** Hides the secrets of the loaded settings in a text. */
-  redact(text: string): string
-}
+export type FrameTerminal = ReturnType<typeof openTerminal>
+export type Terminal = Omit<FrameTerminal, 'ending' | 'redact'>
 
 /**
  * @param flags returns the options of the command line. `openTerminal` itself does not call it, because the
  * arguments are not parsed yet at that time.
  */
-export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): FrameTerminal {
+export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal) {
   const { stdout, stderr } = process
   let ending: Ending = 'done'
   let loaded: Promise<{ config: Config; log: Log }> | null = null
@@ -91,7 +57,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   let isBarShown = false
 
   const hasColor = (stream: WriteStream) => flags().color && stream.isTTY === true && stream.hasColors()
-  const style: Terminal['style'] = (format, text) =>
+  const style: Page['style'] = (format, text) =>
     hasColor(stdout) ? styleText(format, text, { validateStream: false }) : text
 
   const note = (text: string): void => {
@@ -146,20 +112,32 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   }
 
   return {
-    get json() {
+    /** True if the result is printed as JSON. */
+    get json(): boolean {
       return flags().json === true
     },
-    get ending() {
+    get ending(): Ending {
       return ending
     },
+    /** Aborted by Ctrl-C or SIGTERM. The reason is a LeadsheetError run_interrupted. */
     signal,
-    config: async () => (await loadOnce()).config,
-    async dataConfig(...settings) {
+    /**
+     * Returns the settings. The first call logs warnings about the settings, except those about the dashboard.
+     * @throws LeadsheetError config_invalid
+     */
+    config: async (): Promise<Config> => (await loadOnce()).config,
+    /**
+     * Returns the settings for a command that only reads. Wrong settings are left out with a warning, unless
+     * they say where the data are or are among the needed settings.
+     * @throws LeadsheetError config_invalid
+     */
+    async dataConfig(...settings: readonly NeededSetting[]): Promise<Config> {
       needed = settings
       return (await loadOnce()).config
     },
-    log: async () => (await loadOnce()).log,
-    show({ data, meta, text = [], notes = [] }) {
+    log: async (): Promise<Log> => (await loadOnce()).log,
+    /** Prints the result of a command, on stdout. */
+    show({ data, meta, text = [], notes = [] }: Result): void {
       if (flags().json) {
         stdout.write(`${printableJson(JSON.stringify({ data, meta }, null, 2))}\n`)
         return
@@ -172,10 +150,14 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       if (shown.length > 0) stdout.write(`${shown.join('\n\n')}\n`)
       notes.forEach(note)
     },
-    print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
+    /** Prints lines on stdout before the result is known. */
+    print: (...lines: readonly string[]) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
+    /** Prints a line on stderr, such as a hint on what to do next. Prints nothing with `--quiet`. */
     note,
+    /** Adds a style if stdout shows colours. */
     style,
-    async progress(label) {
+    /** Shows progress until disposed: `using progress = await terminal.progress('Leads')`. */
+    async progress(label: string): Promise<Progress> {
       if (flags().quiet) return NO_PROGRESS
       const clock = () => performance.now()
       if (!stderr.isTTY) return openLoggedProgress(label, (await loadOnce()).log, clock)
@@ -189,10 +171,12 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
         },
       }
     },
-    end: (how) => {
+    /** Sets how the command ends if it does not throw. The default is `done`. */
+    end: (how: Ending): void => {
       ending = how
     },
-    redact: (text) => redact(withoutNamedSecrets(text)),
+    /** Hides the secrets of the loaded settings in a text. */
+    redact: (text: string): string => redact(withoutNamedSecrets(text)),
   }
 }
 

@@ -12,7 +12,7 @@ import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
 import { formatInstant, formatMoney, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
-import { NO_PROGRESS } from '../../terminal/terminal.ts'
+import { inSnakeCase, NO_PROGRESS, type SnakeCase } from '../../terminal/terminal.ts'
 import { fetchRemoteLead, findLocalLead } from './lead-detail.ts'
 import { keepReadable, withSource } from './with-source.ts'
 
@@ -32,19 +32,8 @@ interface ListOptions {
   readonly remote?: boolean
 }
 
-const COLUMNS: readonly Column<Lead>[] = [
-  { title: 'ID', value: (lead) => lead.id },
-  { title: 'COMPANY', value: (lead) => lead.companyName },
-  { title: 'STATUS', value: (lead) => lead.status },
-  { title: 'SCORE', value: (lead) => lead.score },
-  { title: 'UPDATED', value: (lead) => formatInstant(lead.updatedAt) },
-  { title: 'VALUE', value: (lead) => formatMoney(lead.valueAmount, lead.valueCurrency) },
-  { title: 'PIPELINE', value: (lead) => lead.pipelineId },
-  { title: 'COUNTRY', value: (lead) => lead.companyCountry },
-  { title: 'CONTACT', value: (lead) => lead.contactName },
-]
-
-const LOCAL_COLUMNS: readonly Column<LocalLeadLine>[] = [
+/** The columns of leads of the local copy, and of those that the upstream has. */
+const COLUMNS: readonly Column<Pick<SnakeCase<Lead>, keyof LocalLeadLine & keyof SnakeCase<Lead>>>[] = [
   { title: 'ID', value: (lead) => lead.id },
   { title: 'COMPANY', value: (lead) => lead.company_name },
   { title: 'STATUS', value: (lead) => lead.status },
@@ -115,7 +104,7 @@ async function listLeads(terminal: Terminal, options: ListOptions): Promise<Resu
   return {
     data: leads,
     meta: { total },
-    text: [table(leads, LOCAL_COLUMNS)],
+    text: [table(leads, COLUMNS)],
     notes: [`${leads.length} of ${total} leads`],
   }
 }
@@ -138,7 +127,7 @@ async function fetchLeads(terminal: Terminal, source: Source, options: ListOptio
   return {
     data: records.map((record) => record.value),
     meta: { page: { next_cursor: next, has_more: next !== null, total } },
-    text: [table(readable, COLUMNS)],
+    text: [table(readable.map(inSnakeCase), COLUMNS)],
     notes: [...notes, next === null ? count : `${count}; more with --cursor ${next}, or --all`],
   }
 }

@@ -11,20 +11,15 @@ import {
   readMissedScheduledRuns,
   readScheduleStates,
 } from '../../../jobs/schedule/schedule-state.ts'
-import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
 import { upperFirst } from '../../../report/words/clean-text.ts'
-import { createLocaleContext } from '../../../report/words/locale-context.ts'
-import type { Timing } from '../../../schedule/timing.ts'
-import { isCron } from '../../../schedule/timing.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
 import { readSize } from '../../../store/backup/backup.ts'
 import type { Db, Store } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import type { Gap } from '../../../store/schedule/uptime.ts'
 import { findLastUptime, listGaps } from '../../../store/schedule/uptime.ts'
-import { formatSpan } from '../../../time.ts'
 import type { Clock, Tag } from '../../server/format.ts'
-import { duration, LOCALE } from '../../server/format.ts'
+import { duration } from '../../server/format.ts'
 import { button } from '../actions/buttons.ts'
 
 const DAYS_BACK = 7
@@ -80,12 +75,11 @@ function isOpen({ state }: ScheduledRun): boolean {
   return state === 'pending' || state === 'running' || state === 'held'
 }
 
-function scheduleOf({ name, timing, last, next }: ScheduleState, { timeZone, canAct, clock }: Look) {
+function scheduleOf({ name, timing, last, next }: ScheduleState, { timeZone, canAct }: Look) {
   const [, report = null] = /^report:(.*)$/.exec(name) ?? []
   return {
     id: name,
     name: nameSchedule(name),
-    words: wordsOf(timing, clock.now),
     when: timing.expression,
     zone: timing.timeZone === timeZone ? null : timing.timeZone,
     next: next?.toISOString() ?? null,
@@ -99,16 +93,6 @@ function scheduleOf({ name, timing, last, next }: ScheduleState, { timeZone, can
         ? button('approve', 'Approve and send', report, { report })
         : null,
   }
-}
-
-/** Describes a schedule in words, such as `every day at 07:00`; null if its times do not repeat weekly. */
-function wordsOf(timing: Timing, now: Date): string | null {
-  if (!isCron(timing.expression)) return null
-  const times = listDueTimes(timing, now)
-  const [steps = 0, ...others] = times.slice(1).map((at, i) => Date.parse(at) - Date.parse(times[i] ?? at))
-  const isEven = others.every((each) => each === steps)
-  if (isEven && steps > 0 && steps < DAY_MS) return `every ${formatSpan(steps)}`
-  return formatDueTimes(times, createLocaleContext(LOCALE, timing.timeZone, now.toISOString()))
 }
 
 const TAGS: Readonly<Record<ScheduledRun['state'], Tag['kind']>> = {

@@ -3,10 +3,8 @@ import type { EventSource } from '../../../checks/check.ts'
 import { countIn } from '../../../checks/events.ts'
 import type { PartResult } from '../../../checks/run-checks.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import { counted } from '../../../report/words/numbers.ts'
-import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
   countEvents,
@@ -16,7 +14,7 @@ import {
   listEvents,
 } from '../../../store/events/event-stats.ts'
 import { minutesBefore } from '../../../time.ts'
-import { count, duration, lengthOf, type Tag } from '../../server/format.ts'
+import { count, duration, type Tag } from '../../server/format.ts'
 
 const EVENTS = 20
 const NAME_LENGTH = 80
@@ -25,21 +23,18 @@ const PROBLEM_LENGTH = 300
 
 interface Look {
   readonly way: EventSource
-  readonly schedules: readonly ScheduleSettings[]
   readonly checks: readonly PartResult[]
   readonly now: Date
 }
 
-export async function readEvents(db: Db, { way, schedules, checks, now }: Look) {
+export async function readEvents(db: Db, { way, checks, now }: Look) {
   const news = await listEvents(db, EVENTS)
   const { toRead, since } = await countWaitingEvents(db)
   const isAwaited = await isSetUp(way)
   const isWell = checks.every(({ what, status }) => what !== 'events' || status === 'ok')
-  const last = news.find(({ resource }) => resource !== null)
   return {
     tag: tagOf(isAwaited, news.length > 0, isWell),
-    words: isAwaited ? (news.length > 0 ? null : AWAITED) : formatPolling(way, schedules, now),
-    last: last === undefined ? null : lastOf(last),
+    words: isAwaited ? (news.length > 0 ? null : AWAITED) : formatPolling(way),
     recent: formatRecent(await countEvents(db, minutesBefore(now, 24 * 60))),
     waiting: since === null ? null : { toRead, isOne: toRead === 1, since },
     events: news.map(eventOf),
@@ -64,26 +59,12 @@ function tagOf(isAwaited: boolean, hasNews: boolean, isWell: boolean): Tag {
   return hasNews ? { kind: 'ok', text: 'in order' } : { kind: 'off', text: 'none yet' }
 }
 
-function formatPolling(
-  { canRegister }: EventSource,
-  schedules: readonly ScheduleSettings[],
-  now: Date,
-): string {
-  const timing = schedules.find(({ name }) => name === 'sync')?.timing
-  const next = timing === undefined ? null : nextScheduledRun(timing, now)
-  const after = timing === undefined || next === null ? null : nextScheduledRun(timing, next)
-  const every = next === null || after === null ? '' : `, every ${lengthOf(after.getTime() - next.getTime())}`
-  return `Changes come by polling: with each sync${every}. ${
+function formatPolling({ canRegister }: EventSource): string {
+  return `Changes come with each sync. ${
     canRegister
       ? `${shellCommand('webhooks register --self')} has the upstream tell of each at once.`
       : 'To hear of each at once, register a webhook at the upstream, and put its secret into `events.secret_file`.'
   }`
-}
-
-function lastOf(event: EventNews) {
-  const { tag, note, took } = eventOf(event)
-  const what = `${note ?? tag.text}${took === '' ? '' : `; here after ${took}`}`
-  return { receivedAt: event.receivedAt, about: aboutOf(event), what }
 }
 
 function formatRecent(counts: readonly EventCount[]): string | null {

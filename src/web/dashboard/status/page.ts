@@ -79,7 +79,6 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
         installation.events &&
         (await readEvents(db, {
           way: installation.events,
-          schedules: installation.schedules,
           checks: health.checks,
           now,
         })),
