@@ -2,9 +2,9 @@
  * Generates the page on the tables, views and columns of a snapshot, from the descriptions in an empty
  * snapshot.
  */
+import Database from 'better-sqlite3'
 import { sourcePathsOf } from '../../src/jobs/snapshot/publish-snapshot.ts'
-import type { Dictionary } from '../../src/store/snapshot/dictionary.ts'
-import { readSnapshotDictionary, withEmptySnapshot } from '../../src/store/snapshot/snapshot.ts'
+import { withEmptySnapshot } from '../../src/store/snapshot/snapshot.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { code, page, sentence, table } from './markdown.ts'
 
@@ -33,12 +33,32 @@ export async function databasePage(): Promise<string> {
   )
 }
 
+export interface Dictionary {
+  readonly tables: readonly { readonly table_name: string; readonly kind: string; readonly meaning: string }[]
+  readonly columns: readonly {
+    readonly table_name: string
+    readonly column_name: string
+    readonly type: string | null
+    readonly meaning: string
+    readonly source_path: string
+  }[]
+}
+
 /** Returns the descriptions of the tables and columns of an empty snapshot. */
 export function describeEmpty(): Promise<Dictionary> {
-  return withEmptySnapshot(
-    sourcePathsOf(REFERENCE_PROFILE),
-    (file) => readSnapshotDictionary(file) ?? { tables: [], columns: [] },
-  )
+  return withEmptySnapshot(sourcePathsOf(REFERENCE_PROFILE), readDictionary)
+}
+
+export function readDictionary(file: string): Dictionary {
+  const database = new Database(file, { readonly: true })
+  try {
+    return {
+      tables: database.prepare<[], Dictionary['tables'][number]>('SELECT * FROM dictionary_table').all(),
+      columns: database.prepare<[], Dictionary['columns'][number]>('SELECT * FROM dictionary').all(),
+    }
+  } finally {
+    database.close()
+  }
 }
 
 function tableSections({ tables, columns }: Dictionary): string[] {

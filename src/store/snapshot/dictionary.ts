@@ -4,28 +4,7 @@
  * points to.
  */
 import type Database from 'better-sqlite3'
-import type { Relation } from '../schema/describe.ts'
 import { describeSchema } from '../schema/describe.ts'
-
-interface TableEntry {
-  readonly table_name: string
-  readonly kind: Relation['kind']
-  readonly meaning: string
-}
-
-interface ColumnEntry {
-  readonly table_name: string
-  readonly column_name: string
-  readonly position: number
-  readonly type: string | null
-  readonly meaning: string
-  readonly source_path: string
-}
-
-export interface Dictionary {
-  readonly tables: readonly TableEntry[]
-  readonly columns: readonly ColumnEntry[]
-}
 
 const STATEMENTS = `
   CREATE TABLE dictionary_table ( -- one row per table or view of this file: what it contains
@@ -61,12 +40,5 @@ export function writeDictionary(
       sources.set(column, source)
       insertColumn.run(table, name, index + 1, type, meaning, source)
     }
-  }
-}
-
-export function readDictionary(database: Database.Database): Dictionary {
-  return {
-    tables: database.prepare<[], TableEntry>('SELECT * FROM dictionary_table').all(),
-    columns: database.prepare<[], ColumnEntry>('SELECT * FROM dictionary').all(),
   }
 }

@@ -21,8 +21,6 @@ import { openStore } from '../open.ts'
 import { migrate } from '../schema/migrate.ts'
 import { PUBLISHED } from '../schema/published.ts'
 import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
-import type { Dictionary } from './dictionary.ts'
-import { readDictionary } from './dictionary.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
 /** The mode of a file that everybody may read, and nobody may write. */
@@ -124,33 +122,20 @@ async function findGroup(group: string): Promise<number> {
 
 /** Returns null if there is no snapshot, or if this version of leadsheet cannot read it. */
 export function readSnapshotInfo(file: string): SnapshotInfo | null {
-  return readFrom(
-    file,
-    (database) =>
-      database
-        .prepare<[], SnapshotInfo>(
-          `SELECT made_at AS madeAt, run_id AS runId, leads_as_of AS leadsAsOf, schema, leadsheet_version AS version,
-             user_version AS buildMs
-           FROM snapshot_info, pragma_user_version`,
-        )
-        .get() ?? null,
-  )
-}
-
-/** Reads the dictionary of a snapshot. Returns null in the same cases as {@link readSnapshotInfo}. */
-export function readSnapshotDictionary(file: string): Dictionary | null {
-  return readFrom(file, readDictionary)
-}
-
-function readFrom<T>(file: string, read: (database: Database.Database) => T): T | null {
   if (!existsSync(file)) return null
   let database: Database.Database | undefined
   try {
     database = new Database(file, { readonly: true, fileMustExist: true })
-    return read(database)
+    const info = database
+      .prepare<[], SnapshotInfo>(
+        `SELECT made_at AS madeAt, run_id AS runId, leads_as_of AS leadsAsOf, schema, leadsheet_version AS version,
+           user_version AS buildMs
+         FROM snapshot_info, pragma_user_version`,
+      )
+      .get()
+    return info ?? null
   } catch (thrown) {
-    // Returns null for a file of another version of leadsheet or a damaged file. The next snapshot replaces
-    // the file.
+    // The next snapshot replaces a file of another version of leadsheet, or a damaged file.
     if (thrown instanceof Database.SqliteError) return null
     throw thrown
   } finally {

@@ -1,11 +1,9 @@
 /** Every table, view and column of a snapshot has an explanation. */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEmpty } from '../../../build/docs/database.ts'
+import { type Dictionary, describeEmpty, readDictionary } from '../../../build/docs/database.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { PRIVATE, PUBLISHED } from '../../../src/store/schema/published.ts'
-import type { Dictionary } from '../../../src/store/snapshot/dictionary.ts'
-import { readSnapshotDictionary } from '../../../src/store/snapshot/snapshot.ts'
 import { ask, publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
@@ -75,9 +73,7 @@ describe('the dictionary', () => {
   it('says of a column its type and its place upstream', async () => {
     const { file } = await publishSynced(folderWith())
     const of = (table: string, column: string) =>
-      readSnapshotDictionary(file)?.columns.find(
-        (entry) => entry.table_name === table && entry.column_name === column,
-      )
+      readDictionary(file).columns.find((entry) => entry.table_name === table && entry.column_name === column)
     expect(of('lead', 'company_employees')).toMatchObject({
       source_path: 'company.employees',
       type: 'INTEGER',
