@@ -7,7 +7,7 @@ import { hasBytes, openSqlite } from '../db/sqlite.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { retryWhileBusy } from '../open.ts'
 import { claimLease, listHeldLeases } from '../schedule/lease.ts'
-import { listPending, migrate, pruneUpgradeBackups, upgradeBackup } from '../schema/migrate.ts'
+import { listPending, migrate, upgradeBackup } from '../schema/migrate.ts'
 import { makeBackup } from './backup.ts'
 
 const LEASE = 'migration'
@@ -49,13 +49,12 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
   const lease = await claimLease(store, LEASE, upgrade.now)
   try {
     await refuseWhileUsed(db, file, upgrade.now())
-    const backup = upgradeBackup(file, upgrade.program, upgrade.now())
+    const backup = upgradeBackup(file, upgrade.program)
     await mkdir(dirname(backup), { recursive: true, mode: 0o700 })
     upgrade.tell(`the database is of an older version: it is copied to ${backup} first`)
     await makeBackup(file, backup, { replaces: true, signal: upgrade.signal })
     upgrade.tell(`it is brought to the schema of ${upgrade.program}`)
     await migrate(db, file)
-    await pruneUpgradeBackups(file)
   } finally {
     await lease.release()
   }

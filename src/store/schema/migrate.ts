@@ -4,9 +4,6 @@
  * new migration for existing files. A new file already has the columns of `LEAD_FIELDS`, so a migration adds
  * such a column only where it is missing.
  */
-
-import { existsSync, readdirSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
@@ -34,11 +31,11 @@ export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
   try {
     await db.transaction().execute(async (trx) => {
       if (await isCurrent(trx, file)) return
-      const others = await dropViews(trx)
+      await dropViews(trx)
       const migrator = new Migrator({ db: trx, provider: { getMigrations: async () => MIGRATIONS } })
       const { error } = await migrator.migrateToLatest()
       if (error !== undefined) throw error
-      await createViews(trx, others)
+      await createViews(trx)
     })
   } finally {
     await sql`PRAGMA foreign_keys = ON`.execute(db)
@@ -90,7 +87,7 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
     'store_newer',
     `${file} was written by a newer leadsheet (its schema has ${unknown.name})`,
     {
-      hint: `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand('db restore FILE')} with the newest file in ${folderOf(file)}. Nothing was changed.`,
+      hint: `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand('db restore FILE')} with the newest file in ${dirname(upgradeBackup(file, ''))}. Nothing was changed.`,
     },
   )
 }
@@ -117,45 +114,7 @@ export function listObjects(database: Database.Database): SqliteObject[] {
     .all()
 }
 
-/* The backups made before upgrades, in a folder beside the database. */
-
-/** Each backup is as large as the database was before the upgrade. */
-const KEPT = 3
-/** Matches `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before upgrading to 0.2.0. */
-const NAME = /^leadsheet-before-.+-(\d{8}T\d{6}Z)\.db$/
-const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+(-journal)?$/
-
-/** `program` is the version of leadsheet to which the database is upgraded. */
-export function upgradeBackup(database: string, program: string, now: Date): string {
-  const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
-  return join(folderOf(database), `leadsheet-before-${program}-${time}.db`)
-}
-
-/** Deletes all backups but the last three, and unfinished files that a killed process has left. */
-export async function pruneUpgradeBackups(database: string): Promise<void> {
-  const halfMade = listNames(database).filter((name) => HALF_MADE.test(name))
-  const gone = [
-    ...listUpgradeBackups(database).slice(KEPT),
-    ...halfMade.map((name) => join(folderOf(database), name)),
-  ]
-  for (const file of gone) await rm(file, { force: true })
-}
-
-function listUpgradeBackups(database: string): string[] {
-  return listNames(database)
-    .flatMap((name) => {
-      const [, time] = NAME.exec(name) ?? []
-      return time === undefined ? [] : [{ time, file: join(folderOf(database), name) }]
-    })
-    .sort((a, b) => b.time.localeCompare(a.time))
-    .map(({ file }) => file)
-}
-
-function listNames(database: string): string[] {
-  const folder = folderOf(database)
-  return existsSync(folder) ? readdirSync(folder) : []
-}
-
-function folderOf(database: string): string {
-  return join(dirname(database), 'backups')
+/** The backup made before an upgrade. `program` is the version of leadsheet to which the database is upgraded. */
+export function upgradeBackup(database: string, program: string): string {
+  return join(dirname(database), 'backups', `leadsheet-before-${program}.db`)
 }

@@ -65,6 +65,3 @@ export const PRIVATE: readonly string[] = [
   'upstream_address',
   'upstream_profile',
 ]
-
-/** An analyst's view with one of these names is not copied into the snapshot. */
-export const OWN: readonly string[] = ['snapshot_info', 'dictionary', 'dictionary_table']

@@ -5,7 +5,8 @@
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
-import { OWN, PUBLISHED } from '../schema/published.ts'
+import { PUBLISHED } from '../schema/published.ts'
+import { VIEWS } from '../schema/views.ts'
 import { writeDictionary } from './dictionary.ts'
 
 export interface SnapshotJob {
@@ -109,26 +110,8 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
   database.exec(`INSERT INTO main.${quoted(table)} ${into} SELECT ${list} FROM live.${quoted(table)}`)
 }
 
-/** Copies the views of leadsheet and of analysts, except views that read something private. */
 function copyViews(database: Database.Database): void {
-  let views = readSchema(database, 'view').filter(({ name }) => !OWN.includes(name))
-  for (const { sql } of views) database.exec(sql)
-  // Checks all views again after each drop, because a view may read another view that was dropped.
-  for (;;) {
-    const broken = views.filter(({ name }) => !canRead(database, name))
-    if (broken.length === 0) return
-    for (const { name } of broken) database.exec(`DROP VIEW ${quoted(name)}`)
-    views = views.filter((view) => !broken.includes(view))
-  }
-}
-
-function canRead(database: Database.Database, view: string): boolean {
-  try {
-    database.prepare(`SELECT * FROM ${quoted(view)}`)
-    return true
-  } catch {
-    return false
-  }
+  for (const { name, sql } of readSchema(database, 'view')) if (name in VIEWS) database.exec(sql)
 }
 
 function writeInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {

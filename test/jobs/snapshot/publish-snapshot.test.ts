@@ -143,20 +143,6 @@ describe('publishing', () => {
     expect(ask(file, 'SELECT subject FROM report_issue')).toEqual([{ subject: 'Shown' }])
   })
 
-  it("takes an analyst's own views along, but for those that read what is private", async () => {
-    const { store, folder } = await openFilledStore()
-    const analyst = new Database(fileOf(store))
-    analyst.exec("CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'")
-    analyst.exec('CREATE VIEW my_messages AS SELECT * FROM delivery')
-    analyst.exec('CREATE VIEW my_sent AS SELECT * FROM my_messages')
-    analyst.exec("CREATE VIEW figure AS SELECT 'as one in the snapshot is called'")
-    analyst.close()
-    const { file } = await publishSnapshot(publishing(store, folder), NEVER)
-    await store.close()
-    expect(ask(file, 'SELECT id FROM my_won')).toEqual([{ id: 'l2' }])
-    expect(ask(file, "SELECT name FROM sqlite_schema WHERE name LIKE 'my_%'")).toEqual([{ name: 'my_won' }])
-  })
-
   it('refuses where no sync has read all leads yet', async () => {
     const store = await openEmptyStore()
     await expect(publishSnapshot(publishing(store, folderWith()), NEVER)).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -16,7 +16,7 @@ import {
 import { OPENED_AT } from '../../support/store.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'
-const BACKUP = 'leadsheet-before-0.2.0-20261121T060000Z.db'
+const BACKUP = 'leadsheet-before-0.2.0.db'
 const NEVER = new AbortController().signal
 
 const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
@@ -96,19 +96,6 @@ describe('a database of an older version', () => {
     expect(ask(file, 'SELECT * FROM lease')).toEqual([])
     await upgrade(file)
     expect(migrationsIn(file)).toEqual(NEXT_SCHEMA)
-  })
-
-  it('keeps the last three backups and what else lies beside them, but nothing half-made', async () => {
-    const file = await makeOlder()
-    const folder = join(dirname(file), 'backups')
-    mkdirSync(folder)
-    const older = ['20251121T060000Z', '20260101T060000Z', '20260901T060000Z'].map(
-      (time) => `leadsheet-before-0.1.${time.slice(3, 4)}-${time}.db`,
-    )
-    const halfMade = [`${BACKUP}.tmp-7`, `${BACKUP}.tmp-7-journal`]
-    for (const name of [...older, 'mine.db', ...halfMade]) writeFileSync(join(folder, name), '')
-    await upgrade(file)
-    expect(backupsOf(file)).toEqual([older[1], older[2], BACKUP, 'mine.db'].sort())
   })
 })
 
