@@ -33,7 +33,7 @@ import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, proxyOf, syncOptions } from './configured-upstream.ts'
-import { openConfiguredWeb, openPages } from './configured-web.ts'
+import { openConfiguredWeb } from './configured-web.ts'
 import { noteLoss, pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
 import { syncInProcess } from './sync-process.ts'
@@ -55,7 +55,7 @@ export interface ConfiguredDaemon extends AsyncDisposable {
 
 export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
-  /** The URL of the pages; null if no pages are served, or the pages are not served yet. */
+  /** The URL of the pages; null if no pages are served. */
   readonly web: string | null
   /** Lists the work in progress, such as `sync`, `messages and alerts`, `events`. */
   inFlight(): readonly string[]
@@ -170,7 +170,7 @@ export async function openConfiguredDaemon(
     clockTrust,
     ...(isShared && { own: snapshots }),
   }
-  const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
+  const signalAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const opened = opening.move()
   return {
     async run(signal, onStarted) {
@@ -178,18 +178,10 @@ export async function openConfiguredDaemon(
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
         const served = { ...started, work, schedules, intake }
-        const open = () => openConfiguredWeb(config, store, templates, served, log)
-        await using web = await openPages(open, log)
-        onStarted({ schedules, web: web.url, inFlight: started.inFlight })
-        const watched = {
-          ...started,
-          async tick() {
-            await started.tick()
-            await web.tryAgain()
-            formatAlive()
-          },
-        }
-        await keepTicking(watched)
+        await using web = await openConfiguredWeb(config, store, templates, served, log)
+        onStarted({ schedules, web: web?.url ?? null, inFlight: started.inFlight })
+        const tick = () => started.tick().then(signalAlive)
+        await keepTicking({ ...started, tick })
       } finally {
         await started.stop()
       }

@@ -3,7 +3,6 @@
 import { readHealth } from '../checks/run-checks.ts'
 import type { Config } from '../config/config.ts'
 import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-web.ts'
-import { errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { createMeasuring } from '../jobs/metric-values.ts'
@@ -135,47 +134,4 @@ function receivers(
   const secrets = watchSecrets(file, eventSecrets(config.events.secret), deps)
   const { publicUrl } = config.web
   return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, ...deps })]
-}
-
-type Open = () => Promise<WebServer | null>
-
-interface WaitingPages extends AsyncDisposable {
-  /** The URL of the pages; null if no pages are served, or the pages are not served yet. */
-  readonly url: string | null
-  /** Tries again to serve the pages if their port was taken. The caller calls this each minute. */
-  tryAgain(): Promise<void>
-}
-
-/** If another program uses the port, the pages open later. Throws LeadsheetError web_port. */
-export async function openPages(open: Open, log: Log): Promise<WaitingPages> {
-  let server: WebServer | null = null
-  let isWaiting = false
-  try {
-    server = await open()
-  } catch (thrown) {
-    if (!isTaken(thrown)) throw thrown
-    isWaiting = true
-    const code = 'web_port'
-    log.error({ code }, `${errorText(thrown)}; syncs and reports go on, and it is tried again each minute`)
-  }
-  return {
-    get url() {
-      return server?.url ?? null
-    },
-    async tryAgain() {
-      if (!isWaiting) return
-      try {
-        server = await open()
-        isWaiting = false
-        log.info({ listen: server?.url }, 'the pages are served now')
-      } catch (thrown) {
-        if (!isTaken(thrown)) throw thrown
-      }
-    },
-    [Symbol.asyncDispose]: async () => server?.[Symbol.asyncDispose](),
-  }
-}
-
-function isTaken(thrown: unknown): boolean {
-  return thrown instanceof LeadsheetError && thrown.code === 'web_port' && /EADDRINUSE/.test(thrown.message)
 }

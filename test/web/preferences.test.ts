@@ -3,7 +3,6 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPages as openWaitingPages } from '../../src/app/configured-web.ts'
 import { openLog } from '../../src/log.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { findBarriers } from '../look/support/axe.ts'
@@ -216,19 +215,6 @@ describe('the server of the pages', () => {
     await expect(
       openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, []),
     ).rejects.toMatchObject({ code: 'web_port', message: expect.stringContaining(`127.0.0.1:${port}`) })
-  })
-
-  it('is served as soon as its port is free', async () => {
-    const { server, pages } = await openPages()
-    const port = Number(new URL(server.url).port)
-    const publicUrl = 'https://reports.example.com'
-    const open = () => openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, [])
-    await using waiting = await openWaitingPages(open, SILENT)
-    await waiting.tryAgain()
-    expect(waiting.url).toBeNull()
-    await server[Symbol.asyncDispose]()
-    await waiting.tryAgain()
-    expect((await fetch(`${waiting.url}/web.css`)).status).toBe(200)
   })
 
   it('forbids scripts, frames, caches and referrers on every answer', async () => {
