@@ -1,6 +1,7 @@
 /** The schema of the settings file. The program knows each setting by its name in camelCase. */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
+import { snakeCase } from '../domain/names.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
 import { WEEK_STARTS } from '../schedule/zone.ts'
 import { postgresFault } from '../store/db/place.ts'
@@ -8,7 +9,7 @@ import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { goalSettings, recipients, reportSchema } from './schema-reports.ts'
 import { eventsSchema, webSchema } from './schema-web.ts'
 import type { SecretKind } from './secrets.ts'
-import { isTree, type SettingPath, snakeCase } from './setting-path.ts'
+import { isTree, type SettingPath } from './setting-path.ts'
 import {
   apiKeyFault,
   apiUrlFault,

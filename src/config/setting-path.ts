@@ -10,11 +10,6 @@ export function pathText(path: SettingPath): string {
   )
 }
 
-/** Converts a name of the program to that in the settings file: `maxMb` becomes `max_mb`. */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
 export function isTree(value: unknown): value is SettingTree {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

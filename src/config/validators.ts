@@ -7,6 +7,7 @@ import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, BLOCKS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
+import { type CamelCase, camelCase } from '../domain/names.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression, WORDS } from '../schedule/timing.ts'
 import { isDecodable } from '../store/db/place.ts'
@@ -224,12 +225,6 @@ export function named<T extends z.ZodRawShape>(settings: z.ZodObject<T, z.core.$
     return Object.fromEntries(entries) as Named<T>
   })
 }
-
-function camelCase(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-type CamelCase<S> = S extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<CamelCase<Rest>>}` : S
 
 type Named<T extends z.ZodRawShape> = {
   readonly [K in keyof T as K extends `${string}_file` ? never : CamelCase<K>]: Present<z.output<T[K]>>

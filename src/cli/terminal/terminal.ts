@@ -8,7 +8,6 @@ import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
 import type { NeededSetting } from '../../config/load.ts'
-import { snakeCase } from '../../config/setting-path.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
@@ -187,19 +186,6 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal) {
 export function requireYes(terminal: Terminal, question: string, isYes: boolean): void {
   if (!isYes) throw new LeadsheetError('usage_invalid', question, { hint: 'Add --yes to confirm.' })
   terminal.note(question)
-}
-
-type SnakeName<S extends string> = S extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeName<Rest>}`
-  : S
-
-/** An object whose own names are in snake_case. */
-export type SnakeCase<T> = { readonly [Name in keyof T as SnakeName<Name & string>]: T[Name] }
-
-/** Returns a copy whose own names are in snake_case, as in all JSON that commands print. */
-export function inSnakeCase<T extends object>(values: T): SnakeCase<T> {
-  const entries = Object.entries(values).map(([name, value]) => [snakeCase(name), value])
-  return Object.fromEntries(entries) as SnakeCase<T>
 }
 
 export interface Progress extends Disposable {

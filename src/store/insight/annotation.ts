@@ -1,6 +1,7 @@
 /** Stores annotations: the notes that people write about one or more days. */
 import type { Selectable } from 'kysely'
 import type { Annotation } from '../../domain/insight.ts'
+import { inCamelCase, inSnakeCase } from '../../domain/names.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
@@ -15,18 +16,13 @@ export async function listAnnotations(db: Db): Promise<Annotation[]> {
   return rows.map(annotationOf)
 }
 
-export async function insertAnnotation(trx: Trx, given: Omit<Annotation, 'id'>): Promise<Annotation> {
+export async function insertAnnotation(
+  trx: Trx,
+  { isLeftOut, ...annotation }: Omit<Annotation, 'id'>,
+): Promise<Annotation> {
   const row = await trx
     .insertInto('annotation')
-    .values({
-      first_day: given.firstDay,
-      last_day: given.lastDay,
-      text: given.text,
-      pipeline_id: given.pipelineId,
-      is_left_out: given.isLeftOut ? 1 : 0,
-      written_at: given.writtenAt,
-      written_by: given.writtenBy,
-    })
+    .values({ ...inSnakeCase(annotation), is_left_out: isLeftOut ? 1 : 0 })
     .returningAll()
     .executeTakeFirstOrThrow()
   return annotationOf(row)
@@ -39,14 +35,5 @@ export async function deleteAnnotation(trx: Trx, id: number): Promise<Annotation
 }
 
 function annotationOf(row: Selectable<Tables['annotation']>): Annotation {
-  return {
-    id: row.id,
-    firstDay: row.first_day,
-    lastDay: row.last_day,
-    text: row.text,
-    pipelineId: row.pipeline_id,
-    isLeftOut: row.is_left_out === 1,
-    writtenAt: row.written_at,
-    writtenBy: row.written_by,
-  }
+  return { ...inCamelCase(row), isLeftOut: row.is_left_out === 1 }
 }

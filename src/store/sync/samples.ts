@@ -2,8 +2,10 @@
 import { sql } from 'kysely'
 import type { Outage } from '../../domain/lists.ts'
 import type { Agent, Instant, PipelineStat } from '../../domain/model.ts'
+import { type InCamelCase, inCamelCase, inSnakeCase } from '../../domain/names.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
+import type { Row } from '../tables/tables.ts'
 
 /** An agent that is missing from a complete list is marked as deleted. The last of two entries counts. */
 export async function saveAgents(
@@ -36,26 +38,13 @@ export async function countAgents(db: Db): Promise<{ status: string; agents: num
     .execute()
 }
 
-function rowOf(agent: Agent, seen: Observation) {
+function rowOf({ tasks24h, errors24h, ...agent }: Agent, seen: Observation) {
   return {
-    id: agent.id,
-    name: agent.name,
-    kind: agent.kind,
-    status: agent.status,
-    status_changed_at: agent.statusChangedAt,
-    task_type: agent.taskType,
-    task_pipeline_id: agent.taskPipelineId,
-    task_lead_id: agent.taskLeadId,
-    task_started_at: agent.taskStartedAt,
-    task_progress: agent.taskProgress,
-    last_seen_at: agent.lastSeenAt,
-    tasks_24h: agent.tasks24h,
-    errors_24h: agent.errors24h,
-    last_error_at: agent.lastErrorAt,
-    last_error_message: agent.lastErrorMessage,
+    ...inSnakeCase(agent),
+    tasks_24h: tasks24h,
+    errors_24h: errors24h,
     observed_at: seen.at,
     deleted_since: null,
-    raw: agent.raw,
   }
 }
 
@@ -73,49 +62,23 @@ function readingOf(agent: Agent, seen: Observation) {
 }
 
 /** An agent that exists upstream, or was deleted recently. */
-export interface ListedAgent {
-  readonly id: string
-  readonly name: string
-  readonly kind: string | null
-  readonly status: string
-  readonly statusChangedAt: Instant | null
-  readonly taskType: string | null
+export type ListedAgent = InCamelCase<Omit<Row<'agent'>, 'raw'>> & {
   /** The name of the pipeline, or its id if the pipeline's name has not been read. */
   readonly taskPipeline: string | null
-  /** The progress of the agent's task, from 0 to 1; null if the upstream gives no progress. */
-  readonly taskProgress: number | null
-  readonly lastSeenAt: Instant | null
-  readonly tasks24h: number | null
-  readonly errors24h: number | null
-  readonly lastErrorAt: Instant | null
-  readonly lastErrorMessage: string | null
-  readonly observedAt: Instant
-  readonly deletedSince: Instant | null
 }
 
 /** Lists the agents in order of name, but none that was deleted before `missingSince`. */
 export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
-  return db
+  const rows = await db
     .selectFrom('agent')
     .leftJoin('pipeline', 'pipeline.id', 'agent.task_pipeline_id')
     .where((eb) => eb.or([eb('deleted_since', 'is', null), eb('deleted_since', '>=', missingSince)]))
-    .select([
-      ...([
-        'agent.id',
-        'agent.name',
-        'agent.kind',
-        'agent.status',
-        'agent.observed_at as observedAt',
-      ] as const),
-      ...(['status_changed_at as statusChangedAt', 'deleted_since as deletedSince'] as const),
-      ...(['task_type as taskType', 'task_progress as taskProgress', 'last_seen_at as lastSeenAt'] as const),
-      ...(['tasks_24h as tasks24h', 'errors_24h as errors24h'] as const),
-      ...(['last_error_at as lastErrorAt', 'last_error_message as lastErrorMessage'] as const),
-    ])
-    .select((eb) => eb.fn.coalesce('pipeline.name', 'task_pipeline_id').as('taskPipeline'))
+    .selectAll('agent')
+    .select((eb) => eb.fn.coalesce('pipeline.name', 'task_pipeline_id').as('task_pipeline'))
     .orderBy('agent.name')
     .orderBy('agent.id')
     .execute()
+  return rows.map(inCamelCase)
 }
 
 /** Lists the outages that did not end before `since`, the newest first. */
@@ -150,23 +113,15 @@ export async function savePipelineStat(trx: Trx, stat: PipelineStat, seen: Obser
   await insertRows(trx, 'pipeline_stage_stat', stageRows(stat, seen.at), { key: [...key, 'status'] })
 }
 
-function statRowOf(stat: PipelineStat, seen: Observation) {
+function statRowOf({ name, status, openValue, wonValue, stages, ...stat }: PipelineStat, seen: Observation) {
   return {
-    pipeline_id: stat.pipelineId,
+    ...inSnakeCase(stat),
     observed_at: seen.at,
-    as_of: stat.asOf,
     run_id: seen.runId,
-    leads: stat.leads,
-    open: stat.open,
-    won: stat.won,
-    lost: stat.lost,
-    disqualified: stat.disqualified,
-    win_rate: stat.winRate,
-    open_value_amount: stat.openValue?.amount ?? null,
-    open_value_currency: stat.openValue?.currency ?? null,
-    won_value_amount: stat.wonValue?.amount ?? null,
-    won_value_currency: stat.wonValue?.currency ?? null,
-    raw: stat.raw,
+    open_value_amount: openValue?.amount ?? null,
+    open_value_currency: openValue?.currency ?? null,
+    won_value_amount: wonValue?.amount ?? null,
+    won_value_currency: wonValue?.currency ?? null,
   }
 }
 
@@ -174,10 +129,6 @@ function stageRows(stat: PipelineStat, at: Instant) {
   return stat.stages.map((stage) => ({
     pipeline_id: stat.pipelineId,
     observed_at: at,
-    status: stage.status,
-    current: stage.current,
-    reached: stage.reached,
-    conversion: stage.conversion,
-    median_hours: stage.medianHours,
+    ...inSnakeCase(stage),
   }))
 }

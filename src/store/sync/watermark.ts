@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
+import { inCamelCase, inSnakeCase } from '../../domain/names.ts'
 import type { ScanReport } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { findLastNo } from '../leads/lead.ts'
@@ -239,25 +240,16 @@ export async function saveScanResult(
   report: ScanReport,
   endedAt: Instant,
 ): Promise<void> {
+  const { distinct, warnings, drift, ...rest } = report
   await trx
     .insertInto('sync_scan_result')
     .values({
+      ...inSnakeCase(rest),
       run_id: runId,
-      mode: report.mode,
-      started_at: report.startedAt,
       ended_at: endedAt,
-      scan_result: report.scan_result,
-      stop: report.stop,
-      reported_total: report.reportedTotal,
-      distinct_leads: report.distinct,
-      pages: report.pages,
-      passes: report.passes,
-      moved: report.moved,
-      cleaned: report.cleaned,
-      cut: report.cut,
-      held_back: report.heldBack,
-      warnings: JSON.stringify(report.warnings),
-      drift: JSON.stringify(report.drift),
+      distinct_leads: distinct,
+      warnings: JSON.stringify(warnings),
+      drift: JSON.stringify(drift),
     })
     .execute()
 }
@@ -306,20 +298,12 @@ export async function findScanResult(db: Db, runId: string): Promise<ScanReport 
     .selectAll()
     .executeTakeFirst()
   if (row === undefined) return null
+  const { run_id, ended_at, distinct_leads: distinct, scan_result, warnings, drift, ...rest } = row
   return {
-    mode: row.mode,
-    startedAt: row.started_at,
-    scan_result: row.scan_result,
-    stop: row.stop,
-    reportedTotal: row.reported_total,
-    distinct: row.distinct_leads,
-    pages: row.pages,
-    passes: row.passes,
-    moved: row.moved,
-    cleaned: row.cleaned,
-    cut: row.cut,
-    heldBack: row.held_back,
-    warnings: JSON.parse(row.warnings),
-    drift: JSON.parse(row.drift),
+    ...inCamelCase(rest),
+    scan_result,
+    distinct,
+    warnings: JSON.parse(warnings),
+    drift: JSON.parse(drift),
   }
 }

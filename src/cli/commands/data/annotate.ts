@@ -3,12 +3,13 @@ import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { openData, openDataToRead } from '../../../app/installation.ts'
 import type { Annotation } from '../../../domain/insight.ts'
+import { inSnakeCase } from '../../../domain/names.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
 import { listAnnotations } from '../../../store/insight/annotation.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import { formatInstant, table } from '../../terminal/table.ts'
-import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
   readonly pipeline?: string

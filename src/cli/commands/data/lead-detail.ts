@@ -7,6 +7,7 @@ import { stringify } from 'yaml'
 import { openDataToRead } from '../../../app/installation.ts'
 import type { WireActivity } from '../../../contract/lead.ts'
 import type { Instant, Lead } from '../../../domain/model.ts'
+import { inSnakeCase, type SnakeCase } from '../../../domain/names.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { type LocalVersion, readLocalLead } from '../../../store/leads/local-lead.ts'
 import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
@@ -21,7 +22,7 @@ import {
   plainText,
   table,
 } from '../../terminal/table.ts'
-import { inSnakeCase, type Result, type SnakeCase, type Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 type Activity = Pick<WireActivity, 'at'> & {
   readonly [Key in 'type' | 'from_status' | 'to_status' | 'agent_id' | 'summary']: string | null

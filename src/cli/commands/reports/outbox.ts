@@ -7,6 +7,7 @@ import { type Command, Option } from 'commander'
 import { openDataIfThere, openDataToRead } from '../../../app/installation.ts'
 import { outageProblem, REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import type { Period } from '../../../domain/model.ts'
+import { inSnakeCase } from '../../../domain/names.ts'
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { counted } from '../../../report/words/numbers.ts'
@@ -17,7 +18,7 @@ import { cancelMessage, resolveMessage } from '../../../store/outbox/message-res
 import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/send-limits.ts'
 import { addExamples, day, instant, wholeNumber } from '../../command.ts'
 import { formatInstant, type Paragraph, table } from '../../terminal/table.ts'
-import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
   readonly report?: string

@@ -9,6 +9,7 @@ import { openData, openDataToRead } from '../../../app/installation.ts'
 import { REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import type { Config } from '../../../config/config.ts'
 import { filterText, type RecipientConfig, type ReportConfig } from '../../../config/report-config.ts'
+import { inSnakeCase } from '../../../domain/names.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import {
   type ChangedPreference,
@@ -22,7 +23,7 @@ import { listPreferences, type Preference, replaceLinkKey } from '../../../store
 import { claimLease, listHeldLeases } from '../../../store/schedule/lease.ts'
 import { addExamples } from '../../command.ts'
 import { table } from '../../terminal/table.ts'
-import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 interface Line {
   readonly address: string

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import type { Message } from '../../../domain/message.ts'
+import { inSnakeCase } from '../../../domain/names.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive.ts'
@@ -13,7 +14,7 @@ import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/page.ts'
 import { fields, table } from '../../terminal/table.ts'
-import { inSnakeCase, type Result, type Terminal } from '../../terminal/terminal.ts'
+import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { periodJson, wordOf } from './outbox.ts'
 
 const PREVIEWS = ['.html', '.txt', '.eml'] as const
