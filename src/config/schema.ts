@@ -195,12 +195,6 @@ const topLevel = group({
       description:
         'Of samples of statistics and agents that are older than this many days, only the first of each day is kept.',
     }),
-    versions_years: wholeNumber(1, 100)
-      .optional()
-      .meta({
-        description: 'How many years a past state of a lead is kept after it ended; for ever if absent.',
-        examples: [5],
-      }),
   })
     .prefault({})
     .meta({ description: 'How long history is kept. The daemon prunes it after each full sync.' }),

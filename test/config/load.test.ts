@@ -55,7 +55,7 @@ describe('without a file and without variables', () => {
       sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', pipelines: [] },
       enrichment: { perRun: 10_000 },
       snapshot: { when: 'after_sync', group: null },
-      retention: { dailyAfterDays: 365, versionsYears: null },
+      retention: { dailyAfterDays: 365 },
       reports: [
         {
           name: 'daily',

@@ -85,7 +85,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
       isRecipient: () => true,
     },
     timeZones: [],
-    retention: { dailyAfterDays: 365, versionsYears: null },
+    retention: { dailyAfterDays: 365 },
     syncOptions: (signal: AbortSignal): SyncOptions => ({
       full: false,
       parts: ['leads'],

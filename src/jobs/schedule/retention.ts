@@ -2,25 +2,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
 import type { Store } from '../../store/db/store.ts'
-import { pruneEvents, pruneSamples, pruneVersions, type Series } from '../../store/retention/retention.ts'
+import { pruneEvents, pruneSamples, type Series } from '../../store/retention/retention.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { DAY_MS } from '../../time.ts'
 
 export interface Retention {
   readonly dailyAfterDays: number
-  /** Null to keep versions for ever. */
-  readonly versionsYears: number | null
 }
 
 export interface Pruned {
-  readonly table: Series | 'lead_version' | 'event'
+  readonly table: Series | 'event'
   readonly before: Instant
   readonly deleted: number
 }
 
 interface PruneJob {
   readonly now: () => Date
-  readonly isDry: boolean
   readonly signal: AbortSignal
 }
 
@@ -32,7 +29,6 @@ const EVENT_DAYS = 7
  * @throws LeadsheetError job_busy while another process prunes; the signal's reason if the signal is aborted
  */
 export async function prune(store: Store, retention: Retention, job: PruneJob): Promise<Pruned[]> {
-  if (job.isDry) return pruneAll(store, retention, job)
   const lease = await claimLease(store, 'prune', job.now)
   try {
     const signal = AbortSignal.any([job.signal, lease.lost])
@@ -44,15 +40,15 @@ export async function prune(store: Store, retention: Retention, job: PruneJob): 
 
 async function pruneAll(
   store: Store,
-  { dailyAfterDays, versionsYears }: Retention,
-  { now, isDry, signal }: PruneJob,
+  { dailyAfterDays }: Retention,
+  { now, signal }: PruneJob,
 ): Promise<Pruned[]> {
   const at = now()
   const pause = async (): Promise<void> => {
     signal.throwIfAborted()
     await nextTurn()
   }
-  const optionsFor = (before: Instant) => ({ before, now: at.toISOString(), isDry, pause })
+  const optionsFor = (before: Instant) => ({ before, now: at.toISOString(), pause })
   const done: Pruned[] = []
   const samplesBefore = daysBefore(at, dailyAfterDays)
   for (const table of ['pipeline_stat', 'agent_sample'] as const) {
@@ -61,18 +57,10 @@ async function pruneAll(
   }
   const eventsBefore = daysBefore(at, EVENT_DAYS)
   const events = await pruneEvents(store, optionsFor(eventsBefore))
-  done.push({ table: 'event', before: eventsBefore, deleted: events })
-  if (versionsYears === null) return done
-  const before = yearsBefore(at, versionsYears)
-  const versions = await pruneVersions(store, optionsFor(before))
-  return [...done, { table: 'lead_version', before, deleted: versions }]
+  return [...done, { table: 'event', before: eventsBefore, deleted: events }]
 }
 
 /** Returns the start of the UTC day that lies `days` days before `at`, so that each day is pruned as a whole. */
 function daysBefore(at: Date, days: number): Instant {
   return new Date(Math.floor(at.getTime() / DAY_MS - days) * DAY_MS).toISOString()
-}
-
-function yearsBefore(at: Date, years: number): Instant {
-  return new Date(Date.UTC(at.getUTCFullYear() - years, at.getUTCMonth(), at.getUTCDate())).toISOString()
 }

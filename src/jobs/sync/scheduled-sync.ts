@@ -93,7 +93,7 @@ export function syncSchedule(
 /** Prunes old data. A failure is only logged, because the next full sync prunes the same data. */
 async function pruneQuietly(work: SyncWork, signal: AbortSignal): Promise<void> {
   try {
-    const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
+    const pruned = await prune(work.store, work.retention, { now: work.now, signal })
     for (const { table, before, deleted } of pruned.filter((one) => one.deleted > 0))
       work.log.info({ table, before, rows: deleted }, 'pruned')
   } catch (thrown) {

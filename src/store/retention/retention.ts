@@ -1,21 +1,15 @@
 /**
  * Deletes old rows, in short transactions. A sample is what was known of an agent or a
  * pipeline at one time: of the old samples of a day, the first stays, each with a new status, and the very
- * last. States of leads and events go as a whole.
+ * last. Events go as a whole.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { DAY_MS } from '../../time.ts'
-import { deleteRows } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import { withLeadDays } from '../leads/lead-day.ts'
-import { refreshStageMoves } from '../leads/stage-move.ts'
-import type { Row } from '../tables/tables.ts'
 
 /** The maximum number of events in one transaction, so that each transaction is short. */
 const EVENTS_A_CHUNK = 500
-/** The same for states of leads. It is smaller, because the moves of their leads are derived again. */
-const VERSIONS_A_CHUNK = 100
 
 /** The series of samples. The statistics of a pipeline have no status, so its id stands for one. */
 const SERIES = {
@@ -33,7 +27,6 @@ interface PruneOptions {
   /** For samples, the beginning of a UTC day. */
   readonly before: Instant
   readonly now: Instant
-  readonly isDry: boolean
   readonly pause: () => Promise<void>
 }
 
@@ -43,14 +36,11 @@ export async function pruneSamples(store: Store, series: Series, options: PruneO
   let from = await findFirstDay(store.db, series)
   while (from !== null && from < options.before) {
     const day = { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() }
-    const surplus = surplusOf(series, day)
-    deleted += options.isDry
-      ? await countRows(store.db, surplus)
-      : await store.write(async (trx) => {
-          const rows = await deleteSamples(trx, series, surplus)
-          await addPruned(trx, series, { before: day.to, rows }, options.now)
-          return rows
-        })
+    deleted += await store.write(async (trx) => {
+      const rows = await deleteSamples(trx, series, surplusOf(series, day))
+      await notePruned(trx, series, day.to, rows, options.now)
+      return rows
+    })
     await options.pause()
     from = day.to
   }
@@ -98,62 +88,33 @@ async function deleteSamples(trx: Trx, series: Series, surplus: RawBuilder<unkno
   return deleteFrom(series)
 }
 
-/** Deletes states that ended before the limit, and moves known only from them. Returns how many states. */
-export async function pruneVersions(store: Store, options: PruneOptions): Promise<number> {
-  const ended = sql`SELECT lead_id, valid_from FROM lead_history WHERE valid_to <= ${options.before}`
-  return deleteInChunks(store, ended, options, VERSIONS_A_CHUNK, async (trx, chunk) => {
-    const { rows } = await sql<Pick<Row<'lead_version'>, 'lead_id' | 'valid_from'>>`${chunk}`.execute(trx)
-    const leadIds = [...new Set(rows.map(({ lead_id }) => lead_id))]
-    await withLeadDays(trx, leadIds, () => deleteRows(trx, 'lead_history', rows, ['lead_id', 'valid_from']))
-    await refreshStageMoves(trx, leadIds)
-    await addPruned(trx, 'lead_version', { before: options.before, rows: rows.length }, options.now)
-    return rows.length
-  })
-}
-
 /** Waiting events stay, however old they are. Returns the number of deleted events. */
-export async function pruneEvents(store: Store, options: PruneOptions): Promise<number> {
-  const done = sql`SELECT id FROM event WHERE received_at < ${options.before} AND done_at IS NOT NULL`
-  return deleteInChunks(store, done, options, EVENTS_A_CHUNK, async (trx, chunk) => {
-    const { numAffectedRows } = await sql`DELETE FROM event WHERE id IN (${chunk})`.execute(trx)
-    return Number(numAffectedRows ?? 0)
-  })
-}
-
-async function deleteInChunks(
-  store: Store,
-  surplus: RawBuilder<unknown>,
-  { isDry, pause }: PruneOptions,
-  size: number,
-  deleteChunk: (trx: Trx, chunk: RawBuilder<unknown>) => Promise<number>,
-): Promise<number> {
-  if (isDry) return countRows(store.db, surplus)
+export async function pruneEvents(store: Store, { before, pause }: PruneOptions): Promise<number> {
+  const done = sql`SELECT id FROM event WHERE received_at < ${before} AND done_at IS NOT NULL LIMIT ${EVENTS_A_CHUNK}`
   for (let deleted = 0; ; ) {
-    const inChunk = await store.write((trx) => deleteChunk(trx, sql`${surplus} LIMIT ${size}`))
+    const { numAffectedRows } = await store.write((trx) =>
+      sql`DELETE FROM event WHERE id IN (${done})`.execute(trx),
+    )
+    const inChunk = Number(numAffectedRows ?? 0)
     deleted += inChunk
     await pause()
-    if (inChunk < size) return deleted
+    if (inChunk < EVENTS_A_CHUNK) return deleted
   }
 }
 
-async function countRows(db: Db, surplus: RawBuilder<unknown>): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (${surplus}) AS surplus`.execute(db)
-  return rows[0]?.n ?? 0
-}
-
-async function addPruned(
+async function notePruned(
   trx: Trx,
-  table: Series | 'lead_version',
-  { before, rows }: { readonly before: Instant; readonly rows: number },
+  series: Series,
+  before: Instant,
+  rows: number,
   at: Instant,
 ): Promise<void> {
   await trx
     .insertInto('pruned')
-    .values({ table_name: table, before, pruned_at: at, rows })
+    .values({ table_name: series, before, pruned_at: at, rows })
     .onConflict((conflict) =>
       conflict.column('table_name').doUpdateSet({
-        // A longer retention makes the limit earlier, but the rows that were pruned up to the old limit stay pruned.
-        before: sql<string>`max(pruned.before, excluded.before)`,
+        before,
         pruned_at: at,
         rows: sql<number>`pruned.rows + excluded.rows`,
       }),

@@ -145,7 +145,7 @@ export const SYNC = [
     address TEXT NOT NULL -- host, path and account of the list, without scheme and secrets
   ) STRICT`,
 
-  `CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status; states of leads that had ended are deleted
+  `CREATE TABLE pruned ( -- one row per table whose old rows were pruned: of the samples of a day the first stays, and each that began a new status
     table_name TEXT NOT NULL PRIMARY KEY, -- the table from which rows were deleted
     before TEXT NOT NULL, -- UTC: rows before this time were pruned
     pruned_at TEXT NOT NULL, -- UTC, by our clock: when the table was last pruned

@@ -9,12 +9,12 @@ import { random } from '../../support/random.ts'
 import { lead, openEmptyStore, save, stat } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
-const KEEP: Retention = { dailyAfterDays: 30, versionsYears: null }
+const KEEP: Retention = { dailyAfterDays: 30 }
 const MINUTE_MS = 60_000
 const DAY_MS = 1_440 * MINUTE_MS
 
-function run(store: Store, retention: Retention = KEEP, isDry = false, now = NOW) {
-  return prune(store, retention, { now: () => now, isDry, signal: new AbortController().signal })
+function run(store: Store, retention: Retention = KEEP, now = NOW) {
+  return prune(store, retention, { now: () => now, signal: new AbortController().signal })
 }
 
 /** Inserts samples of one agent. `at` has the minutes of the day. The status is running unless given. */
@@ -102,8 +102,7 @@ describe('old readings', () => {
     await run(atOnce)
     const daily = await openEmptyStore()
     await insertReadings(daily, readings)
-    for (let days = 120; days >= 0; days -= 7)
-      await run(daily, KEEP, false, new Date(NOW.getTime() - days * DAY_MS))
+    for (let days = 120; days >= 0; days -= 7) await run(daily, KEEP, new Date(NOW.getTime() - days * DAY_MS))
     await run(daily)
     expect(await instants(daily.db)).toEqual(await instants(atOnce.db))
     expect((await run(daily)).map(({ deleted }) => deleted)).toEqual([0, 0, 0])
@@ -130,82 +129,6 @@ describe('old readings', () => {
   })
 })
 
-describe('past states of leads', () => {
-  const YEARS: Retention = { ...KEEP, versionsYears: 2 }
-  const LIMIT = '2024-11-21T00:00:00.000Z'
-
-  /** Returns the status of each lead at an instant, with the query that the documentation shows. */
-  async function statusesAt(db: Db, at: string): Promise<unknown[]> {
-    const { rows } = await sql`SELECT lead_id, status, score FROM lead_version
-      WHERE valid_from <= ${at} AND (valid_to IS NULL OR valid_to > ${at}) ORDER BY lead_id`.execute(db)
-    return rows
-  }
-
-  async function openHistory(): Promise<Store> {
-    const store = await openEmptyStore()
-    const chance = random(3)
-    const statuses = ['new', 'contacted', 'won', 'lost']
-    for (let n = 0; n < 24; n++) {
-      const at = new Date(Date.parse('2023-01-05T00:00:00Z') + n * 60 * DAY_MS).toISOString()
-      const leads = Array.from({ length: 40 }, (_, id) => id)
-        .filter(() => chance() < 0.5)
-        .map((id) =>
-          lead(`l${id}`, {
-            status: statuses[Math.floor(chance() * statuses.length)] ?? 'new',
-            score: Math.floor(chance() * 100),
-            updatedAt: at,
-            statusChangedAt: at,
-          }),
-        )
-      await save(store, leads, at)
-    }
-    return store
-  }
-
-  test('stay for ever unless the settings say otherwise', async () => {
-    const store = await openHistory()
-    const before = await store.db.selectFrom('lead_version').selectAll().execute()
-    expect((await run(store)).map(({ table }) => table)).not.toContain('lead_version')
-    expect(await store.db.selectFrom('lead_version').selectAll().execute()).toEqual(before)
-    await store.close()
-  })
-
-  test('that ended before the limit go; at each instant since, every lead is what it was', async () => {
-    const store = await openHistory()
-    const days = every(1_440 * 11, LIMIT, 70)
-    const before = await Promise.all(days.map((day) => statusesAt(store.db, day)))
-    const versions = (await run(store, YEARS)).at(-1)
-    expect(versions).toMatchObject({ table: 'lead_version', before: LIMIT })
-    expect(versions?.deleted).toBeGreaterThan(50)
-    expect(await Promise.all(days.map((day) => statusesAt(store.db, day)))).toEqual(before)
-    const ended = await store.db
-      .selectFrom('lead_version')
-      .where('valid_to', '<=', LIMIT)
-      .selectAll()
-      .execute()
-    expect(ended).toEqual([])
-    await store.close()
-  })
-
-  test('leave the moves as they would be drawn from what stays', async () => {
-    const store = await openHistory()
-    await run(store, YEARS)
-    const moves = await store.db
-      .selectFrom('stage_move')
-      .selectAll()
-      .orderBy('lead_id')
-      .orderBy('moved_at')
-      .execute()
-    expect(moves.every((move) => move.moved_at > LIMIT)).toBe(true)
-    const { rows } = await sql<{ lead_id: string; moved_at: string }>`SELECT lead_id, valid_from AS moved_at
-      FROM (SELECT *, lag(status) OVER (PARTITION BY lead_id ORDER BY valid_from) AS was
-        FROM lead_version) AS version
-      WHERE was <> status ORDER BY lead_id, valid_from`.execute(store.db)
-    expect(moves.map(({ lead_id, moved_at }) => ({ lead_id, moved_at }))).toEqual(rows)
-    await store.close()
-  })
-})
-
 test('events that are done with go after a week, so that no sender can repeat them before; what waits stays', async () => {
   const store = await openEmptyStore()
   const came = (id: string, received_at: string, done_at: string | null) =>
@@ -215,24 +138,9 @@ test('events that are done with go after a week, so that no sender can repeat th
   await came('waits', '2026-11-01T00:00:00.000Z', null)
   await came('young', '2026-11-14T00:00:00.000Z', '2026-11-14T00:00:01.000Z')
   const events = { table: 'event', before: '2026-11-14T00:00:00.000Z', deleted: 1 }
-  expect((await run(store, KEEP, true))[2]).toEqual(events)
   expect((await run(store))[2]).toEqual(events)
   const left = await store.db.selectFrom('event').select('id').orderBy('id').execute()
   expect(left.map(({ id }) => id)).toEqual(['waits', 'young'])
-  await store.close()
-})
-
-test('a dry run tells the same and deletes nothing', async () => {
-  const store = await openEmptyStore()
-  await insertReadings(
-    store,
-    every(10, '2026-01-01T00:00:00Z', 500).map((at) => [at, 'running']),
-  )
-  const dry = await run(store, KEEP, true)
-  expect(await instants(store.db)).toHaveLength(500)
-  expect(await store.db.selectFrom('pruned').selectAll().execute()).toEqual([])
-  expect(await run(store)).toEqual(dry)
-  expect(dry[1]?.deleted).toBe(500 - (await instants(store.db)).length)
   await store.close()
 })
 

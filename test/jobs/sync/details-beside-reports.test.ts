@@ -28,7 +28,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
     publish: async () => {},
     wake: () => {},
     timeZones: [],
-    retention: { dailyAfterDays: 365, versionsYears: null },
+    retention: { dailyAfterDays: 365 },
     syncOptions: (signal) => ({
       full: false,
       parts: SYNC_PARTS,

@@ -48,7 +48,7 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
     log: SILENT,
     publish: async () => {},
     timeZones: [],
-    retention: { dailyAfterDays: 365, versionsYears: null },
+    retention: { dailyAfterDays: 365 },
     syncOptions: () => options,
   }
   const settings = { name: full ? 'sync-full' : 'sync', timing: timing('30 3 * * *'), catchUp: LATEST }

@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { checkRules } from '../../../checks/check.ts'
-import { shellCommand } from '../../../errors.ts'
 import { prune } from '../../../jobs/schedule/retention.ts'
 import { addExamples } from '../../command.ts'
 import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
@@ -22,32 +21,24 @@ export function defineDb(command: Command, terminal: Terminal): void {
 function definePrune(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('prune')
-    .description('delete data that is older than the retention settings; without --yes, only show it')
-    .option('--yes', 'delete the data; without it nothing is changed')
-    .action(async ({ yes }: { yes?: boolean }) => terminal.show(await runPrune(terminal, yes !== true)))
-  addExamples(command, ['db prune', 'db prune --yes'])
+    .description('delete data that is older than the retention settings, as each scheduled sync does')
+    .action(async () => terminal.show(await runPrune(terminal)))
+  addExamples(command, ['db prune'])
 }
 
-async function runPrune(terminal: Terminal, isDry: boolean): Promise<Result> {
+async function runPrune(terminal: Terminal): Promise<Result> {
   const config = await terminal.config()
   await using store = await openDataIfThere(config)
-  const pruned = await prune(store, config.retention, {
-    now: () => new Date(),
-    isDry,
-    signal: terminal.signal,
-  })
-  const isAnything = pruned.some(({ deleted }) => deleted > 0)
+  const pruned = await prune(store, config.retention, { now: () => new Date(), signal: terminal.signal })
   return {
     data: pruned,
-    meta: { deleted: !isDry },
     text: [
       table(pruned, [
         { title: 'TABLE', value: (each) => each.table },
         { title: 'OLDER THAN', value: ({ before }) => formatInstant(before) },
-        { title: isDry ? 'WOULD GO' : 'DELETED', value: ({ deleted }) => deleted },
+        { title: 'DELETED', value: ({ deleted }) => deleted },
       ]),
     ],
-    notes: isDry && isAnything ? [`nothing was deleted; ${shellCommand('db prune --yes')} does it`] : [],
   }
 }
 
