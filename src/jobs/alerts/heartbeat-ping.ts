@@ -4,16 +4,14 @@
  * systemd.
  */
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import {
   findHeartbeatPing,
-  type HeartbeatPing,
   type HeartbeatSignal,
   listAlerts,
   upsertHeartbeatPing,
 } from '../../store/alerts/alert.ts'
 import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
-import { type AlertWebhook, nextAttempt } from './alert-webhook.ts'
+import type { AlertWebhook } from './alert-webhook.ts'
 
 const TIMEOUT_MS = 5_000
 /** A sync that ended longer ago than this is not reported to a monitor that was just set up. */
@@ -26,46 +24,30 @@ export interface HeartbeatMonitor extends Pick<AlertWebhook, 'store' | 'log' | '
   readonly heartbeat: { readonly url: string } | null
 }
 
-/** While no mail can be sent, a good sync is reported as a failure, because the alert cannot be mailed. */
-export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: AbortSignal): Promise<void> {
-  if (deps.heartbeat === null) return
-  const [run] = await listRuns(deps.store.db, 1)
-  const known = await findHeartbeatPing(deps.store.db)
-  const open = await listAlerts(deps.store.db, 'open', ALERTS_MAX)
-  const mailAway = open.find(({ checkId: check }) => check === 'mail_away')
-  const due = findDuePing(run, known, mailAway !== undefined, deps.now())
-  if (run === undefined || due === null) return
-  const url = heartbeatUrl(deps.heartbeat.url, due.signal, due.runId)
-  const outcome = await deps.poster.post(
-    url,
-    'text/plain',
-    bodyOf(run, mailAway?.message),
-    signal,
-    TIMEOUT_MS,
-  )
-  if (signal.aborted) return
-  const { isTaken, response } = outcome
-  const nextAttemptAt = isTaken ? null : nextAttempt(due.attempts, deps.now())
-  const ping: HeartbeatPing = { ...due, attempts: due.attempts + 1, nextAttemptAt, response }
-  await deps.store.write((trx) => upsertHeartbeatPing(trx, ping))
-  if (!isTaken) deps.log.warn({ response }, 'heartbeat ping failed: it is tried again')
-}
-
-function findDuePing(
-  run: RunSummary | undefined,
-  known: HeartbeatPing | undefined,
-  isMailAway: boolean,
-  now: Date,
-): HeartbeatPing | null {
-  if (run === undefined) return null
+/**
+ * Tells the monitor once how the last sync stands. A ping that the monitor did not take is sent again at each call.
+ * While no mail can be sent, a good sync is reported as a failure, because the alert cannot be mailed.
+ */
+export async function pingHeartbeatMonitor(
+  { heartbeat, store, poster, now, log }: HeartbeatMonitor,
+  signal: AbortSignal,
+): Promise<void> {
+  const [run] = heartbeat === null ? [] : await listRuns(store.db, 1)
+  if (heartbeat === null || run === undefined) return
+  const open = await listAlerts(store.db, 'open', ALERTS_MAX)
+  const mailAway = open.find(({ checkId }) => checkId === 'mail_away')
   const ofSync = signalOf(run)
-  const signal = ofSync === 'success' && isMailAway ? 'fail' : ofSync
-  const isOld = run.finishedAt !== null && now.getTime() - Date.parse(run.finishedAt) > NEWS_MS
-  if (known === undefined && isOld) return null
-  const fresh = { runId: run.id, signal, attempts: 0, nextAttemptAt: null, response: null }
-  if (known === undefined || known.runId !== run.id || known.signal !== signal) return fresh
-  const isDue = known.nextAttemptAt !== null && known.nextAttemptAt <= now.toISOString()
-  return isDue ? known : null
+  const ping = { runId: run.id, signal: ofSync === 'success' && mailAway ? 'fail' : ofSync } as const
+  const known = await findHeartbeatPing(store.db)
+  const isOld = run.finishedAt !== null && now().getTime() - Date.parse(run.finishedAt) > NEWS_MS
+  const isTold = known?.runId === ping.runId && known.signal === ping.signal && known.isTaken === 1
+  if (isTold || (known === undefined && isOld)) return
+  const url = heartbeatUrl(heartbeat.url, ping.signal)
+  const body = bodyOf(run, mailAway?.message)
+  const { isTaken, response } = await poster.post(url, 'text/plain', body, signal, TIMEOUT_MS)
+  if (signal.aborted) return
+  await store.write((trx) => upsertHeartbeatPing(trx, { ...ping, isTaken: isTaken ? 1 : 0 }))
+  if (!isTaken) log.warn({ response }, 'heartbeat ping failed: it is tried again')
 }
 
 /**
@@ -98,25 +80,10 @@ const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
   log: '/log',
 }
 
-/** @param runId the id by which the monitor matches the start and the end of a run */
-export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: string): URL {
+export function heartbeatUrl(base: string, signal: HeartbeatSignal): URL {
   const url = new URL(base)
   url.pathname = url.pathname.replace(/\/$/, '') + PATHS[signal]
-  url.searchParams.set('rid', uuidOf(runId))
   return url
-}
-
-/** The protocol requires a UUID: version 8 (RFC 9562, 5.8), and the same run always gets the same. */
-function uuidOf(runId: string): string {
-  const hex = createHash('sha256').update(runId).digest('hex')
-  const variant = '89ab'[Number.parseInt(hex[16] ?? '0', 16) % 4]
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-')
 }
 
 /**

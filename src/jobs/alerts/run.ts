@@ -132,7 +132,7 @@ export async function alertWithoutStore(
   const outcomes: PostOutcome[] = []
   if (webhook !== null) outcomes.push(await postAlert(poster, webhook, told, signal))
   if (heartbeat !== null) {
-    const url = heartbeatUrl(heartbeat.url, 'fail', at)
+    const url = heartbeatUrl(heartbeat.url, 'fail')
     outcomes.push(await poster.post(url, 'text/plain', message, signal))
   }
   const refused = outcomes.filter(({ isTaken }) => !isTaken)

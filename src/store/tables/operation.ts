@@ -82,8 +82,6 @@ export const OPERATION = [
     id INTEGER PRIMARY KEY CHECK (id = 1),
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     signal TEXT NOT NULL CHECK (signal IN ('start', 'success', 'fail', 'log')),
-    attempts INTEGER NOT NULL,
-    next_attempt_at TEXT, -- UTC: earliest time of the next attempt; null if none is left to try
-    response TEXT -- last answer of the monitor, or why there was none
+    is_taken INTEGER NOT NULL CHECK (is_taken IN (0, 1)) -- 1: the monitor took it; 0: it is sent again
   ) STRICT`,
 ] as const

@@ -47,7 +47,7 @@ export async function* sendTestAlert(
   }
   if (heartbeat !== null) {
     // The heartbeat monitor stores what is sent to its `log` URL, but does not count it as a heartbeat.
-    const url = heartbeatUrl(heartbeat.url, 'log', message.made_at)
+    const url = heartbeatUrl(heartbeat.url, 'log')
     const outcome = await poster.post(url, 'text/plain', message.subject, signal)
     yield resultOf('heartbeat', url, outcome, 'check alerts.heartbeat.url')
   }
