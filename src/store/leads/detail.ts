@@ -2,18 +2,14 @@
  * Stores details of leads and lists those to read next. A lead without a row in `detail_queue` is waiting.
  */
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Activity, Instant, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
-import { isPostgres } from '../db/postgres.ts'
 import type { Rows } from '../db/rows.ts'
 import { insertRows, listOf, numbersIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
-/** The maximum number of leads that one statement reads. More would block the process for more than 10 ms. */
-const CHUNK_LEADS = 25_000
 const FIRST_PAUSE_MS = 10 * 60_000
 const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
 
@@ -28,30 +24,15 @@ export async function listWaitingLeads(
   db: Db,
   { now, limit }: { readonly now: Instant; readonly limit: number },
 ): Promise<WaitingLead[]> {
-  const { n: leads } = await db
-    .selectFrom('lead')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  // In PostgreSQL, orders leads with equal values so that the later lead comes first, as SQLite's indexes do.
-  // In SQLite this extra column would only cause another sort.
-  const later = isPostgres(db) ? sql`, no DESC` : sql``
-  const ranking = sql`FROM lead ORDER BY created_at DESC${later}`
-  const open: WaitingLead[] = []
-  const closed: WaitingLead[] = []
-  for (let from = 0; from < leads && open.length < limit; from += CHUNK_LEADS) {
-    const { rows } = await sql<WaitingLead & { readonly isOpen: number }>`
-      SELECT lead.no, lead.id, lead.updated_at AS "updatedAt",
-        CASE WHEN stage.outcome = 'open' THEN 1 ELSE 0 END AS "isOpen"
-      FROM (SELECT no ${ranking} LIMIT ${CHUNK_LEADS} OFFSET ${from}) AS ranked
-      LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
-      JOIN lead ON lead.no = ranked.no
-      LEFT JOIN stage ON stage.status = lead.status
-      WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.deleted_at IS NULL
-      ORDER BY "isOpen" DESC, lead.created_at DESC, lead.no DESC LIMIT ${limit}`.execute(db)
-    for (const { isOpen, ...lead } of rows) (isOpen === 1 ? open : closed).push(lead)
-    await nextTurn()
-  }
-  return [...open, ...closed].slice(0, limit)
+  const { rows } = await sql<WaitingLead>`
+    SELECT lead.no, lead.id, lead.updated_at AS "updatedAt" FROM lead
+    LEFT JOIN detail_queue AS known ON known.lead_no = lead.no
+    LEFT JOIN stage ON stage.status = lead.status
+    WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.deleted_at IS NULL
+    ORDER BY coalesce(stage.outcome, '') <> 'open', lead.created_at DESC, lead.no DESC LIMIT ${limit}`.execute(
+    db,
+  )
+  return rows
 }
 
 interface DetailCount {

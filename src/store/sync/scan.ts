@@ -210,8 +210,6 @@ export async function listOlderNos(db: Db): Promise<number[]> {
 /** The number of a lead, or the id of a quarantined record whose lead is not in the store. */
 export type SeenKey = number | string
 
-const CHUNK_PAGES = 200
-
 export interface SeenLeads {
   /** Returns the number of the last pass that found a lead or record; 0 if none has. */
   passOf(key: SeenKey): number
@@ -226,20 +224,9 @@ export interface SeenLeads {
 /** Each lead takes one byte. The rows of `sync_scan_page` stay, so that a run can continue after a kill. */
 export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   const seenLeads = createSeenLeads()
-  for (let after = -1; ; ) {
-    const pages = await db
-      .selectFrom('sync_scan_page')
-      .where('page', '>', after)
-      .orderBy('page')
-      .limit(CHUNK_PAGES)
-      .selectAll()
-      .execute()
-    for (const page of pages) for (const each of seenKeysOf(page.seen)) seenLeads.note(each, page.pass)
-    const last = pages.at(-1)
-    if (last === undefined) return seenLeads
-    after = last.page
-    await new Promise(setImmediate)
-  }
+  const pages = await db.selectFrom('sync_scan_page').orderBy('page').selectAll().execute()
+  for (const page of pages) for (const each of seenKeysOf(page.seen)) seenLeads.note(each, page.pass)
+  return seenLeads
 }
 
 const insertScanPage = statement((db, page: { page: number; pass: number; seen: string }) =>

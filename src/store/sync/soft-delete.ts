@@ -18,9 +18,6 @@ import type { SeenLeads } from './scan.ts'
 const MISSING_SHARE_MAX = 0.2
 /** If a scan misses at most this many leads, they count as missing whatever their share of all leads. */
 const MISSING_ALWAYS_BELIEVED = 5
-/** The maximum number of leads that one statement reads. Between two statements other tasks can run. */
-const CHUNK_LEADS = 20_000
-
 /**
  * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number
  * of missing leads and the number of all leads.
@@ -50,9 +47,8 @@ export async function recordMissing(
   isConfirmed = false,
 ): Promise<MissingResult> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { deleted: 0, refused: null }
-  const last = await findLastNo(trx)
-  const missing = await readThere(trx, seenLeads.missing(last))
-  const refused = isConfirmed ? null : await findMass(trx, missing.length, last)
+  const missing = await readThere(trx, seenLeads.missing(await findLastNo(trx)))
+  const refused = isConfirmed ? null : await findMass(trx, missing.length)
   const deleted = refused === null ? missing.filter((lead) => lead.twice === 1) : []
   await markDeleted(trx, deleted, scan)
   const missingOnce = missing.filter((lead) => lead.twice === 0)
@@ -68,9 +64,13 @@ export async function recordMissing(
  * Returns the number of missing leads and the number of all leads if so many are missing that the upstream is
  * taken to be at fault; otherwise null.
  */
-async function findMass(trx: Trx, missing: number, last: number): Promise<MissingResult['refused']> {
+async function findMass(trx: Trx, missing: number): Promise<MissingResult['refused']> {
   if (missing <= MISSING_ALWAYS_BELIEVED) return null
-  const of = await countThere(trx, last)
+  const { of } = await trx
+    .selectFrom('lead')
+    .where('deleted_at', 'is', null)
+    .select((eb) => eb.fn.countAll<number>().as('of'))
+    .executeTakeFirstOrThrow()
   return missing > of * MISSING_SHARE_MAX ? { missing, of } : null
 }
 
@@ -92,29 +92,11 @@ export async function forgetMissing(trx: Trx, leadNos: readonly number[]): Promi
 }
 
 async function readThere(trx: Trx, leadNos: readonly number[]): Promise<MissingLead[]> {
-  const there: MissingLead[] = []
-  for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {
-    const { rows } = await sql<MissingLead>`
-      SELECT lead.no, lead.id, missing_lead.lead_id IS NOT NULL AS twice FROM lead
-      LEFT JOIN missing_lead ON missing_lead.lead_id = lead.id
-      WHERE lead.no IN ${numbersOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.deleted_at IS NULL`.execute(
-      trx,
-    )
-    there.push(...rows)
-    await new Promise(setImmediate)
-  }
-  return there
-}
-
-async function countThere(trx: Trx, last: number): Promise<number> {
-  let count = 0
-  for (let from = 1; from <= last; from += CHUNK_LEADS) {
-    const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
-      WHERE no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1} AND deleted_at IS NULL`.execute(trx)
-    count += rows[0]?.n ?? 0
-    await new Promise(setImmediate)
-  }
-  return count
+  const { rows } = await sql<MissingLead>`
+    SELECT lead.no, lead.id, missing_lead.lead_id IS NOT NULL AS twice FROM lead
+    LEFT JOIN missing_lead ON missing_lead.lead_id = lead.id
+    WHERE lead.no IN ${numbersOf(leadNos)} AND lead.deleted_at IS NULL`.execute(trx)
+  return rows
 }
 
 /** The update times of tombstones (records by which the upstream says that a lead is deleted), by lead id. */

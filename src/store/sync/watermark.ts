@@ -8,15 +8,9 @@ import type { Instant } from '../../domain/model.ts'
 import { inCamelCase, inSnakeCase } from '../../domain/names.ts'
 import type { ScanReport } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
-import { findLastNo } from '../leads/lead.ts'
 import { clearScan } from './scan.ts'
 
 const RESOURCE = 'lead'
-/** The last updated leads of each status, which are searched for an update time before all others. */
-const NEWEST_LEADS = 100
-/** The maximum number of leads that one query reads. Between two queries other tasks can run. */
-const PART_LEADS = 20_000
-
 export async function readWatermark(
   db: Db,
 ): Promise<{ updatedAt: Instant | null; notBefore: Instant | null; hasUndated: boolean }> {
@@ -50,21 +44,13 @@ export async function saveUndated(trx: Trx, hasUndated: boolean): Promise<void> 
 
 /** Counts the leads that are not deleted and for which the upstream gave no update time. */
 export async function countUndated(db: Db): Promise<number> {
-  const last = await findLastNo(db)
-  let count = 0
-  for (let from = 1; from <= last; from += PART_LEADS) {
-    const row = await db
-      .selectFrom('lead')
-      .where('no', '>=', from)
-      .where('no', '<', from + PART_LEADS)
-      .where('deleted_at', 'is', null)
-      .whereRef('updated_at', '=', 'observed_at')
-      .select((eb) => eb.fn.countAll<number>().as('n'))
-      .executeTakeFirst()
-    count += row?.n ?? 0
-    await new Promise(setImmediate)
-  }
-  return count
+  const { n } = await db
+    .selectFrom('lead')
+    .where('deleted_at', 'is', null)
+    .whereRef('updated_at', '=', 'observed_at')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return n
 }
 
 /**
@@ -76,32 +62,12 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   const newest = await db
     .selectFrom('lead')
     .where('deleted_at', 'is', null)
+    .whereRef('updated_at', '<>', 'observed_at')
     .orderBy('updated_at', 'desc')
-    .limit(NEWEST_LEADS)
-    .select(['updated_at', 'observed_at'])
-    .execute()
-  const dated = newest.find((lead) => lead.updated_at !== lead.observed_at)
-  if (dated === undefined && newest.length === NEWEST_LEADS) return findLastUpdateOfAll(db)
-  return dated?.updated_at ?? null
-}
-
-/** This takes long, but is needed if many leads lack a time from the upstream. */
-async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
-  let latest: Instant | null = null
-  const last = await findLastNo(db)
-  for (let from = 1; from <= last; from += PART_LEADS) {
-    const row = await db
-      .selectFrom('lead')
-      .where('no', '>=', from)
-      .where('no', '<', from + PART_LEADS)
-      .where('deleted_at', 'is', null)
-      .whereRef('updated_at', '<>', 'observed_at')
-      .select((eb) => eb.fn.max<Instant | null>('updated_at').as('at'))
-      .executeTakeFirst()
-    if (row && row.at !== null && (latest === null || row.at > latest)) latest = row.at
-    await new Promise(setImmediate)
-  }
-  return latest
+    .limit(1)
+    .select('updated_at')
+    .executeTakeFirst()
+  return newest?.updated_at ?? null
 }
 
 export interface DatedLead {
