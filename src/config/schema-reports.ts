@@ -27,6 +27,7 @@ import {
   pipelineIds,
   schedule,
   section,
+  setting,
   slug,
   text,
   timeZone,
@@ -35,8 +36,8 @@ import {
 
 const number = z.number({ error: 'a number' })
 const bounds = group({
-  min: number.optional().meta({ description: 'The least, included.' }),
-  max: number.optional().meta({ description: 'The most, included.' }),
+  min: setting('The least, included.', number.optional()),
+  max: setting('The most, included.', number.optional()),
 }).refine(({ min, max }) => (min ?? max) !== undefined && (min ?? -Infinity) <= (max ?? Infinity), {
   error: 'min, max, or both with min not above max',
 })
@@ -49,11 +50,11 @@ function conditionOn([column, kind]: [string, string]): [string, z.ZodType] {
     kind === 'number'
       ? `Only leads whose ${column} is within these bounds.`
       : `Only leads with one of these as ${column}.`
-  return [column, (kind === 'number' ? bounds : texts).optional().meta({ description })]
+  return [column, setting(description, (kind === 'number' ? bounds : texts).optional())]
 }
 
 const filterSchema = group({
-  pipelines: pipelineIds.optional().meta({ description: 'Only leads of these pipelines.' }),
+  pipelines: setting('Only leads of these pipelines.', pipelineIds.optional()),
   ...(Object.fromEntries(Object.entries(FILTER_COLUMNS).map(conditionOn)) as Record<
     FilterColumn,
     z.ZodOptional<z.ZodType<ConditionSettings>>
@@ -67,32 +68,36 @@ export const attachments = listOf(
 )
 
 const recipientSchema = section({
-  address: address.meta({ description: 'E-mail address.', examples: ['dana@example.com'] }),
-  name: text('a name without < > " or line breaks', (name) =>
-    /[<>"]/.test(name) ? 'it holds such a character' : nameFault(name),
-  )
-    .optional()
-    .meta({ description: 'Name of the recipient.', examples: ['Dana Lopes'] }),
-  locale: locale.optional().meta({
-    description: 'Language, and format of numbers and dates; the locale of the report if absent.',
-    examples: ['de-DE'],
-  }),
-  time_zone: timeZone.optional().meta({
-    description: 'Time zone in which times are shown; the days stay those of the report.',
-    examples: ['Europe/Berlin'],
-  }),
-  filter: filterSchema.optional().meta({
+  address: setting('E-mail address.', address, { examples: ['dana@example.com'] }),
+  name: setting(
+    'Name of the recipient.',
+    text('a name without < > " or line breaks', (name) =>
+      /[<>"]/.test(name) ? 'it holds such a character' : nameFault(name),
+    ).optional(),
+    { examples: ['Dana Lopes'] },
+  ),
+  locale: setting(
+    'Language, and format of numbers and dates; the locale of the report if absent.',
+    locale.optional(),
+    { examples: ['de-DE'] },
+  ),
+  time_zone: setting(
+    'Time zone in which times are shown; the days stay those of the report.',
+    timeZone.optional(),
+    { examples: ['Europe/Berlin'] },
+  ),
+  filter: setting('Only these leads, of those in the report.', filterSchema.optional(), {
     isWhole: true,
-    description: 'Only these leads, of those in the report.',
     examples: [{ pipelines: ['eu-mid-market'], company_country: ['Germany', 'Austria'], score: { min: 60 } }],
   }),
-  blocks: blocks
-    .optional()
-    .meta({ description: 'Only these blocks, in this order.', examples: [['headline', 'kpis', 'stalled']] }),
-  attachments: attachments.optional().meta({
-    description: 'Files that come with the report, in place of those of the report.',
-    examples: [['stalled.xlsx']],
+  blocks: setting('Only these blocks, in this order.', blocks.optional(), {
+    examples: [['headline', 'kpis', 'stalled']],
   }),
+  attachments: setting(
+    'Files that come with the report, in place of those of the report.',
+    attachments.optional(),
+    { examples: [['stalled.xlsx']] },
+  ),
 })
 
 export const recipients = listOf(
@@ -119,92 +124,86 @@ const sendWhen = z.union(
   [
     z.enum(SEND_POLICIES),
     group({
-      if_threshold: text('a condition in SQL, such as new_leads < 10 OR stalled > 20').meta({
-        description: 'Sent where this condition in SQL over the headline numbers holds.',
-      }),
+      if_threshold: setting(
+        'Sent where this condition in SQL over the headline numbers holds.',
+        text('a condition in SQL, such as new_leads < 10 OR stalled > 20'),
+      ),
     }),
   ],
   { error: `${SEND_POLICIES.join(', ')} or if_threshold: <condition>` },
 )
 
 export const reportSchema = section({
-  name: slug.meta({
-    description:
-      'Name on the command line and in the archive: lower-case letters, digits and hyphens; unique.',
+  name: setting(
+    'Name on the command line and in the archive: lower-case letters, digits and hyphens; unique.',
+    slug,
+    { examples: ['daily'] },
+  ),
+  template: setting('Folder in templates/; the name of the report if absent.', slug.optional(), {
     examples: ['daily'],
   }),
-  template: slug
-    .optional()
-    .meta({ description: 'Folder in templates/; the name of the report if absent.', examples: ['daily'] }),
-  title: text('a title')
-    .optional()
-    .meta({ description: 'Headline; derived from the name if absent.', examples: ['Leads of the day'] }),
-  schedule: schedule.default(DAILY_AT_SEVEN).meta({
-    description:
-      'When the report is made and sent, in its time_zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
+  title: setting('Headline; derived from the name if absent.', text('a title').optional(), {
+    examples: ['Leads of the day'],
   }),
-  time_zone: timeZone.optional().meta({
-    description:
-      'IANA time zone of the days and the schedule of the report; the top-level time_zone if absent.',
-    examples: ['Europe/Berlin'],
-  }),
-  catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
-    description:
-      'Which missed runs are caught up: latest (until the next run), all of the last 31 days (oldest first) or none.',
-  }),
-  period: z
-    .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })
-    .optional()
-    .meta({
-      description:
-        'What the report covers: day, working_day (on Mondays the weekend too), week, month, quarter or since_last (since the last issue). If absent, the folder of the report decides, else day.',
-      examples: ['working_day'],
-    }),
-  send_when: sendWhen.optional().meta({
-    description:
-      'When the report is sent: always, if_rows (something happened), if_changed (a headline number changed) or if_threshold with a condition in SQL over the headline numbers. If absent, the folder of the report decides, else always.',
-    examples: ['always', { if_threshold: 'new_leads < 10 OR stalled > 20' }],
-  }),
-  wait_minutes: wholeNumber(0, 1440).default(30).meta({
-    description: 'How many minutes after its due time the report waits for a sync that covers its period.',
-  }),
-  on_stale_data: z
-    .enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') })
-    .default('send_with_banner')
-    .meta({
-      description:
-        'What happens if no such sync came in time: send_with_banner (the report says what is old and why), hold (until the data is complete, or until `report approve`) or skip.',
-    }),
-  recipients: recipients.optional().meta({
-    description: 'Who gets the report; the top-level recipients if absent.',
+  schedule: setting(
+    'When the report is made and sent, in its time_zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
+    schedule.default(DAILY_AT_SEVEN),
+  ),
+  time_zone: setting(
+    'IANA time zone of the days and the schedule of the report; the top-level time_zone if absent.',
+    timeZone.optional(),
+    { examples: ['Europe/Berlin'] },
+  ),
+  catch_up: setting(
+    'Which missed runs are caught up: latest (until the next run), all of the last 31 days (oldest first) or none.',
+    z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest'),
+  ),
+  period: setting(
+    'What the report covers: day, working_day (on Mondays the weekend too), week, month, quarter or since_last (since the last issue). If absent, the folder of the report decides, else day.',
+    z.enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') }).optional(),
+    { examples: ['working_day'] },
+  ),
+  send_when: setting(
+    'When the report is sent: always, if_rows (something happened), if_changed (a headline number changed) or if_threshold with a condition in SQL over the headline numbers. If absent, the folder of the report decides, else always.',
+    sendWhen.optional(),
+    { examples: ['always', { if_threshold: 'new_leads < 10 OR stalled > 20' }] },
+  ),
+  wait_minutes: setting(
+    'How many minutes after its due time the report waits for a sync that covers its period.',
+    wholeNumber(0, 1440).default(30),
+  ),
+  on_stale_data: setting(
+    'What happens if no such sync came in time: send_with_banner (the report says what is old and why), hold (until the data is complete, or until `report approve`) or skip.',
+    z.enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') }).default('send_with_banner'),
+  ),
+  recipients: setting('Who gets the report; the top-level recipients if absent.', recipients.optional(), {
     examples: [['ana@example.com']],
   }),
-  filter: filterSchema.optional().meta({
-    isWhole: true,
-    description:
-      'Only these leads: columns of lead, each with a list of texts, or with min and max. The filter of a recipient narrows this further.',
-    examples: [{ company_region: ['EMEA'] }],
-  }),
-  locale: locale.optional().meta({
-    description: 'Locale for recipients without a locale of their own; the top-level locale if absent.',
-    examples: ['de-DE'],
-  }),
-  blocks: blocks.optional().meta({
-    description:
-      'Blocks of the report, in this order. If absent, the folder of the report decides, else all.',
-    examples: [['headline', 'freshness', 'attention', 'kpis', 'trend']],
-  }),
-  attachments: attachments.default([]).meta({
-    description:
-      'Files that come with the report: charts, or a list or query as .csv or .xlsx, such as stalled.xlsx.',
-    examples: [['stalled.xlsx']],
-  }),
-  stalled_days: wholeNumber(1, 365).default(7).meta({
-    description: 'An open lead that has not changed in any way for this many days is stalled.',
-  }),
-  top_score: wholeNumber(0, 100).default(80).meta({
-    description: 'A new lead with this score or more is a top lead.',
-  }),
+  filter: setting(
+    'Only these leads: columns of lead, each with a list of texts, or with min and max. The filter of a recipient narrows this further.',
+    filterSchema.optional(),
+    { isWhole: true, examples: [{ company_region: ['EMEA'] }] },
+  ),
+  locale: setting(
+    'Locale for recipients without a locale of their own; the top-level locale if absent.',
+    locale.optional(),
+    { examples: ['de-DE'] },
+  ),
+  blocks: setting(
+    'Blocks of the report, in this order. If absent, the folder of the report decides, else all.',
+    blocks.optional(),
+    { examples: [['headline', 'freshness', 'attention', 'kpis', 'trend']] },
+  ),
+  attachments: setting(
+    'Files that come with the report: charts, or a list or query as .csv or .xlsx, such as stalled.xlsx.',
+    attachments.default([]),
+    { examples: [['stalled.xlsx']] },
+  ),
+  stalled_days: setting(
+    'An open lead that has not changed in any way for this many days is stalled.',
+    wholeNumber(1, 365).default(7),
+  ),
+  top_score: setting('A new lead with this score or more is a top lead.', wholeNumber(0, 100).default(80)),
 })
 export type ReportSettings = z.output<typeof reportSchema>
 
@@ -212,37 +211,32 @@ export type ReportSettings = z.output<typeof reportSchema>
 
 const goal = named(
   group({
-    name: text('a name').meta({
-      description: 'Name of the goal in reports.',
-      examples: ['Value won in the month'],
+    name: setting('Name of the goal in reports.', text('a name'), { examples: ['Value won in the month'] }),
+    figure: setting(
+      'The figure that counts: new_leads, won, lost or won_value.',
+      z.enum(COUNTED_FIGURES, { error: `one of ${COUNTED_FIGURES.join(', ')}` }),
+      { examples: ['won_value'] },
+    ),
+    period: setting(
+      'The span that the goal is for: month, quarter or fiscal_year.',
+      z.enum(GOAL_PERIODS, { error: `one of ${GOAL_PERIODS.join(', ')}` }).default('month'),
+    ),
+    target: setting(
+      'The number to reach, above 0; for won_value an amount in whole units of the currency.',
+      z.number({ error: 'a number above 0' }).positive({ error: 'a number above 0' }),
+      { examples: [500_000] },
+    ),
+    currency: setting(
+      'Currency (ISO 4217) of a goal of won_value; only for that figure.',
+      pattern(/^[A-Z]{3}$/, 'a currency by ISO 4217, such as EUR').optional(),
+      { examples: ['EUR'] },
+    ),
+    pipelines: setting('Only leads of these pipelines; all if absent.', pipelineIds.optional(), {
+      examples: [['eu-mid-market']],
     }),
-    figure: z.enum(COUNTED_FIGURES, { error: `one of ${COUNTED_FIGURES.join(', ')}` }).meta({
-      description: 'The figure that counts: new_leads, won, lost or won_value.',
-      examples: ['won_value'],
+    owner: setting('Who the goal belongs to, shown beside it.', text('a name').optional(), {
+      examples: ['Ana'],
     }),
-    period: z
-      .enum(GOAL_PERIODS, { error: `one of ${GOAL_PERIODS.join(', ')}` })
-      .default('month')
-      .meta({ description: 'The span that the goal is for: month, quarter or fiscal_year.' }),
-    target: z
-      .number({ error: 'a number above 0' })
-      .positive({ error: 'a number above 0' })
-      .meta({
-        description: 'The number to reach, above 0; for won_value an amount in whole units of the currency.',
-        examples: [500_000],
-      }),
-    currency: pattern(/^[A-Z]{3}$/, 'a currency by ISO 4217, such as EUR')
-      .optional()
-      .meta({
-        description: 'Currency (ISO 4217) of a goal of won_value; only for that figure.',
-        examples: ['EUR'],
-      }),
-    pipelines: pipelineIds
-      .optional()
-      .meta({ description: 'Only leads of these pipelines; all if absent.', examples: [['eu-mid-market']] }),
-    owner: text('a name')
-      .optional()
-      .meta({ description: 'Who the goal belongs to, shown beside it.', examples: ['Ana'] }),
   }).refine(({ figure, currency }) => (figure === 'won_value') === (currency !== undefined), {
     error: 'a currency for won_value, and none for other figures',
     path: ['currency'],
@@ -251,11 +245,12 @@ const goal = named(
 
 /** The top-level settings about goals. */
 export const goalSettings = {
-  goals: listOf(goal, 'a list of goals', 'name').default([]).meta({
-    description:
-      'What figures are meant to reach. Reports say how far each goal is and where its number will probably end.',
-  }),
-  fiscal_year_starts: wholeNumber(1, 12).default(1).meta({
-    description: 'Month in which the fiscal year begins, for goals of a quarter or a fiscal year.',
-  }),
+  goals: setting(
+    'What figures are meant to reach. Reports say how far each goal is and where its number will probably end.',
+    listOf(goal, 'a list of goals', 'name').default([]),
+  ),
+  fiscal_year_starts: setting(
+    'Month in which the fiscal year begins, for goals of a quarter or a fiscal year.',
+    wholeNumber(1, 12).default(1),
+  ),
 }

@@ -4,52 +4,46 @@
  */
 import { isIP } from 'node:net'
 import type { Secret } from './secrets.ts'
-import { group, LOOPBACK, listOf, named, path, secret, section, text } from './validators.ts'
+import { group, LOOPBACK, listOf, named, path, secret, section, setting, text } from './validators.ts'
 
 /** The value of `web.listen` that turns all web pages off. */
 const NONE = 'none'
 const TOKEN_LENGTH = 16
 
 const webGroup = group({
-  listen: text('an address and a port, such as 127.0.0.1:8080, or none', listenFault)
-    .default('127.0.0.1:8080')
-    .transform(listenAddress)
-    .meta({
-      env: 'LEADSHEET_WEB_LISTEN',
-      description:
-        'Address and port of the pages, or none for no pages. They are http: put a reverse proxy before them for TLS.',
-    }),
-  public_url: text('an https:// address without a path', publicUrlFault)
-    .transform((url) => new URL(url).origin)
-    .optional()
-    .meta({
-      description:
-        'Public https address of the pages. Recipients pause or end their reports there, and the service sends its events there; if absent, recipients do so by mail.',
-      examples: ['https://reports.example.com'],
-    }),
-  allowed_hosts: listOf(text('the name of a host, without a port', hostFault), 'a list of host names')
-    .default([])
-    .meta({
-      description:
-        'More host names that the pages answer to, such as that of a container. IP addresses, localhost and the host of public_url always work.',
-      examples: [['leadsheet']],
-    }),
-  trusted_proxies: listOf(
-    text('an address, a network such as 172.16.0.0/12, or loopback, linklocal or uniquelocal', proxyFault),
-    'a list of addresses and networks',
-  )
-    .default([])
-    .meta({
-      description:
-        'Proxies whose headers X-Forwarded-For, -Host and -Proto are believed: addresses, networks, or the names loopback, linklocal and uniquelocal.',
-      examples: [['loopback', '172.16.0.0/12']],
-    }),
-  token: secret(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
-    env: 'LEADSHEET_WEB_TOKEN',
-    description:
-      'Token with which operators sign in to the dashboard, of at least 16 characters. If absent, only this machine sees the dashboard, without actions and through no proxy, and nobody sees it if it can be reached from outside. Keep the token out of this file: see token_file.',
-  }),
-  token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
+  listen: setting(
+    'Address and port of the pages, or none for no pages. They are http: put a reverse proxy before them for TLS.',
+    text('an address and a port, such as 127.0.0.1:8080, or none', listenFault)
+      .default('127.0.0.1:8080')
+      .transform(listenAddress),
+    { env: 'LEADSHEET_WEB_LISTEN' },
+  ),
+  public_url: setting(
+    'Public https address of the pages. Recipients pause or end their reports there, and the service sends its events there; if absent, recipients do so by mail.',
+    text('an https:// address without a path', publicUrlFault)
+      .transform((url) => new URL(url).origin)
+      .optional(),
+    { examples: ['https://reports.example.com'] },
+  ),
+  allowed_hosts: setting(
+    'More host names that the pages answer to, such as that of a container. IP addresses, localhost and the host of public_url always work.',
+    listOf(text('the name of a host, without a port', hostFault), 'a list of host names').default([]),
+    { examples: [['leadsheet']] },
+  ),
+  trusted_proxies: setting(
+    'Proxies whose headers X-Forwarded-For, -Host and -Proto are believed: addresses, networks, or the names loopback, linklocal and uniquelocal.',
+    listOf(
+      text('an address, a network such as 172.16.0.0/12, or loopback, linklocal or uniquelocal', proxyFault),
+      'a list of addresses and networks',
+    ).default([]),
+    { examples: [['loopback', '172.16.0.0/12']] },
+  ),
+  token: setting(
+    'Token with which operators sign in to the dashboard, of at least 16 characters. If absent, only this machine sees the dashboard, without actions and through no proxy, and nobody sees it if it can be reached from outside. Keep the token out of this file: see token_file.',
+    secret(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional(),
+    { env: 'LEADSHEET_WEB_TOKEN' },
+  ),
+  token_file: setting('File that holds the token, in place of token.', path.optional()),
 }).superRefine(({ listen, public_url }, context) => {
   if (listen !== null || public_url === undefined) return
   const message = 'none where web.listen is none, since no pages are served then'
@@ -157,16 +151,12 @@ function isThisMachine(host: string): boolean {
 const SECRET_LENGTH = 8
 
 export const eventsSchema = section({
-  secret: secret(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault, 'lines')
-    .optional()
-    .meta({
-      env: 'LEADSHEET_EVENTS_SECRET',
-      description:
-        'The secret of a webhook that you registered at the service by hand. While you rotate secrets, give all, one a line. Keep it out of this file: see secret_file.',
-    }),
-  secret_file: path
-    .optional()
-    .meta({ description: 'File that holds the secret or secrets, in place of secret.' }),
+  secret: setting(
+    'The secret of a webhook that you registered at the service by hand. While you rotate secrets, give all, one a line. Keep it out of this file: see secret_file.',
+    secret(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault, 'lines').optional(),
+    { env: 'LEADSHEET_EVENTS_SECRET' },
+  ),
+  secret_file: setting('File that holds the secret or secrets, in place of secret.', path.optional()),
 })
 
 /** Splits the setting `events.secret` into its secrets; each line is one secret. */

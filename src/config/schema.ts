@@ -26,6 +26,7 @@ import {
   scheduleFault,
   secret,
   section,
+  setting,
   text,
   timeZone,
   wholeNumber,
@@ -34,175 +35,162 @@ import {
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 const topLevel = group({
-  api: section({
-    url: text('a URL with http:// or https://', apiUrlFault)
-      .optional()
-      .meta({
-        env: 'LEADSHEET_API_URL',
-        description:
-          'Base address of the lead pipeline service: https://, or http:// on this machine or a private network.',
-        examples: ['https://leads.example.com/api/v1'],
-      }),
-    key: secret('the API key', apiKeyFault).optional().meta({
-      env: 'LEADSHEET_API_KEY',
-      description:
+  api: setting(
+    'The service that the leads come from.',
+    section({
+      url: setting(
+        'Base address of the lead pipeline service: https://, or http:// on this machine or a private network.',
+        text('a URL with http:// or https://', apiUrlFault).optional(),
+        { env: 'LEADSHEET_API_URL', examples: ['https://leads.example.com/api/v1'] },
+      ),
+      key: setting(
         'The API key. Keep it out of this file: use the environment, or the file that key_file names.',
-    }),
-    key_file: path.optional().meta({
-      description:
+        secret('the API key', apiKeyFault).optional(),
+        { env: 'LEADSHEET_API_KEY' },
+      ),
+      key_file: setting(
         'File that holds the API key, in place of key. It is read again when the service refuses the key (401).',
-    }),
-    profile: path.optional().meta({
-      env: 'LEADSHEET_API_PROFILE',
-      description:
+        path.optional(),
+      ),
+      profile: setting(
         'How to read a service that is not the reference service: a YAML file, which `probe` can write.',
-      examples: ['./profile.yaml'],
-    }),
-    page_size: wholeNumber(1, 1000)
-      .default(500)
-      .meta({ description: 'The most leads that one request asks for.' }),
-    run_minutes: wholeNumber(1, 1440).default(15).meta({
-      description:
+        path.optional(),
+        { env: 'LEADSHEET_API_PROFILE', examples: ['./profile.yaml'] },
+      ),
+      page_size: setting('The most leads that one request asks for.', wholeNumber(1, 1000).default(500)),
+      run_minutes: setting(
         'The longest time of a sync, in minutes. After it, the sync stops at the end of its page, and the next sync continues there.',
-    }),
-  })
-    .prefault({})
-    .meta({ description: 'The service that the leads come from.' }),
-  data_dir: path.default('./data').meta({
-    env: 'LEADSHEET_DATA_DIR',
-    description:
-      'Folder of the archive, the snapshot, the .eml files of file:./outbox and, without database_url, the database.',
-  }),
-  database_url: secret('a URL with postgres://', postgresFault, 'login')
-    .optional()
-    .meta({
+        wholeNumber(1, 1440).default(15),
+      ),
+    }).prefault({}),
+  ),
+  data_dir: setting(
+    'Folder of the archive, the snapshot, the .eml files of file:./outbox and, without database_url, the database.',
+    path.default('./data'),
+    { env: 'LEADSHEET_DATA_DIR' },
+  ),
+  database_url: setting(
+    'URL of a PostgreSQL database, which several machines can share; if absent, the database is a file in data_dir. A user and a password may stand before the host, percent-encoded. ?schema= names the schema (default: leadsheet).',
+    secret('a URL with postgres://', postgresFault, 'login').optional(),
+    {
       env: 'LEADSHEET_DATABASE_URL',
-      description:
-        'URL of a PostgreSQL database, which several machines can share; if absent, the database is a file in data_dir. A user and a password may stand before the host, percent-encoded. ?schema= names the schema (default: leadsheet).',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
-    }),
-  database_url_file: path
-    .optional()
-    .meta({ description: 'File that holds the URL, in place of database_url.' }),
-  time_zone: timeZone.default('UTC').meta({
-    env: 'LEADSHEET_TIME_ZONE',
-    description: 'IANA time zone of the days of reports and of all schedules, such as Europe/Berlin.',
-  }),
-  log_level: z
-    .enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') })
-    .default('info')
-    .meta({
-      env: 'LEADSHEET_LOG_LEVEL',
-      description: 'The lowest level that is logged to standard error: debug, info, warn, error or silent.',
-    }),
-  smtp: smtpSchema.prefault({}).meta({ description: 'The mail server.' }),
-  mail: mailSchema.prefault({}).meta({ description: 'How messages are sent.' }),
-  alerts: alertsSchema.prefault({}).meta({ description: 'Who gets alerts, and how.' }),
-  web: webSchema.prefault({}).meta({
-    description: 'The pages that the daemon serves: the dashboard, and those of recipients.',
-  }),
-  events: eventsSchema.prefault({}).meta({
-    description: 'How events from the service are verified. `webhooks register --self` needs nothing here.',
-  }),
-  recipients: recipients.default([]).meta({
-    env: 'LEADSHEET_RECIPIENTS',
-    description:
-      'Who gets the reports that have no recipients of their own: a list of addresses, with or without a name, or of groups with address, name, locale, time_zone, filter, blocks and attachments.',
-    examples: [['ana@example.com']],
-  }),
-  locale: locale.default(DEFAULT_LOCALE).meta({
-    env: 'LEADSHEET_LOCALE',
-    description: `Language of reports, and format of their numbers and dates: ${LANGUAGES.join(' or ')}, with any region.`,
-    examples: ['de-DE'],
-  }),
-  lead_url: text('the address of a lead with {id} in it', leadUrlFault)
-    .optional()
-    .meta({
-      env: 'LEADSHEET_LEAD_URL',
-      description:
-        'Web address of a lead, for links in reports; {id} stands for its id. If absent, reports have no links to leads.',
-      examples: ['https://crm.example.com/leads/{id}'],
-    }),
-  week_starts: z.enum(WEEK_STARTS, { error: 'monday or sunday' }).default('monday').meta({
-    description: 'First day of a week, for reports with the period week.',
-  }),
-  holidays: listOf(date, 'a list of dates')
-    .default([])
-    .meta({
-      description:
-        'Days off, besides Saturdays and Sundays: reports of working days skip them, and usual ranges of days do not learn from them.',
-      examples: [['2026-12-25']],
-    }),
+    },
+  ),
+  database_url_file: setting('File that holds the URL, in place of database_url.', path.optional()),
+  time_zone: setting(
+    'IANA time zone of the days of reports and of all schedules, such as Europe/Berlin.',
+    timeZone.default('UTC'),
+    { env: 'LEADSHEET_TIME_ZONE' },
+  ),
+  log_level: setting(
+    'The lowest level that is logged to standard error: debug, info, warn, error or silent.',
+    z.enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') }).default('info'),
+    { env: 'LEADSHEET_LOG_LEVEL' },
+  ),
+  smtp: setting('The mail server.', smtpSchema.prefault({})),
+  mail: setting('How messages are sent.', mailSchema.prefault({})),
+  alerts: setting('Who gets alerts, and how.', alertsSchema.prefault({})),
+  web: setting(
+    'The pages that the daemon serves: the dashboard, and those of recipients.',
+    webSchema.prefault({}),
+  ),
+  events: setting(
+    'How events from the service are verified. `webhooks register --self` needs nothing here.',
+    eventsSchema.prefault({}),
+  ),
+  recipients: setting(
+    'Who gets the reports that have no recipients of their own: a list of addresses, with or without a name, or of groups with address, name, locale, time_zone, filter, blocks and attachments.',
+    recipients.default([]),
+    { env: 'LEADSHEET_RECIPIENTS', examples: [['ana@example.com']] },
+  ),
+  locale: setting(
+    `Language of reports, and format of their numbers and dates: ${LANGUAGES.join(' or ')}, with any region.`,
+    locale.default(DEFAULT_LOCALE),
+    { env: 'LEADSHEET_LOCALE', examples: ['de-DE'] },
+  ),
+  lead_url: setting(
+    'Web address of a lead, for links in reports; {id} stands for its id. If absent, reports have no links to leads.',
+    text('the address of a lead with {id} in it', leadUrlFault).optional(),
+    { env: 'LEADSHEET_LEAD_URL', examples: ['https://crm.example.com/leads/{id}'] },
+  ),
+  week_starts: setting(
+    'First day of a week, for reports with the period week.',
+    z.enum(WEEK_STARTS, { error: 'monday or sunday' }).default('monday'),
+  ),
+  holidays: setting(
+    'Days off, besides Saturdays and Sundays: reports of working days skip them, and usual ranges of days do not learn from them.',
+    listOf(date, 'a list of dates').default([]),
+    { examples: [['2026-12-25']] },
+  ),
   ...goalSettings,
-  templates_dir: path.optional().meta({
-    env: 'LEADSHEET_TEMPLATES_DIR',
-    description: 'Folder of your own reports; if absent, the folder templates beside the settings file.',
-    examples: ['./templates'],
-  }),
-  sync: section({
-    schedule: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
-    full_schedule: schedule.default('30 3 * * *').meta({
-      description: 'When all leads are read again, to find deleted leads too.',
-    }),
-    pipelines: pipelineIds.default([]).meta({
-      description: 'Pipelines whose statistics are fetched even if none of their leads is known yet.',
-      examples: [['eu-mid-market']],
-    }),
-  })
-    .prefault({})
-    .meta({
-      description:
-        'When leads, statistics and agents are fetched: cron (minute hour day month weekday), or words such as every 15 minutes.',
-    }),
-  enrichment: section({
-    policy: z.enum(['changed', 'none'], { error: 'changed or none' }).default('changed').meta({
-      description:
+  templates_dir: setting(
+    'Folder of your own reports; if absent, the folder templates beside the settings file.',
+    path.optional(),
+    { env: 'LEADSHEET_TEMPLATES_DIR', examples: ['./templates'] },
+  ),
+  sync: setting(
+    'When leads, statistics and agents are fetched: cron (minute hour day month weekday), or words such as every 15 minutes.',
+    section({
+      schedule: setting('When changes are fetched.', schedule.default('*/15 * * * *')),
+      full_schedule: setting(
+        'When all leads are read again, to find deleted leads too.',
+        schedule.default('30 3 * * *'),
+      ),
+      pipelines: setting(
+        'Pipelines whose statistics are fetched even if none of their leads is known yet.',
+        pipelineIds.default([]),
+        { examples: [['eu-mid-market']] },
+      ),
+    }).prefault({}),
+  ),
+  enrichment: setting(
+    'What only the request for a single lead returns: its enrichment and its activity history.',
+    section({
+      policy: setting(
         'Leads whose enrichment and activity are read: changed (all new or changed leads, open and new leads first) or none.',
-    }),
-    per_run: wholeNumber(1, 100_000).default(10_000).meta({
-      description:
+        z.enum(['changed', 'none'], { error: 'changed or none' }).default('changed'),
+      ),
+      per_run: setting(
         'The most leads whose details one sync reads, with one request for each. The sync stops earlier at api.run_minutes or when other work is due.',
-    }),
-  })
-    // Null means that no details of leads are read.
-    .transform(({ policy, ...limits }) => (policy === 'none' ? null : limits))
-    .prefault({})
-    .meta({
-      description:
-        'What only the request for a single lead returns: its enrichment and its activity history.',
-    }),
-  snapshot: section({
-    when: text('after_sync, never, or a schedule such as "every day at 05:00"', (value) =>
-      value === 'after_sync' || value === 'never' ? null : scheduleFault(value),
-    )
-      .default('after_sync')
-      .meta({
-        description:
-          'When the snapshot is made: after_sync (if the sync brought something new), never, or by a schedule such as every day at 05:00.',
-      }),
-    group: pattern(/^[\w.-]+$/, 'the name of a group of this machine, or its number in quotes')
-      .optional()
-      .meta({
-        description:
-          'The Unix group that may read the snapshot: its name, or its number in quotes. Without it, every user may whom the data directory lets in.',
-        examples: ['leadsheet'],
-      }),
-  })
-    .prefault({})
-    .meta({ description: 'The file for analysts: snapshot.db in the data directory.' }),
-  retention: section({
-    daily_after_days: wholeNumber(1, 36_500).default(365).meta({
-      description:
+        wholeNumber(1, 100_000).default(10_000),
+      ),
+    })
+      // Null means that no details of leads are read.
+      .transform(({ policy, ...limits }) => (policy === 'none' ? null : limits))
+      .prefault({}),
+  ),
+  snapshot: setting(
+    'The file for analysts: snapshot.db in the data directory.',
+    section({
+      when: setting(
+        'When the snapshot is made: after_sync (if the sync brought something new), never, or by a schedule such as every day at 05:00.',
+        text('after_sync, never, or a schedule such as "every day at 05:00"', (value) =>
+          value === 'after_sync' || value === 'never' ? null : scheduleFault(value),
+        ).default('after_sync'),
+      ),
+      group: setting(
+        'The Unix group that may read the snapshot: its name, or its number in quotes. Without it, every user may whom the data directory lets in.',
+        pattern(/^[\w.-]+$/, 'the name of a group of this machine, or its number in quotes').optional(),
+        { examples: ['leadsheet'] },
+      ),
+    }).prefault({}),
+  ),
+  retention: setting(
+    'How long history is kept. The daemon prunes it after each full sync.',
+    section({
+      daily_after_days: setting(
         'Of samples of statistics and agents that are older than this many days, only the first of each day is kept.',
-    }),
-  })
-    .prefault({})
-    .meta({ description: 'How long history is kept. The daemon prunes it after each full sync.' }),
-  reports: listOf(reportSchema, 'a list of reports', 'name')
-    .prefault([{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }])
-    .meta({
-      description: 'The reports. Without this list there is one report: daily, every weekday at 07:00.',
-    }),
+        wholeNumber(1, 36_500).default(365),
+      ),
+    }).prefault({}),
+  ),
+  reports: setting(
+    'The reports. Without this list there is one report: daily, every weekday at 07:00.',
+    listOf(reportSchema, 'a list of reports', 'name').prefault([
+      { name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' },
+    ]),
+  ),
 })
 export const settingsSchema = named(topLevel)
 export type Settings = z.output<typeof settingsSchema>

@@ -204,6 +204,20 @@ export function secret(
     .meta({ secret: kind })
 }
 
+/** What the reference shows of a setting besides its description. */
+interface SettingFacts {
+  /** The environment variable that gives the setting. */
+  readonly env?: string
+  readonly examples?: readonly unknown[]
+  /** True for a group that counts as a single setting, such as a filter. */
+  readonly isWhole?: true
+}
+
+/** Describes a setting. Its default, if it has one, is in the schema. */
+export function setting<T extends z.ZodType>(description: string, schema: T, facts: SettingFacts = {}): T {
+  return schema.meta({ description, ...facts })
+}
+
 /** The schema of a group. Its settings have the same names in the program as in the settings file. */
 export function group<T extends z.ZodRawShape>(shape: T) {
   return z.strictObject(shape, { error: 'a group of settings, indented below the name' })
