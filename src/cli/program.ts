@@ -60,8 +60,10 @@ export function createProgram(signal: AbortSignal): {
  */
 export async function runProgram(program: Command, args: readonly string[]): Promise<void> {
   const [first, ...rest] = args
+  const isKnown = rest.length === 0 || program.commands.some((command) => command.name() === rest[0])
+  const asked = first !== 'help' ? args : isKnown ? [...rest, '--help'] : rest
   try {
-    await program.parseAsync(first === 'help' ? [...rest, '--help'] : args, { from: 'user' })
+    await program.parseAsync(asked, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw usageError(error, program, args)
@@ -96,8 +98,18 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
     })
   }
   const text = error.code === 'commander.help' ? 'a command is missing' : message
-  const hint = suggestion ?? others
+  const hint = isNear(message, suggestion) ? suggestion : others
   return new LeadsheetError('usage_invalid', text, { hint, cause: error })
+}
+
+/**
+ * Returns true if commander's suggestion resembles the mistyped word. Without this check, the suggestion for
+ * `--period` would be `--version`.
+ */
+function isNear(message: string, suggestion: string | undefined): suggestion is string {
+  const [, found = ''] = /'([^']+)'/.exec(message) ?? []
+  const [, meant] = /^Did you mean (\S+)\?$/.exec(suggestion ?? '') ?? []
+  return meant !== undefined && nearest(found, [meant]) !== null
 }
 
 /** Finds the command that the arguments name, and the word after it if it may be a mistyped subcommand. */

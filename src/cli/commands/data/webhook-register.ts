@@ -37,8 +37,9 @@ interface RegisterOptions {
  */
 type Trial = WireWebhookAttempt | string
 
-const LOOPBACK_HINT = `A reference service on this machine takes such an address with ${shellCommand('service run --webhooks-to-loopback')}; any other needs a web.public_url with https:// that it can reach.`
-const ADDRESS_HINT = `Give an address that the upstream takes: with https://, and public unless ${shellCommand('service run --webhooks-to-loopback')} runs it.`
+const ADDRESS_HINT = `The upstream has to reach the address: with https://, and public unless ${shellCommand('service run --webhooks-to-loopback')} runs it.`
+const WHERE_TO_LOOK =
+  'web.public_url has to lead from the upstream to the daemon, whose log says why it refused a message.'
 
 export function defineRegister(parent: Command, terminal: Terminal): void {
   const register = parent
@@ -94,7 +95,7 @@ async function registerUrl(terminal: Terminal, url: string, options: RegisterOpt
   const webhook = await withSource(terminal, (source) =>
     source.webhooks.register(body.data, randomUUID(), terminal.signal),
   ).catch((thrown: unknown) => {
-    throw isRefused(thrown) ? withHint(thrown, ADDRESS_HINT) : thrown
+    throw explained(thrown)
   })
   return {
     data: webhook,
@@ -120,7 +121,7 @@ async function registerThis(
   return withSource(terminal, async (source) => {
     const own = { ...ownWebhook(config, source), url, events }
     const done = await registerSelf(own, terminal.signal).catch((thrown: unknown) => {
-      throw explained(thrown, url)
+      throw explained(thrown)
     })
     const trial = await tryOut(terminal, config, source, done)
     const hasFailed = typeof trial !== 'string' && trial.outcome !== 'delivered'
@@ -145,18 +146,16 @@ async function registerThis(
           Test: typeof trial === 'string' ? trial : attemptText(trial),
         }),
       ],
-      notes: [...notesOf(config, done), ...(hasFailed ? [whereToLook(trial)] : [])],
+      notes: [...notesOf(config, done), ...(hasFailed ? [WHERE_TO_LOOK] : [])],
     }
   })
 }
 
-/** Adds a hint to an error if the upstream cannot be reached or has refused the given address. */
-function explained(thrown: unknown, url: string): unknown {
-  if (thrown instanceof LeadsheetError && thrown.code === 'api_unreachable')
-    return withHint(thrown, ASK_AGAIN)
-  if (!isRefused(thrown)) return thrown
-  const made = `${url} is made of web.public_url, and the upstream has to reach it; ${shellCommand('webhooks list')} shows what is registered there.`
-  return withHint(thrown, url.startsWith('http:') ? LOOPBACK_HINT : made)
+/** Adds a hint to the error of an upstream that has refused the address. */
+function explained(thrown: unknown): unknown {
+  return thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
+    ? new LeadsheetError(thrown.code, thrown.message, { hint: ADDRESS_HINT, cause: thrown })
+    : thrown
 }
 
 async function tryOut(
@@ -185,10 +184,6 @@ function notesOf(config: Config, { outcome, leftOver }: SelfRegistration): strin
   }
   const unneeded = `${leftOver} is not needed any more; the upstream offers no way to remove it from here.`
   return leftOver === null ? [words[outcome]] : [words[outcome], unneeded]
-}
-
-function isRefused(thrown: unknown): thrown is LeadsheetError {
-  return thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
 }
 
 function collectEvent(value: string, before: readonly EventType[] = []): readonly EventType[] {
@@ -248,41 +243,16 @@ export function webhookIdOf({ dataDir, events }: Config, id: string | undefined)
   return requireOwn(state).id
 }
 
-export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
-  return readState(registrationFile(dataDir)).registration?.id === id
-}
-
 /** Returns true if a daemon works on this store, on this machine or another. */
 async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
   return (await readFacts(installationOf(config, store), {}, new Date()).daemonState()) === 'alive'
 }
 
-/**
- * The hint for a failed request. The user can repeat the command safely, because it sends the same
- * idempotency key until the request succeeds.
- */
-const ASK_AGAIN = 'Run it again: it is asked for as the same request, and done once.'
-
-function withHint(thrown: LeadsheetError, hint: string): LeadsheetError {
-  return new LeadsheetError(thrown.code, thrown.message, { hint, cause: thrown })
-}
-
 const DISABLED_WORDS = {
   gone: 'its address answered 410',
   failing: 'it took nothing for days',
 } as const
-
-/** Returns a hint on where to look after a message to this installation's daemon has failed. */
-function whereToLook({ status }: WireWebhookAttempt): string {
-  if (status === null) {
-    return 'It seems not to have come as far as the daemon: web.public_url has to lead there from the upstream.'
-  }
-  const log = 'Where the daemon has answered so, its log says why.'
-  return status === 401
-    ? `${log} If it knows another secret, ${shellCommand('webhooks remove')} and ${shellCommand('webhooks register --self')} make a new one.`
-    : log
-}
 
 /** Formats the state of a webhook: `disabled since 2026-11-20 08:15Z: its address answered 410`. */
 export function webhookState(webhook: WireWebhook): string {

@@ -7,14 +7,7 @@ import type { Source } from '../../../upstream/source.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant, table } from '../../terminal/table.ts'
 import { type Result, requireYes, type Terminal } from '../../terminal/terminal.ts'
-import {
-  defineRegister,
-  eventsText,
-  isOwnWebhook,
-  ownWebhook,
-  webhookIdOf,
-  webhookState,
-} from './webhook-register.ts'
+import { defineRegister, eventsText, ownWebhook, webhookIdOf, webhookState } from './webhook-register.ts'
 import { withSource } from './with-source.ts'
 
 const ID = "id of the webhook (default: this installation's)"
@@ -81,7 +74,7 @@ async function removeWebhook(
 ): Promise<Result> {
   const config = await terminal.config()
   const id = webhookIdOf(config, named)
-  const isOwn = isOwnWebhook(config, id)
+  const isOwn = readState(registrationFile(config.dataDir)).registration?.id === id
   const question = isOwn
     ? `${id} is ours: without it changes come with each sync alone.`
     : `${id} will be told of nothing any more.`
