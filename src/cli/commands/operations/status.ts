@@ -5,19 +5,37 @@ import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { installationOf } from '../../../app/health-installation.ts'
 import { openDataToRead, storePlaceOf } from '../../../app/installation.ts'
 import { isInMemory, lookForViolations } from '../../../checks/check.ts'
-import { alertFacts } from '../../../checks/run-checks.ts'
-import { requireSettings } from '../../../config/config.ts'
+import { alertFacts, readHealth } from '../../../checks/run-checks.ts'
+import { type Config, requireSettings } from '../../../config/config.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState } from '../../../jobs/archive/archive.ts'
-import { outcomeText, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
-import type { Status as StatusOf } from '../../../jobs/status.ts'
-import { readStatus } from '../../../jobs/status.ts'
+import {
+  listWorkers,
+  outcomeText,
+  readScheduleStates,
+  type ScheduleState,
+} from '../../../jobs/schedule/schedule-state.ts'
 import { englishCount } from '../../../report/words/numbers.ts'
+import { listAlerts } from '../../../store/alerts/alert.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
-import { findSyncUnderWay, type RunSummary } from '../../../store/sync/sync-run.ts'
+import { countEvents, countWaitingEvents, listEvents } from '../../../store/events/event-stats.ts'
+import { countLeads } from '../../../store/leads/lead.ts'
+import { countQuarantinedRecords } from '../../../store/leads/quarantined-record.ts'
+import { countDeliveries } from '../../../store/outbox/delivery.ts'
+import { listMailOutages } from '../../../store/outbox/send-limits.ts'
+import { listIssues } from '../../../store/reports/issue-list.ts'
+import { listScheduledRuns } from '../../../store/schedule/scheduled-run.ts'
+import {
+  findLastFailure,
+  findLastWholeRun,
+  findSyncUnderWay,
+  listRuns,
+  type RunSummary,
+} from '../../../store/sync/sync-run.ts'
+import { minutesBefore } from '../../../time.ts'
 import { addExamples } from '../../command.ts'
 import { STATUS_COLORS, STATUS_ENDINGS } from '../../exit-status.ts'
 import { fields, formatInstant, type Paragraph, table } from '../../terminal/table.ts'
@@ -27,9 +45,12 @@ import { issueJson } from '../reports/report-issue.ts'
 import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
-const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
+/** The number of syncs, scheduled runs, issues and events that are shown. */
+const ROWS = 5
+const ALERTS_MAX = 100
+const DAY_MINUTES = 24 * 60
 
-type Status = StatusOf<ConfiguredSchedule>
+type Status = Awaited<ReturnType<typeof readStatus>>
 
 export function defineStatus(command: Command, terminal: Terminal): void {
   command.action(async () => terminal.show(await findStatus(terminal)))
@@ -42,12 +63,38 @@ async function findStatus(terminal: Terminal): Promise<Result> {
   await using store = await openDataToRead(config)
   const database = nameOf(storePlaceOf(config))
   const now = new Date()
-  const status = await readStatus(installationOf(config, store), ROWS, now, {
-    findViolations: () => findBroken(store, now),
-  })
+  const status = await readStatus(config, store, now)
   const isSyncing = (await findSyncUnderWay(store.db, now)) !== null
   terminal.end(STATUS_ENDINGS[status.health.status])
   return { data: statusJson(database, status), text: textOf(terminal, database, status, isSyncing) }
+}
+
+async function readStatus(config: Config, store: Store, now: Date) {
+  const installation = installationOf(config, store)
+  const { schedules, events } = installation
+  const { db } = store
+  return {
+    health: await readHealth(installation, now, { findViolations: () => findBroken(store, now) }),
+    leads: await countLeads(db),
+    quarantinedRecords: await countQuarantinedRecords(db),
+    dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
+    lastFailure: await findLastFailure(db),
+    alerts: await listAlerts(db, 'open', ALERTS_MAX),
+    runs: await listRuns(db, ROWS),
+    schedules: await readScheduleStates(db, schedules, now),
+    scheduledRuns: await listScheduledRuns(db, ROWS),
+    deliveries: await countDeliveries(db),
+    serversAway: await listMailOutages(db),
+    issues: await listIssues(db, null, ROWS),
+    /** The running workers; null for an SQLite file, on which only one daemon runs. */
+    workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
+    /** Null if the upstream has no webhooks, or if this installation does not listen for them. */
+    events: events && {
+      last: await listEvents(db, ROWS),
+      recent: await countEvents(db, minutesBefore(now, DAY_MINUTES)),
+      waiting: await countWaitingEvents(db),
+    },
+  }
 }
 
 /** Looks for data that breaks a rule of the store. Returns null if there is no database yet. */
