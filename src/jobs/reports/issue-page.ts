@@ -12,8 +12,7 @@ import { hasWordsIn } from '../../report/words/catalogue.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { createLocaleContext } from '../../report/words/locale-context.ts'
 import type { Db } from '../../store/db/store.ts'
-import type { IssueMessage } from '../../store/outbox/kept-messages.ts'
-import { listIssueMessages } from '../../store/outbox/kept-messages.ts'
+import { type Delivery, listDeliveries } from '../../store/outbox/delivery.ts'
 import { listMailOutages, nextTry } from '../../store/outbox/send-limits.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 import { findLastMailedEnd, readIssue } from '../../store/reports/issue.ts'
@@ -29,7 +28,7 @@ export interface KeptIssue {
   readonly issue: Issue
   readonly line: ListedIssue
   /** During an outage, the next attempt is not earlier than the next attempt to reach the server. */
-  readonly messages: readonly IssueMessage[]
+  readonly messages: readonly Delivery[]
   /** By address in lower case. */
   readonly choices: ReadonlyMap<string, Preference>
   readonly older: IssueName | null
@@ -45,7 +44,7 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
   const [line] = issue === undefined ? [] : await listIssuesOf(db, [id])
   if (issue === undefined || line === undefined) return null
   const outages = await listMailOutages(db)
-  const messages = await listIssueMessages(db, id)
+  const messages = await listDeliveries(db, id)
   const choices = await listPreferences(db, issue.report)
   const lastEnd = await findLastMailedEnd(db, issue.report, now.toISOString())
   return {

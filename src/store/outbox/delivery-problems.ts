@@ -2,45 +2,50 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Instant, Period } from '../../domain/model.ts'
-import { listOf } from '../db/rows.ts'
+import { modelsIn } from '../db/model.ts'
 import type { Db } from '../db/store.ts'
 import type { Delivery, DeliveryRowState } from './delivery.ts'
 
-export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'deferredAt' | 'sender'> {
+export interface ListedDelivery extends Delivery {
   /** The name of the report; null for an alert. */
   readonly report: string | null
   readonly period: Period | null
 }
 
+/** The messages to list; an absent property leaves none out. */
 interface DeliveryQuestion {
-  /** Null for all messages, including alerts. */
-  readonly report: string | null
-  /** Only messages queued at or after this time are listed; null for all. */
-  readonly since: Instant | null
-  readonly states: readonly DeliveryRowState[] | null
-  readonly recipient: string | null
+  readonly report?: string
+  readonly period?: Pick<Period, 'from' | 'to'>
+  /** Only messages queued at or after this time are listed. */
+  readonly since?: Instant
+  readonly states?: readonly DeliveryRowState[]
+  readonly recipient?: string
 }
 
-type Row = Omit<ListedDelivery, 'period'> & { [K in keyof Period]: Period[K] | null }
-
+/** Lists messages, the newest first. */
 export async function findDeliveries(
   db: Db,
-  { report, since, states, recipient }: DeliveryQuestion,
+  { report, period, since, states, recipient }: DeliveryQuestion,
   limit: number,
 ): Promise<ListedDelivery[]> {
-  const conditions = [
-    ...(report === null ? [] : [sql<boolean>`report = ${report}`]),
-    ...(since === null ? [] : [sql<boolean>`queued_at >= ${since}`]),
-    ...(states === null ? [] : [sql<boolean>`state IN ${listOf(states)}`]),
-    ...(recipient === null ? [] : [sql<boolean>`lower(recipient) = lower(${recipient})`]),
-  ]
-  const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
-  const { rows } = await sql<Row>`
-    SELECT message_id AS "messageId", report, period_from AS "from", period_to AS "to", time_zone AS "timeZone",
-      recipient, revision, state, attempts, unconfirmed_count AS "unconfirmedCount", queued_at AS "queuedAt", state_at AS "stateAt",
-      next_attempt_at AS "nextAttemptAt", reply_code AS "replyCode", response
-    FROM delivery LEFT JOIN report_issue ON report_issue.id = issue_id ${where}
-    ORDER BY queued_at DESC, report NULLS FIRST, recipient, revision DESC LIMIT ${limit}`.execute(db)
+  let query = modelsIn(db)
+    .selectFrom('delivery')
+    .leftJoin('report_issue', 'report_issue.id', 'delivery.issueId')
+  if (report !== undefined) query = query.where('report', '=', report)
+  if (period !== undefined)
+    query = query.where('periodFrom', '=', period.from).where('periodTo', '=', period.to)
+  if (since !== undefined) query = query.where('queuedAt', '>=', since)
+  if (states !== undefined) query = query.where('state', 'in', states)
+  if (recipient !== undefined) query = query.where(sql`lower(recipient)`, '=', sql`lower(${recipient})`)
+  const rows = await query
+    .selectAll('delivery')
+    .select(['report', 'periodFrom as from', 'periodTo as to', 'timeZone'])
+    .orderBy('queuedAt', 'desc')
+    .orderBy('report', (order) => order.asc().nullsFirst())
+    .orderBy('recipient')
+    .orderBy('revision', 'desc')
+    .limit(limit)
+    .execute()
   return rows.map(({ from, to, timeZone, ...message }) => ({
     ...message,
     period: from === null || to === null || timeZone === null ? null : { from, to, timeZone },
@@ -129,32 +134,6 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
     sql`state_at`,
     sql<boolean>`message.state = 'unconfirmed' AND message.state_at >= ${since} AND message.next_attempt_at IS NULL`,
   )
-}
-
-interface UnconfirmedMessage {
-  readonly messageId: string
-  readonly recipient: string
-  /** Null for an alert. */
-  readonly report: string | null
-  /** Null for an alert. */
-  readonly issueId: string | null
-  readonly stateAt: Instant
-  /** The time of the next attempt; null if a person has to resolve the message. */
-  readonly nextAttemptAt: Instant | null
-}
-
-/** Lists the messages that became unconfirmed since an instant, one by one. The latest comes first. */
-export async function listUnconfirmedMessages(
-  db: Db,
-  since: Instant,
-  limit: number,
-): Promise<UnconfirmedMessage[]> {
-  const { rows } = await sql<UnconfirmedMessage>`
-    SELECT message_id AS "messageId", recipient, report, issue_id AS "issueId", state_at AS "stateAt",
-      next_attempt_at AS "nextAttemptAt"
-    FROM delivery LEFT JOIN report_issue ON report_issue.id = issue_id
-    WHERE state = 'unconfirmed' AND state_at >= ${since} ORDER BY state_at DESC LIMIT ${limit}`.execute(db)
-  return rows
 }
 
 /** Lists unsent messages that were deferred first before an instant, or refused at any time. */

@@ -63,9 +63,14 @@ export function defineOutbox(command: Command, terminal: Terminal): void {
 }
 
 async function listMessages(terminal: Terminal, options: Options): Promise<Result> {
-  const { report = null, since = null, state, recipient = null, limit } = options
+  const { report, since, state, recipient, limit } = options
   await using store = await openDataToRead(await terminal.dataConfig())
-  const question = { report, since, recipient, states: state === undefined ? null : STATES[state] }
+  const question = {
+    ...(report !== undefined && { report }),
+    ...(since !== undefined && { since }),
+    ...(recipient !== undefined && { recipient }),
+    ...(state !== undefined && { states: STATES[state] }),
+  }
   const deliveries = await findDeliveries(store.db, question, limit)
   const outages = await listMailOutages(store.db)
   const refusing = await listRefusing(store.db, REFUSED_IN_ROW)
@@ -195,10 +200,9 @@ async function resolveMessages(
   }
   await using store = await openDataIfThere(await terminal.config())
   const question = {
-    report: report ?? null,
-    since: null,
-    recipient: recipient ?? null,
     states: OUTCOMES[outcome],
+    ...(report !== undefined && { report }),
+    ...(recipient !== undefined && { recipient }),
   }
   const found = (await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)).filter(
     (one) =>

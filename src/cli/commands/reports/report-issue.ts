@@ -10,7 +10,8 @@ import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { findPeriod } from '../../../jobs/reports/make-issue.ts'
-import { listKeptMessages } from '../../../store/outbox/kept-messages.ts'
+import type { Delivery } from '../../../store/outbox/delivery.ts'
+import { findDeliveries } from '../../../store/outbox/delivery-problems.ts'
 import { readMessage } from '../../../store/outbox/stored-message.ts'
 import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
 import { addExamples, instant, wholeNumber } from '../../command.ts'
@@ -95,6 +96,10 @@ function filterJson(variant: string) {
   return variant === '' ? null : inSnakeCase(JSON.parse(variant))
 }
 
+function messageJson({ messageId, recipient, state, stateAt, response }: Delivery) {
+  return { message_id: messageId, recipient, state, state_at: stateAt, response }
+}
+
 /** @throws LeadsheetError report_unknown, report_not_kept */
 async function findIssue(terminal: Terminal, name: string, options: ShowOptions): Promise<Result> {
   const { at, for: recipient = null, output = null } = options
@@ -107,12 +112,12 @@ async function findIssue(terminal: Terminal, name: string, options: ShowOptions)
   // the report are used.
   const audience = recipients.find(({ address }) => address === recipient) ?? report
   const period = await findPeriod(store, report, at === undefined ? new Date() : new Date(at), audience)
-  const messages = await listKeptMessages(store.db, name, period)
+  const messages = await findDeliveries(store.db, { report: name, period }, Number.MAX_SAFE_INTEGER)
   const head = { report: name, period: periodJson(period) }
   if (recipient === null && output === null) {
     if (messages.length === 0) throw notKept(name, period)
     return {
-      data: { ...head, messages: messages.map(inSnakeCase) },
+      data: { ...head, messages: messages.map(messageJson) },
       text: [
         table(messages, [
           { title: 'RECIPIENT', value: (message) => message.recipient },

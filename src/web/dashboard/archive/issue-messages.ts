@@ -3,8 +3,7 @@ import { CALLED } from '../../../errors.ts'
 import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
 import { preferenceText } from '../../../jobs/reports/preferences.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
-import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
-import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
+import type { Delivery, DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import { count, type Tag } from '../../server/format.ts'
 import { button, resendButton } from '../actions/buttons.ts'
 import { issueHref } from './list.ts'
@@ -24,15 +23,13 @@ const TAGS: Readonly<Record<DeliveryRowState, Tag>> = {
 // The order of the list by kind of state, so that messages that need attention come first.
 const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']
 
-const languages = new Intl.DisplayNames('en', { type: 'language' })
-
 /** `shown` is the Message-ID on the page. With `isAll`, the list has no limit. */
 export function composeMessages(
   { issue, messages, choices, isLast }: KeptIssue,
   shown: string | null,
   isAll: boolean,
 ) {
-  const urgencyOf = ({ state }: IssueMessage) => URGENCY.indexOf(TAGS[state].kind)
+  const urgencyOf = ({ state }: Delivery) => URGENCY.indexOf(TAGS[state].kind)
   const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
   const others = ordered.length - rows.length
@@ -55,8 +52,8 @@ export function composeMessages(
         : { text: `Show the other ${count(others)}`, href: `${issueHref(issue.id)}?messages=all#messages` },
   }
 
-  function rowOf(message: IssueMessage) {
-    const { messageId, recipient, response, lang, attempts, stateAt, nextAttemptAt } = message
+  function rowOf(message: Delivery) {
+    const { messageId, recipient, response, attempts, stateAt, nextAttemptAt } = message
     const choice = choices.get(recipient.toLowerCase())
     const isOut = choice !== undefined && choice.state !== 'active'
     const about = `${issue.report} for ${recipient}`
@@ -67,14 +64,10 @@ export function composeMessages(
       tag: tagOf(message),
       since: stateAt,
       next: nextAttemptAt,
-      language: lang === null ? null : (languages.of(lang) ?? lang),
       attempts,
       response: response === null ? null : oneLine(response, RESPONSE_LENGTH),
       isShown: messageId === shown,
-      links:
-        lang === null
-          ? null
-          : { show: showHref(issue.id, messageId), eml: `${messageHref(issue.id, messageId)}.eml` },
+      links: { show: showHref(issue.id, messageId), eml: `${messageHref(issue.id, messageId)}.eml` },
       buttons: isLastOfThem
         ? [
             ...(isLast && !isOut ? [resendButton(issue.report, recipient)] : []),
@@ -88,7 +81,7 @@ export function composeMessages(
 }
 
 /** `again` means that the message was sent anew; `perhaps twice` that an earlier try may have arrived. */
-export function tagOf({ state, revision, unconfirmedCount, replyCode }: IssueMessage): Tag {
+export function tagOf({ state, revision, unconfirmedCount, replyCode }: Delivery): Tag {
   const { kind, text } = TAGS[state]
   const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null
   return { kind, text: `${text}${revision === 0 ? '' : ' again'}${isPerhapsTwice ? ', perhaps twice' : ''}` }

@@ -15,8 +15,7 @@ import {
 import type { DkimKey } from '../../../mail/message.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/page.ts'
-import { listDeliveries } from '../../../store/outbox/delivery.ts'
-import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
+import { type Delivery, listDeliveries } from '../../../store/outbox/delivery.ts'
 import { findMessage } from '../../../store/outbox/stored-message.ts'
 import type { Issue } from '../../../store/reports/issue.ts'
 import { readIssue } from '../../../store/reports/issue.ts'
@@ -65,7 +64,7 @@ function unknown(what: 'issue' | 'message'): LeadsheetError {
 }
 
 /** Returns the first by default; null without messages, or if the issue as it was made is wanted. */
-function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage | null {
+function chooseMessage({ messages }: KeptIssue, wanted: unknown): Delivery | null {
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
   const found = messages.find(({ messageId }) => messageName(messageId) === wanted)
@@ -80,7 +79,7 @@ const LINE_PX = 34
 
 interface MailChoice {
   /** The chosen message; null for the issue as it was made, without a recipient. */
-  readonly message: IssueMessage | null
+  readonly message: Delivery | null
   /** The content of the message; null if it is no longer kept, or no message was chosen. */
   readonly content: Message | null
   readonly isText: boolean

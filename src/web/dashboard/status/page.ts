@@ -9,11 +9,7 @@ import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Alert } from '../../../store/alerts/alert.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
 import type { Db } from '../../../store/db/store.ts'
-import {
-  countWaiting,
-  listRefused,
-  listUnconfirmedMessages,
-} from '../../../store/outbox/delivery-problems.ts'
+import { countWaiting, findDeliveries, listRefused } from '../../../store/outbox/delivery-problems.ts'
 import { listMailOutages } from '../../../store/outbox/send-limits.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
 import type { Clock } from '../../server/format.ts'
@@ -154,7 +150,8 @@ async function readMessages(db: Db, now: Date) {
   const weekAgo = new Date(now.getTime() - WEEK_MS).toISOString()
   const { messages, since } = await countWaiting(db)
   const issues = await listIssues(db, null, ISSUES)
-  const unconfirmed = await listUnconfirmedMessages(db, weekAgo, UNCONFIRMED_SHOWN_MAX)
+  const question = { states: ['unconfirmed'], since: weekAgo } as const
+  const unconfirmed = await findDeliveries(db, question, UNCONFIRMED_SHOWN_MAX)
   return {
     issues: issues.map(issueLine),
     waiting: since === null ? null : { messages, since },
