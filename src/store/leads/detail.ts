@@ -1,13 +1,13 @@
 /**
  * Stores details of leads and lists those to read next. A lead without a row in `detail_queue` is waiting.
  */
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Activity, Instant, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
 import type { Rows } from '../db/rows.ts'
-import { insertRows, listOf, numbersIn } from '../db/rows.ts'
+import { insertRows, numbersIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
+import { releaseQuarantinedRecords, saveQuarantinedRecords } from './quarantined-record.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
 const FIRST_PAUSE_MS = 10 * 60_000
@@ -152,26 +152,16 @@ export async function saveActivity(
     key: ['lead_id', 'id'],
     update: ['at', 'type', 'agent_id', 'summary', 'from_status', 'to_status'],
   })
-  const quarantined = read.flatMap(({ leadId, quarantined }) =>
-    quarantined.map(({ reason, raw }) => ({
-      resource: 'activity',
-      raw_sha256: createHash('sha256').update(raw).digest('hex'),
-      record_id: leadId,
-      reason,
-      raw,
-      is_whole: 1,
-      first_seen_at: seen.at,
-      last_seen_at: seen.at,
-    })),
+  const unreadable = read.filter(({ quarantined }) => quarantined.length > 0)
+  const readable = read.filter(({ quarantined }) => quarantined.length === 0)
+  await releaseQuarantinedRecords(
+    trx,
+    'activity',
+    readable.map(({ leadId }) => leadId),
   )
-  await trx
-    .deleteFrom('quarantined_record')
-    .where('resource', '=', 'activity')
-    .where('record_id', 'in', listOf(read.map(({ leadId }) => leadId)))
-    .where('raw_sha256', 'not in', listOf(quarantined.map((row) => row.raw_sha256)))
-    .execute()
-  await insertRows(trx, 'quarantined_record', quarantined, {
-    key: ['resource', 'raw_sha256'],
-    update: ['reason', 'last_seen_at'],
-  })
+  await saveQuarantinedRecords(
+    trx,
+    unreadable.flatMap(({ quarantined }) => quarantined),
+    seen.at,
+  )
 }

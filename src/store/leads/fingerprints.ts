@@ -20,12 +20,13 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   const end = last[0]?.no ?? 0
   const known = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
-    // Joins all fingerprints into one text. Returning each fingerprint in its own row would take as much time
-    // as looking up a lead.
+    // Joins all fingerprints into one text, because a row for each would take as much time as looking up a lead.
     const { rows } = await sql<{ text: string | null }>`
-      SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint
+      SELECT string_agg(lead_no || ' ' || fingerprint, ';') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
-    addAll(known, rows[0]?.text ?? '')
+    for (const [, no, high = '', low = ''] of (rows[0]?.text ?? '').matchAll(/(\d+) (.{8})(.{8})/g)) {
+      known.set(Number(no), Number.parseInt(high, 16), Number.parseInt(low, 16))
+    }
     await new Promise(setImmediate)
   }
   return known
@@ -48,29 +49,6 @@ export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): 
   if (leadNos.length === 0) return
   await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', numbersOf(leadNos)).execute()
 }
-
-/** The text has for each lead its number, a space, and its fingerprint as 16 hex digits. */
-function addAll(known: NumberIndex, text: string): void {
-  for (let at = 0; at < text.length; ) {
-    let no = 0
-    for (; text.charCodeAt(at) !== SPACE; at++) no = no * 10 + text.charCodeAt(at) - ZERO
-    known.set(no, halfAt(text, at + 1), halfAt(text, at + 9))
-    at += 17
-  }
-}
-
-function halfAt(text: string, at: number): number {
-  let half = 0
-  for (let digit = at; digit < at + 8; digit++) {
-    const code = text.charCodeAt(digit)
-    half = (half << 4) | (code < A ? code - ZERO : code - A + 10)
-  }
-  return half >>> 0
-}
-
-const SPACE = 0x20
-const ZERO = 0x30
-const A = 0x61
 
 function hex(half: number): string {
   return half.toString(16).padStart(8, '0')

@@ -5,8 +5,6 @@ import type { Instant, QuarantinedRecord } from '../../domain/model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-const RESOURCES: readonly QuarantinedRecord['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
-
 /** A record with an id replaces its earlier state. Equal records are saved once. */
 export async function saveQuarantinedRecords(
   trx: Trx,
@@ -23,14 +21,10 @@ export async function saveQuarantinedRecords(
     first_seen_at: at,
     last_seen_at: at,
   }))
-  for (const row of rows) {
-    if (row.record_id === null) continue
-    await trx
-      .deleteFrom('quarantined_record')
-      .where('resource', '=', row.resource)
-      .where('record_id', '=', row.record_id)
-      .where('raw_sha256', '<>', row.raw_sha256)
-      .execute()
+  for (const [resource, some] of Map.groupBy(rows, (row) => row.resource)) {
+    const ids = some.flatMap((row) => row.record_id ?? [])
+    const hashes = some.map((row) => row.raw_sha256)
+    await releaseQuarantinedRecords(trx, resource, ids, hashes)
   }
   await insertRows(trx, 'quarantined_record', rows, {
     key: ['resource', 'raw_sha256'],
@@ -38,16 +32,19 @@ export async function saveQuarantinedRecords(
   })
 }
 
-/** Deletes the quarantined records with these ids, because the records could now be mapped. */
+/** Deletes the quarantined records with these ids, but not those with the hashes in `kept`. */
 export async function releaseQuarantinedRecords(
   trx: Trx,
   resource: QuarantinedRecord['resource'],
   ids: readonly string[],
+  kept: readonly string[] = [],
 ): Promise<void> {
+  if (ids.length === 0) return
   await trx
     .deleteFrom('quarantined_record')
     .where('resource', '=', resource)
     .where('record_id', 'in', listOf(ids))
+    .where('raw_sha256', 'not in', listOf(kept))
     .execute()
 }
 
@@ -69,22 +66,14 @@ interface QuarantinedRecordLine {
 }
 
 export async function listLastQuarantined(db: Db, limit: number): Promise<QuarantinedRecordLine[]> {
-  const lists = await Promise.all(
-    RESOURCES.map((resource) =>
-      db
-        .selectFrom('quarantined_record')
-        .where('resource', '=', resource)
-        .select(['resource', 'record_id as recordId', 'reason'])
-        .select(['first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt'])
-        .orderBy('last_seen_at', 'desc')
-        .limit(limit)
-        .execute(),
-    ),
-  )
-  return lists
-    .flat()
-    .sort((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1))
-    .slice(0, limit)
+  return db
+    .selectFrom('quarantined_record')
+    .select(['resource', 'record_id as recordId', 'reason'])
+    .select(['first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt'])
+    .orderBy('last_seen_at', 'desc')
+    .orderBy('resource')
+    .limit(limit)
+    .execute()
 }
 
 /** `reason` is that of the last quarantined record of the kind. */
@@ -92,25 +81,11 @@ export async function countQuarantinedSince(
   db: Db,
   since: Instant,
 ): Promise<{ resource: QuarantinedRecord['resource']; records: number; reason: string }[]> {
-  const counts = await db
-    .selectFrom('quarantined_record')
-    .where('resource', 'in', RESOURCES)
-    .where('last_seen_at', '>=', since)
-    .select((eb) => ['resource', eb.fn.countAll<number>().as('records')])
-    .groupBy('resource')
-    .execute()
-  return Promise.all(
-    counts.map(async ({ resource, records }) => {
-      const { reason } = await db
-        .selectFrom('quarantined_record')
-        .where('resource', '=', resource)
-        .select('reason')
-        .orderBy('last_seen_at', 'desc')
-        .limit(1)
-        .executeTakeFirstOrThrow()
-      return { resource, records, reason }
-    }),
-  )
+  const { rows } = await sql<{ resource: QuarantinedRecord['resource']; records: number; reason: string }>`
+    SELECT resource, count(*) AS records, (SELECT reason FROM quarantined_record AS last
+      WHERE last.resource = each.resource ORDER BY last_seen_at DESC LIMIT 1) AS reason
+    FROM quarantined_record AS each WHERE last_seen_at >= ${since} GROUP BY resource`.execute(db)
+  return rows
 }
 
 export async function hasQuarantinedLeads(db: Db): Promise<boolean> {
