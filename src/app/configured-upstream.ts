@@ -5,7 +5,7 @@ import { readSecret } from '../config/merge.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import type { ProfileData } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'
+import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../jobs/sync/sync-context.ts'
 import type { Log } from '../log.ts'
@@ -107,11 +107,8 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
   }
 }
 
-/* Collects the known secrets of webhooks, so that logs and errors can hide them. */
-
-/** Each call also finds secrets that another process has stored since the last call. */
-export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {
+/** The known secrets of webhooks, so that logs and errors hide them, also those that another process stores later. */
+export function webhookSecretsOf({ dataDir, events }: Config): () => readonly string[] {
   // An unreadable file is ignored here, because the code that needs its content reports the error.
-  const watched = watchState(registrationFile(dataDir), () => undefined)
-  return () => [...eventSecrets(events.secret), ...secretsIn(watched())]
+  return watchSecrets(registrationFile(dataDir), eventSecrets(events.secret), () => undefined)
 }

@@ -131,7 +131,9 @@ function receivers(
   if (webhook.verify.scheme === 'none')
     deps.log.warn('webhooks are not verified: whoever knows their address can have leads read anew')
   const file = registrationFile(config.dataDir)
-  const secrets = watchSecrets(file, eventSecrets(config.events.secret), deps)
+  const secrets = watchSecrets(file, eventSecrets(config.events.secret), ({ message }) =>
+    deps.log.error(message),
+  )
   const { publicUrl } = config.web
   return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, ...deps })]
 }

@@ -43,7 +43,7 @@ function eventWayOf(config: Config, profile: Profile | null): EventSource | null
   if (profile?.webhook === undefined || config.web.listen === null) return null
   const file = registrationFile(config.dataDir)
   return {
-    readRegistration: () => readRegistration(file),
+    readRegistration: async () => readRegistration(file),
     isByHand: config.events.secret !== null,
     canRegister: hasEndpoint(profile, 'webhooks'),
   }

@@ -15,8 +15,7 @@ import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-we
 import { isWorldReadable } from '../config/settings-file.ts'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { isSameUrl } from '../jobs/events/register-webhook.ts'
-import type { Registration } from '../jobs/events/webhook-registration.ts'
-import { readState, registrationFile } from '../jobs/events/webhook-registration.ts'
+import { type Registration, readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
 import type { Log } from '../log.ts'
 import type { DkimKey } from '../mail/message.ts'
 import { dnsRecordOf } from '../mail/message.ts'
@@ -223,7 +222,7 @@ export async function* checkWebhook(
   if (existsSync(file) && isWorldReadable(file))
     yield warn(WHAT, `every user of this machine can read ${file}`, `chmod 600 it, then ${REGISTER}`)
   const registered = await attempt(WHAT, REGISTER, async () => {
-    const { registration } = readState(file)
+    const registration = readRegistration(file)
     if (registration === null) return ok(WHAT, 'none is registered')
     return checkAddress(config, registration) ?? (await checkAtUpstream(registration, openSource, signal))
   })

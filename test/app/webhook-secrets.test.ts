@@ -2,7 +2,11 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openTerminal } from '../../src/cli/terminal/terminal.ts'
-import { type Registration, registrationFile, saveState } from '../../src/jobs/events/webhook-registration.ts'
+import {
+  type Registration,
+  registrationFile,
+  saveRegistration,
+} from '../../src/jobs/events/webhook-registration.ts'
 import { folderWith } from '../support/folder.ts'
 
 const REGISTERED: Registration = {
@@ -10,8 +14,6 @@ const REGISTERED: Registration = {
   url: 'https://reports.example.com/webhooks/leads',
   events: ['lead.created'],
   secret: 'canary-first',
-  oldSecret: null,
-  oldSecretUntil: null,
   registeredAt: '2026-11-20T09:00:00.000Z',
 }
 
@@ -21,12 +23,12 @@ it('are taken out of what is logged and shown from the moment at which they are 
   const terminal = openTerminal(() => ({ color: false, config }), new AbortController().signal)
   const { dataDir } = await terminal.config()
   const keep = (registration: Registration | null) =>
-    saveState(registrationFile(dataDir), { registration, pending: null, replaced: null })
+    saveRegistration(registrationFile(dataDir), registration)
   const text = 'canary-first, canary-second'
   expect(terminal.redact(text)).toBe(text)
   await keep(REGISTERED)
   expect(terminal.redact(text)).toBe('[redacted], canary-second')
-  await keep({ ...REGISTERED, secret: 'canary-second', oldSecret: null })
+  await keep({ ...REGISTERED, secret: 'canary-second' })
   expect(terminal.redact(text)).toBe('[redacted], [redacted]')
   await keep(null)
   expect(terminal.redact(text)).toBe('[redacted], [redacted]')

@@ -5,25 +5,19 @@ import { describe, expect, it } from 'vitest'
 import { checkWebhook, webhookWarnings } from '../../src/cli/installation-checks.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { LeadsheetError } from '../../src/errors.ts'
-import { type RegistrationState, saveState } from '../../src/jobs/events/webhook-registration.ts'
+import { type Registration, saveRegistration } from '../../src/jobs/events/webhook-registration.ts'
 import { openSource } from '../../src/upstream/source.ts'
 import type { WireWebhook } from '../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../support/folder.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const URL = 'https://reports.example.com/webhooks/leads'
-const REGISTERED: RegistrationState = {
-  registration: {
-    id: 'wh_1',
-    url: URL,
-    events: ['lead.created'],
-    secret: 'whsec_c2VjcmV0',
-    oldSecret: null,
-    oldSecretUntil: null,
-    registeredAt: '2026-11-20T09:00:00.000Z',
-  },
-  pending: null,
-  replaced: null,
+const REGISTERED: Registration = {
+  id: 'wh_1',
+  url: URL,
+  events: ['lead.created'],
+  secret: 'whsec_c2VjcmV0',
+  registeredAt: '2026-11-20T09:00:00.000Z',
 }
 const ACTIVE: WireWebhook = {
   id: 'wh_1',
@@ -40,7 +34,7 @@ const PUBLIC = 'web: { public_url: "https://reports.example.com", token: "012345
 
 interface Situation {
   readonly settings?: string
-  readonly state?: RegistrationState
+  readonly state?: Registration
   /** The webhooks that the upstream lists, or the error of its answer. */
   readonly listed?: readonly WireWebhook[] | LeadsheetError
 }
@@ -49,7 +43,7 @@ interface Situation {
 async function examine({ settings = PUBLIC, state, listed = [ACTIVE] }: Situation): Promise<string[]> {
   const cwd = folderWith({ 'leadsheet.yaml': settings })
   const config = loadConfig({ cwd, env: {} })
-  if (state !== undefined) await saveState(join(config.dataDir, 'webhook.json'), state)
+  if (state !== undefined) await saveRegistration(join(config.dataDir, 'webhook.json'), state)
   const open = async () => {
     const source = openSource({ baseUrl: 'http://127.0.0.1:1', apiKey: '', maxWaitMs: 0, log: SILENT })
     const list = async () => {

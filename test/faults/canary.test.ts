@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { RegistrationState } from '../../src/jobs/events/webhook-registration.ts'
+import type { Registration } from '../../src/jobs/events/webhook-registration.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, runScript, startLeadsheet } from '../support/leadsheet.ts'
 import {
@@ -62,23 +62,17 @@ reports: [{ name: daily, schedule: "0 7 * * *" }]
 `
 
 /** The stored state of the webhook. */
-const REGISTERED: RegistrationState = {
-  registration: {
-    id: 'wh_1',
-    url: 'https://reports.example.com/webhooks/leads',
-    events: ['lead.created'],
-    secret: registered,
-    oldSecret: null,
-    oldSecretUntil: null,
-    registeredAt: '2026-11-20T09:00:00.000Z',
-  },
-  pending: null,
-  replaced: null,
+const REGISTERED: Registration = {
+  id: 'wh_1',
+  url: 'https://reports.example.com/webhooks/leads',
+  events: ['lead.created'],
+  secret: registered,
+  registeredAt: '2026-11-20T09:00:00.000Z',
 }
 
 const WELL = [
   ...['sync --json', 'report send daily', 'config check --json', `sync --api-key=${key}`],
-  ...['export lead -o data/lead.csv', 'db backup data/backup.db'],
+  ...['snapshot', 'db backup data/backup.db'],
 ]
 const ILL = [
   ...[
@@ -150,7 +144,7 @@ describe('no secret is anywhere', () => {
     expect([...found, ...canariesBelow(join(cwd, 'data'))]).toEqual([kept])
     // This proves that the folder has files to search.
     expect(filesBelow(join(cwd, 'data'))).toEqual(
-      expect.arrayContaining(['leadsheet.db', 'snapshot.db', 'backup.db', 'lead.csv']),
+      expect.arrayContaining(['leadsheet.db', 'snapshot.db', 'backup.db']),
     )
     expect(readFileSync(join(cwd, 'data/leadsheet.db')).includes('[redacted]')).toBe(true)
   })

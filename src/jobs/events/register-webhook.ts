@@ -1,23 +1,12 @@
 /**
- * Registers the webhook of this installation at the upstream. Each step is saved to a file before the next
- * step begins. If the process is killed, the next command repeats the unfinished request with the same key.
- * The secret of a new webhook is saved before the old webhook is removed.
+ * Registers the webhook of this installation at the upstream. The secret of a new webhook is saved before the
+ * old webhook is removed.
  */
 import { randomUUID } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Source } from '../../upstream/source.ts'
-import type {
-  WebhookOrder,
-  WireWebhook,
-  WireWebhookWithSecret,
-} from '../../upstream/webhooks/registered-webhooks.ts'
-import {
-  type PendingRequest,
-  type Registration,
-  type RegistrationState,
-  readState,
-  saveState,
-} from './webhook-registration.ts'
+import type { WebhookOrder } from '../../upstream/webhooks/registered-webhooks.ts'
+import { type Registration, readRegistration, saveRegistration } from './webhook-registration.ts'
 
 export interface OwnWebhook {
   readonly source: Pick<Source, 'webhooks'>
@@ -28,36 +17,38 @@ export interface OwnWebhook {
 export interface SelfRegistration {
   readonly registration: Registration
   readonly outcome: 'registered' | 'replaced' | 'already'
-  /** A replaced webhook that the upstream offers no way to remove. */
+  /** A replaced webhook that could not be removed. */
   readonly leftOver: string | null
 }
 
-/** The time for which messages signed with the old secret are accepted. */
-const BOTH_SECRETS_MS = 24 * 60 * 60_000
-
 /**
- * Registers a webhook for the URL and the events, unless such a webhook is already active. The new webhook is
- * registered before the old one is removed.
+ * Registers a webhook for the URL and the events, unless such a webhook is already active.
  * @throws LeadsheetError api_*, webhook_unreadable, data_unwritable
  */
 export async function registerSelf(
   own: OwnWebhook & Pick<WebhookOrder, 'url' | 'events'>,
   signal: AbortSignal,
 ): Promise<SelfRegistration> {
-  const { url, events } = own
-  const { state, leftOver, isFinished } = await recover(own, signal)
-  const before = state.registration
-  if (before !== null && isSame(before, own)) {
-    if (isFinished) return { registration: before, outcome: 'registered', leftOver }
-    if (await isActive(own, before, signal)) return { registration: before, outcome: 'already', leftOver }
-  }
-  const pending = { key: randomUUID(), at: own.now().toISOString(), url, events }
-  const done = await removeReplaced(own, await request(own, state, pending, signal), signal)
-  const registration = requireOwn(done.state)
-  return {
-    registration,
-    outcome: before === null ? 'registered' : 'replaced',
-    leftOver: done.leftOver ?? leftOver,
+  const { source, file, now, url, events } = own
+  const before = readRegistration(file)
+  if (before !== null && isSame(before, own) && (await isActive(own, before, signal)))
+    return { registration: before, outcome: 'already', leftOver: null }
+  const { id, secret } = await source.webhooks.register({ url, events }, randomUUID(), signal)
+  const registration = { id, url, events, secret, registeredAt: now().toISOString() }
+  await saveRegistration(file, registration)
+  if (before === null) return { registration, outcome: 'registered', leftOver: null }
+  // If the upstream allows only one webhook per URL, it returns the existing webhook again.
+  const isLeft = before.id !== id && !(await isRemoved(own, before.id, signal))
+  return { registration, outcome: 'replaced', leftOver: isLeft ? before.id : null }
+}
+
+async function isRemoved({ source }: OwnWebhook, id: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await source.webhooks.remove(id, signal)
+    return true
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    return false
   }
 }
 
@@ -65,127 +56,34 @@ export async function registerSelf(
  * Removes the webhook.
  * @returns the id of the webhook, and whether the upstream removed the webhook, did not know it, or offers no
  *   way to remove it
- * @throws LeadsheetError the errors of {@link registerSelf}, and usage_invalid if nothing is registered
+ * @throws LeadsheetError api_*, webhook_unreadable, data_unwritable, usage_invalid if nothing is registered
  */
 export async function removeSelf(
-  own: OwnWebhook,
+  { source, file }: OwnWebhook,
   signal: AbortSignal,
 ): Promise<{ readonly id: string; readonly outcome: 'removed' | 'not_found' | 'left' }> {
-  const { state } = await recover(own, signal)
-  const { id } = requireOwn(state)
-  const outcome = await remove(own, id, signal)
-  await saveState(own.file, { registration: null, pending: null, replaced: null })
-  return { id, outcome }
+  const { id } = requireOwn(file)
+  const removed = await source.webhooks.remove(id, signal).catch(nullIfUnoffered)
+  await saveRegistration(file, null)
+  return { id, outcome: removed === null ? 'left' : removed ? 'removed' : 'not_found' }
 }
 
 /**
  * Returns the registration.
- * @throws LeadsheetError usage_invalid if nothing is registered
+ * @throws LeadsheetError webhook_unreadable, usage_invalid if nothing is registered
  */
-export function requireOwn({ registration }: RegistrationState): Registration {
+export function requireOwn(file: string): Registration {
+  const registration = readRegistration(file)
   if (registration !== null) return registration
   throw new LeadsheetError('usage_invalid', 'no webhook is registered for this installation', {
     hint: `${shellCommand('webhooks register --self')} registers one; ${shellCommand('webhooks list')} shows others, to be named by their ID.`,
   })
 }
 
-/** Finishes the request that was in progress when a process was killed. */
-async function recover(own: OwnWebhook, signal: AbortSignal) {
-  const state = readState(own.file)
-  const { pending } = state
-  let done = state
-  let isFinished = false
-  if (pending !== null) {
-    try {
-      done = await finish(own, state, pending, signal)
-      isFinished = true
-    } catch (thrown) {
-      // A request that the upstream refused is not repeated.
-      if (!isRefusal(thrown)) throw thrown
-      done = { ...state, pending: null }
-    }
-  }
-  return { ...(await removeReplaced(own, done, signal)), isFinished }
-}
-
-async function request(
-  own: OwnWebhook,
-  before: RegistrationState,
-  pending: PendingRequest,
-  signal: AbortSignal,
-): Promise<RegistrationState> {
-  const state = { ...before, pending }
-  await saveState(own.file, state)
-  return finish(own, state, pending, signal)
-}
-
-async function finish(
-  own: OwnWebhook,
-  state: RegistrationState,
-  pending: PendingRequest,
-  signal: AbortSignal,
-): Promise<RegistrationState> {
-  try {
-    const webhook = await own.source.webhooks.register(
-      { url: pending.url, events: pending.events },
-      pending.key,
-      signal,
-    )
-    const done = stateWith(webhook, state, pending, own.now())
-    await saveState(own.file, done)
-    return done
-  } catch (thrown) {
-    if (isRefusal(thrown)) await saveState(own.file, { ...state, pending: null })
-    throw thrown
-  }
-}
-
-function stateWith(
-  { id, secret }: WireWebhookWithSecret,
-  { registration: before }: RegistrationState,
-  pending: PendingRequest,
-  now: Date,
-): RegistrationState {
-  const registration = {
-    id,
-    url: pending.url,
-    events: pending.events,
-    registeredAt: now.toISOString(),
-    secret,
-    oldSecret: before?.secret ?? null,
-    oldSecretUntil: before && new Date(now.getTime() + BOTH_SECRETS_MS).toISOString(),
-  }
-  // If the upstream allows only one webhook per URL, it returns the existing webhook again. Then there is no
-  // other webhook to remove.
-  return { registration, pending: null, replaced: before === null || before.id === id ? null : before.id }
-}
-
-async function removeReplaced(own: OwnWebhook, state: RegistrationState, signal: AbortSignal) {
-  if (state.replaced === null) return { state, leftOver: null }
-  const outcome = await remove(own, state.replaced, signal)
-  const done = { ...state, replaced: null }
-  await saveState(own.file, done)
-  return { state: done, leftOver: outcome === 'left' ? state.replaced : null }
-}
-
-async function remove({ source }: OwnWebhook, id: string, signal: AbortSignal) {
-  try {
-    return (await source.webhooks.remove(id, signal)) ? 'removed' : 'not_found'
-  } catch (thrown) {
-    if (!isUnoffered(thrown)) throw thrown
-    return 'left'
-  }
-}
-
 /** If the upstream cannot list webhooks, the registration in the file counts as active. */
 async function isActive({ source }: OwnWebhook, own: Registration, signal: AbortSignal): Promise<boolean> {
-  let webhooks: readonly WireWebhook[]
-  try {
-    webhooks = await source.webhooks.list(signal)
-  } catch (thrown) {
-    if (!isUnoffered(thrown)) throw thrown
-    return true
-  }
+  const webhooks = await source.webhooks.list(signal).catch(nullIfUnoffered)
+  if (webhooks === null) return true
   return webhooks.some(
     ({ id, url, status }) => id === own.id && isSameUrl(url, own.url) && status === 'active',
   )
@@ -199,11 +97,7 @@ export function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href
 }
 
-function isUnoffered(thrown: unknown): boolean {
-  return thrown instanceof LeadsheetError && thrown.code === 'api_not_found'
-}
-
-/** After any failure but a refusal it is unknown whether the upstream carried out the request. */
-function isRefusal(thrown: unknown): boolean {
-  return isUnoffered(thrown) || (thrown instanceof LeadsheetError && thrown.code === 'api_rejected')
+function nullIfUnoffered(thrown: unknown): null {
+  if (thrown instanceof LeadsheetError && thrown.code === 'api_not_found') return null
+  throw thrown
 }

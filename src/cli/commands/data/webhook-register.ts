@@ -17,7 +17,7 @@ import { EVENT_TYPES, webhookCreateSchema } from '../../../contract/webhook.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { OwnWebhook, SelfRegistration } from '../../../jobs/events/register-webhook.ts'
 import { registerSelf, requireOwn } from '../../../jobs/events/register-webhook.ts'
-import { readState, registrationFile } from '../../../jobs/events/webhook-registration.ts'
+import { readRegistration, registrationFile } from '../../../jobs/events/webhook-registration.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../../../upstream/webhooks/registered-webhooks.ts'
 import { WEBHOOK_PATH } from '../../../web/webhooks.ts'
@@ -182,7 +182,7 @@ function notesOf(config: Config, { outcome, leftOver }: SelfRegistration): strin
     replaced: 'Registered anew, in the place of the one before.',
     already: 'Registered already, and active.',
   }
-  const unneeded = `${leftOver} is not needed any more; the upstream offers no way to remove it from here.`
+  const unneeded = `${leftOver} is not needed any more, and could not be removed; try ${shellCommand(`webhooks remove ${leftOver} --yes`)}.`
   return leftOver === null ? [words[outcome]] : [words[outcome], unneeded]
 }
 
@@ -234,13 +234,13 @@ function requireReceiverUrl(config: Config): string {
  */
 export function webhookIdOf({ dataDir, events }: Config, id: string | undefined): string {
   if (id !== undefined) return id
-  const state = readState(registrationFile(dataDir))
-  if (state.registration === null && events.secret !== null) {
+  const file = registrationFile(dataDir)
+  if (readRegistration(file) === null && events.secret !== null) {
     throw new LeadsheetError('usage_invalid', 'the webhook of this installation was registered by hand', {
       hint: `${shellCommand('webhooks list')} shows it where the upstream tells, to be named by its ID; else its own interface does.`,
     })
   }
-  return requireOwn(state).id
+  return requireOwn(file).id
 }
 
 /** Returns true if a daemon works on this store, on this machine or another. */

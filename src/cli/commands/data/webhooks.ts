@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { removeSelf } from '../../../jobs/events/register-webhook.ts'
-import { readState, registrationFile } from '../../../jobs/events/webhook-registration.ts'
+import { readRegistration, registrationFile } from '../../../jobs/events/webhook-registration.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant, table } from '../../terminal/table.ts'
@@ -36,7 +36,7 @@ export function defineWebhooks(command: Command, terminal: Terminal): void {
 
 async function listWebhooks(terminal: Terminal, source: Source): Promise<Result> {
   const config = await terminal.config()
-  const own = readState(registrationFile(config.dataDir)).registration
+  const own = readRegistration(registrationFile(config.dataDir))
   const webhooks = await source.webhooks.list(terminal.signal)
   const isUnknown = own !== null && !webhooks.some(({ id }) => id === own.id)
   const again = shellCommand('webhooks register --self')
@@ -74,7 +74,7 @@ async function removeWebhook(
 ): Promise<Result> {
   const config = await terminal.config()
   const id = webhookIdOf(config, named)
-  const isOwn = readState(registrationFile(config.dataDir)).registration?.id === id
+  const isOwn = readRegistration(registrationFile(config.dataDir))?.id === id
   const question = isOwn
     ? `${id} is ours: without it changes come with each sync alone.`
     : `${id} will be told of nothing any more.`
