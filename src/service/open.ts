@@ -89,7 +89,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       simulation,
       now: simulatedNow,
       realNow: now,
-      webhooks: { ping: sender.ping, checkAddress: guard.check },
+      webhooks: { ping: sender.ping, refusalOf: guard.refusalOf },
     }
     const limiter = createRateLimiter(rateLimitPerMinute, now)
     const app = createServer({

@@ -1,6 +1,6 @@
 /** Checks the key, scope and rate limit of a request. The database has only a digest of a key. */
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyScope, ServiceDatabase } from '../store/database.ts'
 import { ProblemError } from './endpoint.ts'
@@ -83,10 +83,7 @@ export function createRateLimiter(perMinute: number, now: () => number) {
   }
 }
 
-const KEY_PATTERN = /^lsk_[A-Za-z0-9_-]{32}$/
-const PREFIX_LENGTH = 'lsk_'.length + 8
-
-/** Only its digest and its first characters are stored; the returned key cannot be read again. */
+/** Only its digest is stored; the returned key cannot be read again. */
 export async function createApiKey(
   db: ServiceDatabase,
   given: { readonly name: string; readonly scope: KeyScope },
@@ -99,8 +96,7 @@ export async function createApiKey(
       id: `key_${randomBytes(6).toString('hex')}`,
       name: given.name,
       scope: given.scope,
-      prefix: key.slice(0, PREFIX_LENGTH),
-      sha256: digest(key).toString('hex'),
+      sha256: digest(key),
       created_at: now,
     })
     .execute()
@@ -112,16 +108,9 @@ async function findApiKey(
   db: ServiceDatabase,
   key: string,
 ): Promise<{ readonly id: string; readonly scope: KeyScope } | undefined> {
-  if (!KEY_PATTERN.test(key)) return undefined
-  const candidates = await db
-    .selectFrom('api_key')
-    .select(['id', 'scope', 'sha256'])
-    .where('prefix', '=', key.slice(0, PREFIX_LENGTH))
-    .execute()
-  const shown = digest(key)
-  return candidates.find((candidate) => timingSafeEqual(Buffer.from(candidate.sha256, 'hex'), shown))
+  return db.selectFrom('api_key').select(['id', 'scope']).where('sha256', '=', digest(key)).executeTakeFirst()
 }
 
-function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+function digest(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
 }

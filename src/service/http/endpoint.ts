@@ -26,7 +26,7 @@ interface WebhookContext {
   /** Sends a test message immediately. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
   /** @returns the reason why not, as a clause without a full stop; null if messages can be sent */
-  checkAddress(url: string): Promise<string | null>
+  refusalOf(url: URL): string | null
 }
 
 /** A request to an endpoint, after its input was checked. */
@@ -49,8 +49,6 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly answer?: z.ZodType<Answer>
   /** `answerTo` then runs in one transaction and must wait for nothing but the database. */
   readonly actsOnce?: true
-  /** Runs before the transaction and may wait for the network. Throws ProblemError if the call is refused. */
-  check?(context: Context, call: Call<Query, Body>): Promise<void>
   answerTo(context: Context, call: Call<Query, Body>): Promise<Answer>
 }
 
@@ -135,9 +133,9 @@ export function problemOf(code: ProblemCode, detail: string, errors?: FieldError
  * @param what the name of the input for the error text, such as `query`
  */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return result.data
-  const errors = result.error.issues.flatMap((issue) => fieldErrors(schema, value, issue))
+  const errors = result.error.issues.flatMap(fieldErrors)
   const first = errors[0]
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   const place = first === undefined || first.path === '' ? '' : ` ${first.path}:`
@@ -146,50 +144,13 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string
   })
 }
 
-function fieldErrors(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): FieldErrors {
-  if (issue.code !== 'unrecognized_keys')
-    return [{ path: pathOf(value, issue.path), message: explain(value, issue) }]
-  const keys = acceptedKeys(schemaAt(schema, issue.path))
-  const accepted = keys.length === 0 ? 'none is accepted' : `accepted are ${keys.join(', ')}`
-  return issue.keys.map((key) => ({
-    path: [...issue.path, key].join('.'),
-    message: `there is no such name here; ${accepted}`,
-  }))
-}
-
-/** A query parameter that was given only once has no index: `status`, not `status.0`. */
-function pathOf(value: unknown, path: readonly PropertyKey[]): string {
-  const isLoneItem = path.at(-1) === 0 && typeof valueAt(value, path.slice(0, -1)) === 'string'
-  return (isLoneItem ? path.slice(0, -1) : path).join('.')
-}
-
-function explain(value: unknown, issue: z.core.$ZodIssue): string {
-  const given = JSON.stringify(valueAt(value, issue.path))?.slice(0, 80)
-  const message = issue.message.replace('received undefined', 'it is missing')
-  return given === undefined ? message : `${message}; got ${given}`
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, key) => {
-    if (typeof at === 'object' && at !== null) return (at as Record<PropertyKey, unknown>)[key]
-    return key === 0 ? at : undefined
-  }, value)
-}
-
-function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined {
-  return path.reduce<z.core.$ZodType | undefined>((at, key) => {
-    const bare = at && unwrapped(at)
-    return bare instanceof z.ZodObject ? bare.shape[String(key)] : undefined
-  }, schema)
-}
-
-function acceptedKeys(schema: z.core.$ZodType | undefined): readonly string[] {
-  const bare = schema && unwrapped(schema)
-  return bare instanceof z.ZodObject ? Object.keys(bare.shape) : []
-}
-
-function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
-    ? unwrapped(schema.unwrap())
-    : schema
+function fieldErrors(issue: z.core.$ZodIssue): FieldErrors {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      path: [...issue.path, key].join('.'),
+      message: 'there is no such name here',
+    }))
+  const given = JSON.stringify(issue.input)?.slice(0, 80)
+  const message = given === undefined ? issue.message : `${issue.message}; got ${given}`
+  return [{ path: issue.path.join('.'), message }]
 }

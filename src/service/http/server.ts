@@ -102,7 +102,6 @@ async function answer(
     return endpoint.answer?.parse(given)
   }
   const idempotencyKey = endpoint.actsOnce && parseIdempotencyKey(request.headers[IDEMPOTENCY_HEADER])
-  await endpoint.check?.(context, call)
   reply.code(endpoint.status)
   if (endpoint.actsOnce !== true) return answerFrom(context.db)
   const { path } = endpoint

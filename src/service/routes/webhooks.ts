@@ -29,14 +29,12 @@ export const registerWebhookEndpoint = endpoint({
   status: 201,
   answer: webhookWithSecretSchema,
   actsOnce: true,
-  check: async ({ webhooks }, { body }) => {
-    const why = await webhooks.checkAddress(body.url)
-    if (why === null) return
-    throw new ProblemError('invalid_request', `The body is wrong: url: ${why}.`, {
-      errors: [{ path: 'url', message: why }],
-    })
-  },
-  answerTo: async ({ db, now }, { body }) => {
+  answerTo: async ({ db, now, webhooks }, { body }) => {
+    const why = webhooks.refusalOf(new URL(body.url))
+    if (why !== null)
+      throw new ProblemError('invalid_request', `The body is wrong: url: ${why}.`, {
+        errors: [{ path: 'url', message: why }],
+      })
     if ((await listWebhooks(db)).length >= MAX_WEBHOOKS) {
       throw new ProblemError(
         'too_many_webhooks',

@@ -30,34 +30,6 @@ export interface LeadPosition {
   readonly id: string
 }
 
-const LIST_COLUMNS = [
-  'id',
-  'pipeline_id',
-  'status',
-  'company_name',
-  'company_domain',
-  'industry',
-  'subindustry',
-  'employees',
-  'city',
-  'country',
-  'region',
-  'one_liner',
-  'contact_name',
-  'contact_title',
-  'contact_email',
-  'score',
-  'value_amount',
-  'value_currency',
-  'source',
-  'agent_id',
-  'tags',
-  'created_at',
-  'updated_at',
-  'status_changed_at',
-] as const satisfies readonly (keyof LeadRow)[]
-type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
-
 /** Keyset paging: leads that are added or deleted before the position do not shift the page. */
 export function listLeads(
   db: ServiceDatabase,
@@ -65,11 +37,11 @@ export function listLeads(
   order: LeadOrder,
   after: LeadPosition | null,
   limit: number,
-): Promise<ListedLead[]> {
+): Promise<LeadRow[]> {
   const direction = order.descending ? 'desc' : 'asc'
   let query = db
     .selectFrom('lead')
-    .select(LIST_COLUMNS)
+    .selectAll()
     .where((eb) => matches(eb, filters))
   if (after !== null) query = query.where(comesAfter(order, after))
   if (order.key !== 'id') query = query.orderBy(sortExpression(order.key), direction)
@@ -85,7 +57,7 @@ export async function countLeads(db: ServiceDatabase, filters: LeadFilters): Pro
   return row.leads
 }
 
-export function positionOf(lead: ListedLead, order: LeadOrder): LeadPosition {
+export function positionOf(lead: LeadRow, order: LeadOrder): LeadPosition {
   return { value: order.key === 'id' ? 0 : (lead[order.key] ?? -1), id: lead.id }
 }
 
@@ -105,7 +77,7 @@ export async function findLead(db: ServiceDatabase, id: string): Promise<WireLea
   }
 }
 
-export function toWireLead(row: ListedLead): WireLead {
+export function toWireLead(row: LeadRow): WireLead {
   return {
     id: row.id,
     pipeline_id: row.pipeline_id,

@@ -17,7 +17,6 @@ export const TABLES = [
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
     scope TEXT NOT NULL CHECK (scope IN ('read', 'write')),
-    prefix TEXT NOT NULL, -- the first characters of the key: enough to find it, but not to use it
     sha256 TEXT NOT NULL UNIQUE,
     created_at INTEGER NOT NULL
   ) STRICT`,
@@ -161,7 +160,6 @@ export const TABLES = [
 ] as const
 
 export const INDEXES = [
-  'CREATE INDEX api_key_prefix ON api_key (prefix)',
   // The sort orders of the list. The id at the end orders leads with equal values.
   'CREATE INDEX lead_created ON lead (created_at, id)',
   'CREATE INDEX lead_updated ON lead (updated_at, id)',

@@ -117,25 +117,10 @@ async function upsertLeads(db: ServiceDatabase, leads: readonly LeadRow[]): Prom
       .insertInto('lead')
       .values(batch)
       .onConflict((conflict) =>
-        conflict.column('id').doUpdateSet(({ ref }) => ({
-          status: ref('excluded.status'),
-          contact_name: ref('excluded.contact_name'),
-          contact_title: ref('excluded.contact_title'),
-          contact_email: ref('excluded.contact_email'),
-          score: ref('excluded.score'),
-          value_amount: ref('excluded.value_amount'),
-          value_currency: ref('excluded.value_currency'),
-          agent_id: ref('excluded.agent_id'),
-          enrichment: ref('excluded.enrichment'),
-          search_text: ref('excluded.search_text'),
-          updated_at: ref('excluded.updated_at'),
-          status_changed_at: ref('excluded.status_changed_at'),
-          next_step: ref('excluded.next_step'),
-          next_at: ref('excluded.next_at'),
-          next_agent_id: ref('excluded.next_agent_id'),
-          next_task_at: ref('excluded.next_task_at'),
-          step_count: ref('excluded.step_count'),
-        })),
+        conflict.column('id').doUpdateSet((eb) => {
+          const columns = Object.keys(batch[0] ?? {}) as (keyof LeadRow)[]
+          return Object.fromEntries(columns.map((name) => [name, eb.ref(`excluded.${name}`)]))
+        }),
       )
       .execute()
   }

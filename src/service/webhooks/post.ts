@@ -97,8 +97,6 @@ function messageOf(id: string, type: (WireEvent | WirePing)['type'], at: number,
   return { id: `msg_${randomBytes(12).toString('hex')}`, type, body: JSON.stringify(body) }
 }
 
-/** A name that takes longer is checked only when a message is sent. */
-const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
 const PORTS = ['', '80', '443']
 
@@ -132,8 +130,6 @@ const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 interface AddressGuard {
   /** Returns a reason as a clause, or null. A host name is not resolved. */
   refusalOf(url: URL): string | null
-  /** Also resolves the host name. A name that has no address yet is accepted. */
-  check(url: string): Promise<string | null>
   /** Resolves host names for connections. Fails with AddressRefused if an address is not allowed. */
   readonly lookup: LookupFunction
 }
@@ -145,7 +141,7 @@ interface AddressGuardOptions {
   readonly resolve?: LookupFunction | undefined
 }
 
-/** Checks addresses again at each connection, because a host name may have got other addresses. */
+/** Checks addresses at each connection, because a host name may have got other addresses. */
 export function createAddressGuard({ toLoopback, resolve = dns.lookup }: AddressGuardOptions): AddressGuard {
   const isOpen = (address: string, mustBeLocal: boolean): boolean => {
     const isLocal = isIn(LOOPBACK, address)
@@ -186,18 +182,6 @@ export function createAddressGuard({ toLoopback, resolve = dns.lookup }: Address
   return {
     refusalOf,
     lookup,
-    check: async (text) => {
-      const url = new URL(text)
-      const refusal = refusalOf(url)
-      if (refusal !== null || isIP(hostOf(url)) !== 0) return refusal
-      return await new Promise((settle) => {
-        const timer = setTimeout(() => settle(null), LOOKUP_MS)
-        lookup(hostOf(url), { all: true }, (error) => {
-          clearTimeout(timer)
-          settle(error instanceof AddressRefused ? error.message : null)
-        })
-      })
-    },
   }
 }
 
