@@ -1,9 +1,11 @@
 /** Lists the stored issues without their text, with the states of their messages. */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
+import { modelsIn } from '../db/model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
+import type { DeliveryRowState } from '../outbox/delivery.ts'
 
 export interface ListedIssue {
   readonly id: string
@@ -33,21 +35,64 @@ export interface MessageCounts {
   readonly withdrawn: number
 }
 
-const STATES = ['sent', 'failed', 'unconfirmed', 'withdrawn'] as const satisfies (keyof MessageCounts)[]
-
-type CountColumns<Kind extends string> = Record<`${Kind}_${keyof MessageCounts}`, number>
-type Row = Omit<ListedIssue, 'period' | 'messages' | 'copies'> &
-  Period &
-  CountColumns<'first'> &
-  CountColumns<'copy'>
-
 /** Lists the issues, newest first; `report` is null for all reports. */
-export function listIssues(db: Db, report: string | null, limit: number): Promise<ListedIssue[]> {
-  return list(db, report === null ? sql<boolean>`true` : sql<boolean>`report = ${report}`, limit)
+export async function listIssues(db: Db, report: string | null, limit: number): Promise<ListedIssue[]> {
+  const all = issues(db).limit(limit)
+  return withCounts(db, await (report === null ? all : all.where('report', '=', report)).execute())
 }
 
-export function listIssuesOf(db: Db, ids: readonly string[]): Promise<ListedIssue[]> {
-  return list(db, sql<boolean>`id IN ${listOf(ids)}`, ids.length)
+export async function listIssuesOf(db: Db, ids: readonly string[]): Promise<ListedIssue[]> {
+  return withCounts(db, await issues(db).where('id', 'in', listOf(ids)).execute())
+}
+
+function issues(db: Db) {
+  return modelsIn(db)
+    .selectFrom('report_issue')
+    .select(['id', 'report', 'kind', 'variant', 'subject', 'renderedAt', 'programVersion', 'notSent'])
+    .select(['periodFrom as from', 'periodTo as to', 'timeZone'])
+    .orderBy('periodTo', 'desc')
+    .orderBy('renderedAt', 'desc')
+    .orderBy('report')
+    .orderBy('variant')
+}
+
+async function withCounts(
+  db: Db,
+  listed: readonly (Omit<ListedIssue, 'kind' | 'period' | 'messages' | 'copies'> &
+    Period & { kind: string })[],
+): Promise<ListedIssue[]> {
+  const { rows } = await sql<{
+    issue_id: string
+    is_copy: number
+    state: DeliveryRowState
+    messages: number
+  }>`
+    SELECT issue_id, iif(revision > 0, 1, 0) AS is_copy, state, count(*) AS messages FROM delivery
+    WHERE issue_id IN ${listOf(listed.map(({ id }) => id))} AND (revision = 0 OR NOT EXISTS (
+      SELECT 1 FROM delivery AS later WHERE later.issue_id = delivery.issue_id
+        AND later.recipient = delivery.recipient AND later.revision > delivery.revision))
+    GROUP BY 1, 2, 3`.execute(db)
+  return listed.map(({ from, to, timeZone, kind, ...issue }) => {
+    const own = rows.filter((row) => row.issue_id === issue.id)
+    return {
+      ...issue,
+      kind: kind as PeriodKind,
+      period: { from, to, timeZone },
+      messages: countsOf(own.filter((row) => row.is_copy === 0)),
+      copies: countsOf(own.filter((row) => row.is_copy === 1)),
+    }
+  })
+}
+
+function countsOf(rows: readonly { state: DeliveryRowState; messages: number }[]): MessageCounts {
+  const of = (state: DeliveryRowState) => rows.find((row) => row.state === state)?.messages ?? 0
+  return {
+    total: rows.reduce((sum, { messages }) => sum + messages, 0),
+    sent: of('sent'),
+    failed: of('failed'),
+    unconfirmed: of('unconfirmed'),
+    withdrawn: of('withdrawn'),
+  }
 }
 
 export interface IssueName {
@@ -78,57 +123,6 @@ export async function findNeighbours(
 
 function nameOf({ id, ...period }: Period & { readonly id: string }): IssueName {
   return { id, period }
-}
-
-async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Promise<ListedIssue[]> {
-  const { rows } = await sql<Row>`
-    WITH listed AS MATERIALIZED (
-      SELECT id, report, kind, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
-        rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent"
-      FROM report_issue WHERE ${condition}
-      ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit})
-    SELECT * FROM listed JOIN (
-      SELECT listed.id AS counted, ${countColumns('first', sql`revision = 0`)}, ${countColumns('copy', sql`revision > 0`)}
-      FROM listed LEFT JOIN delivery ON issue_id = listed.id AND (revision = 0 OR NOT EXISTS (
-        SELECT 1 FROM delivery AS later WHERE later.issue_id = listed.id AND later.recipient = delivery.recipient
-          AND later.revision > delivery.revision))
-      GROUP BY listed.id) AS message_count ON counted = listed.id
-    ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
-  return rows.map((row) => ({
-    id: row.id,
-    report: row.report,
-    kind: row.kind,
-    variant: row.variant,
-    subject: row.subject,
-    renderedAt: row.renderedAt,
-    programVersion: row.programVersion,
-    notSent: row.notSent,
-    period: { from: row.from, to: row.to, timeZone: row.timeZone },
-    messages: {
-      total: row.first_total,
-      sent: row.first_sent,
-      failed: row.first_failed,
-      unconfirmed: row.first_unconfirmed,
-      withdrawn: row.first_withdrawn,
-    },
-    copies: {
-      total: row.copy_total,
-      sent: row.copy_sent,
-      failed: row.copy_failed,
-      unconfirmed: row.copy_unconfirmed,
-      withdrawn: row.copy_withdrawn,
-    },
-  }))
-}
-
-/** Counts the messages that satisfy `condition`, in columns such as `first_total` and `first_sent`. */
-function countColumns(kind: 'first' | 'copy', condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  const total = sql`count(*) FILTER (WHERE ${condition}) AS ${sql.ref(`${kind}_total`)}`
-  const states = STATES.map(
-    (state) =>
-      sql`count(*) FILTER (WHERE ${condition} AND state = ${sql.lit(state)}) AS ${sql.ref(`${kind}_${state}`)}`,
-  )
-  return sql.join([total, ...states])
 }
 
 export async function countIssues(db: Db): Promise<number> {
