@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { shellCommand } from '../errors.ts'
 import { upperFirst } from '../report/words/clean-text.ts'
-import { readServerState } from '../store/db/postgres.ts'
+import { readServerFacts } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
 import { findClockSet } from '../store/schedule/uptime.ts'
@@ -140,7 +140,7 @@ async function findFaults({ lastFault, now }: Facts): Promise<Finding[] | null> 
 }
 
 async function findServerUnwritable(db: Db): Promise<Finding[]> {
-  const { isStandby, isReadOnly, connections } = await readServerState(db)
+  const { isStandby, isReadOnly, connections: used, connectionsMax: most } = await readServerFacts(db)
   if (isStandby) {
     return plain(
       'the PostgreSQL server follows another one, and takes no writes',
@@ -153,7 +153,6 @@ async function findServerUnwritable(db: Db): Promise<Finding[]> {
       'name another user in database_url (LEADSHEET_DATABASE_URL), or set default_transaction_read_only off',
     )
   }
-  const { used, most } = connections
   if (most - used >= CONNECTIONS_LEAST) return []
   return plain(
     `${most - used} of the ${most} connections of PostgreSQL are left`,

@@ -160,9 +160,9 @@ const UTF8 = 'UTF8'
 /** Checks a PostgreSQL server: its version, encoding and clock. */
 export async function* checkPostgres(db: Db): AsyncGenerator<CheckResult> {
   const askedAtMs = Date.now()
-  const { version, major, encoding, now } = await readServerFacts(db)
+  const { version, major, encoding, nowMs } = await readServerFacts(db)
   // The server read its clock about half-way between the request and the answer.
-  const aheadMs = (askedAtMs + Date.now()) / 2 - now.getTime()
+  const aheadMs = (askedAtMs + Date.now()) / 2 - nowMs
   const found = `PostgreSQL ${version}, ${encoding}`
   if (encoding !== UTF8)
     yield fail('server', found, `make a database WITH ENCODING '${UTF8}', and name that in database_url`)

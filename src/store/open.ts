@@ -51,38 +51,35 @@ export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
 export async function openStoreToRead(place: StorePlace): Promise<Store> {
   return retryWhileBusy(async () => {
     const db = place.kind === 'sqlite' ? openReader(place.file) : openPostgres(place, 'read')
-    const close = (): Promise<void> => db.destroy()
-    try {
+    const write = (): Promise<never> => Promise.reject(new TypeError('the store was opened to read'))
+    return storeOf(db, place, { write, writeSoon: write }, async () => {
       if (place.kind === 'sqlite') await refuseOlder(db, place.file)
       else await (await import('./postgres/migrate-postgres.ts')).requireReadable(db, place)
-      const installationId = (await readInstallation(db)) ?? ''
-      const write = (): Promise<never> => Promise.reject(new TypeError('the store was opened to read'))
-      return { db, place, installationId, write, writeSoon: write, close, [Symbol.asyncDispose]: close }
-    } catch (thrown) {
-      await close()
-      throw thrown
-    }
+      return (await readInstallation(db)) ?? ''
+    })
   })
 }
 
 async function openOnce(place: StorePlace, now: Date, missing: Missing): Promise<Store> {
   const db = await openDatabase(place, missing)
+  const write: Store['write'] = (work) => db.transaction().execute(work)
+  const writeSoon: Store['writeSoon'] = (work) => writeUnflushed(db, work)
+  return storeOf(db, place, { write, writeSoon }, () => write((trx) => readOrCreateInstallation(trx, now)))
+}
+
+/** Closes the database if `identify`, which returns the id of the installation, fails. */
+async function storeOf(
+  db: Db,
+  place: StorePlace,
+  writing: Pick<Store, 'write' | 'writeSoon'>,
+  identify: () => Promise<string>,
+): Promise<Store> {
+  const close = (): Promise<void> => db.destroy()
   try {
-    const write = <T>(work: (trx: Trx) => Promise<T>): Promise<T> => db.transaction().execute(work)
-    const installationId = await write((trx) => readOrCreateInstallation(trx, now))
-    const close = (): Promise<void> => db.destroy()
-    const writeSoon: Store['writeSoon'] = (work) => writeUnflushed(db, work)
-    return {
-      db,
-      place,
-      installationId,
-      write,
-      writeSoon,
-      close,
-      [Symbol.asyncDispose]: close,
-    }
+    const installationId = await identify()
+    return { db, place, installationId, ...writing, close, [Symbol.asyncDispose]: close }
   } catch (thrown) {
-    await db.destroy()
+    await close()
     throw thrown
   }
 }

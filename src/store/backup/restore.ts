@@ -14,7 +14,7 @@ import type { Store, Trx } from '../db/store.ts'
 import { openStore } from '../open.ts'
 import { UNCONFIRMED_MAX } from '../outbox/delivery.ts'
 import { takePreferences } from '../reports/preference.ts'
-import { findHolder } from '../schedule/lease.ts'
+import { listHeldLeases } from '../schedule/lease.ts'
 import { fileSystemFailure, flush, readBackup } from './backup.ts'
 import type { BackupContent } from './backup-check.ts'
 
@@ -166,7 +166,7 @@ async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
   try {
     const db = openSqlite(file)
     try {
-      const holder = await findHolder(db, now)
+      const [holder] = await listHeldLeases(db, now)
       if (holder === undefined) return false
       throw new LeadsheetError(
         'job_busy',

@@ -15,7 +15,7 @@ import { isPostgres } from '../db/postgres.ts'
 import { insertCopies } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { openDatabase, retryWhileBusy } from '../open.ts'
-import { findHolder } from '../schedule/lease.ts'
+import { listHeldLeases } from '../schedule/lease.ts'
 import { type CopiedTable, countRows, listCopiedTables, readChunks } from './copied-tables.ts'
 
 /** A daemon counts as running if its last heartbeat is not older than this. */
@@ -62,7 +62,7 @@ export async function copyStore(source: Store, to: StorePlace, copying: Copying)
 
 /** Refuses a source in use, because the daemon would go on with it, and mail everything a second time. */
 async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<void> {
-  const holder = (await findHolder(db, now)) ?? (await findDaemon(db, now))
+  const holder = (await listHeldLeases(db, now))[0] ?? (await findDaemon(db, now))
   if (holder === undefined) return
   throw new LeadsheetError(
     'job_busy',

@@ -32,17 +32,11 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
 ])
 
-/** The keys are `f_type`. Files on the last two are lost when the machine or container ends. */
-const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
-  [0x0000ef53, 'ext4'],
-  [0x58465342, 'XFS'],
-  [0x9123683e, 'Btrfs'],
-  [0x2fc12fc1, 'ZFS'],
-  [0xf2f52010, 'F2FS'],
+/** The keys are `f_type`. Files there are lost when the machine or container ends. */
+const PASSING_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs'],
   [0x794c7630, 'overlay'],
 ])
-const PASSING: readonly string[] = ['tmpfs', 'overlay']
 
 /** Other users may open files whose names they know, such as the snapshot, but not list the folder. */
 export const DATA_MODE = 0o711
@@ -77,15 +71,14 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true
 }
 
-/** `isLasting` says whether files outlive the machine or container. */
-export async function readFileSystem(
-  folder: string,
-): Promise<{ readonly name: string; readonly isLasting: boolean; readonly isNetwork: boolean }> {
-  // Makes the number unsigned, because `type` is signed on systems with 32-bit words.
-  const type = (await statfs(folder)).type >>> 0
-  const network = NETWORK_FILE_SYSTEMS.get(type)
-  const name = network ?? LOCAL_FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`
-  return { name, isLasting: !PASSING.includes(name), isNetwork: network !== undefined }
+/** Returns the name of a file system whose files are lost when the machine or container ends; null for others. */
+export async function findPassingFileSystem(folder: string): Promise<string | null> {
+  return PASSING_FILE_SYSTEMS.get(unsigned(await statfs(folder))) ?? null
+}
+
+/** On systems with 32-bit words, `type` is signed. */
+function unsigned({ type }: Pick<StatsFs, 'type'>): number {
+  return type >>> 0
 }
 
 /**
@@ -97,8 +90,8 @@ export async function refuseNetworkFileSystem(folder: string): Promise<void> {
   if (fault !== null) throw fault
 }
 
-export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
-  const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)
+export function networkFault(folder: string, found: Pick<StatsFs, 'type'>): LeadsheetError | null {
+  const name = NETWORK_FILE_SYSTEMS.get(unsigned(found))
   if (name === undefined) return null
   return new LeadsheetError(
     'data_network',

@@ -139,55 +139,34 @@ export async function quickRead<T>(
   }
 }
 
-interface ServerState {
-  /** True if the server refuses writes because it follows another server. */
-  readonly isStandby: boolean
-  /** True if a setting of the server, the database or the user makes transactions read-only. */
-  readonly isReadOnly: boolean
-  readonly connections: { readonly used: number; readonly most: number }
-}
-
-export async function readServerState(db: Db): Promise<ServerState> {
-  const { rows } = await sql<{ standby: number; read_only: number; used: number; most: number }>`
-    SELECT pg_is_in_recovery() AS standby,
-      (SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_read_only') = 'on' AS read_only,
-      (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
-      CAST(current_setting('max_connections') AS bigint)
-        - CAST(current_setting('superuser_reserved_connections') AS bigint) AS most`.execute(db)
-  const { standby = 0, read_only = 0, used = 0, most = 0 } = rows[0] ?? {}
-  return { isStandby: standby === 1, isReadOnly: read_only === 1, connections: { used, most } }
-}
-
+/** The clock in milliseconds, and as booleans 0 or 1. */
 interface ServerFacts {
   readonly version: string
   readonly major: number
   readonly encoding: string
-  /** True if the user may create tables in the schema. An upgrade of leadsheet creates tables. */
-  readonly mayCreate: boolean
-  readonly now: Date
+  readonly nowMs: number
+  /** 1 if the server refuses writes because it follows another server. */
+  readonly isStandby: number
+  /** 1 if a setting of the server, the database or the user makes transactions read-only. */
+  readonly isReadOnly: number
+  readonly connections: number
+  readonly connectionsMax: number
 }
 
 export async function readServerFacts(db: Db): Promise<ServerFacts> {
-  const { rows } = await sql<{
-    version: string
-    number: string
-    encoding: string
-    may_create: number
-    now_ms: number
-  }>`
-    SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
+  const { rows } = await sql<ServerFacts>`
+    SELECT current_setting('server_version') AS version,
+      CAST(current_setting('server_version_num') AS bigint) / 10000 AS major,
       current_setting('server_encoding') AS encoding,
-      has_schema_privilege(current_schema(), 'CREATE') AS may_create,
-      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision) AS now_ms`.execute(db)
-  const row = rows[0]
-  if (row === undefined) throw new Error('a SELECT without FROM has one row')
-  return {
-    version: row.version,
-    major: Math.floor(Number(row.number) / 10_000),
-    encoding: row.encoding,
-    mayCreate: row.may_create === 1,
-    now: new Date(row.now_ms),
-  }
+      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision) AS "nowMs",
+      pg_is_in_recovery() AS "isStandby",
+      (SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_read_only') = 'on' AS "isReadOnly",
+      (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+      CAST(current_setting('max_connections') AS bigint)
+        - CAST(current_setting('superuser_reserved_connections') AS bigint) AS "connectionsMax"`.execute(db)
+  const [facts] = rows
+  if (facts === undefined) throw new Error('a SELECT without FROM has one row')
+  return facts
 }
 
 export async function readSchemaSize(db: Db): Promise<number> {

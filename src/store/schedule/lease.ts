@@ -160,14 +160,6 @@ async function insertLease(
     .execute()
 }
 
-/** Finds the holder of any valid lease; undefined if no lease is valid. */
-export async function findHolder(
-  db: Db,
-  now: Date,
-): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host'> | undefined> {
-  return (await leases(db, now).execute()).find((lease) => !isLost(db, lease))
-}
-
 /**
  * Deletes leases whose holders have ended: the lease `name`, and all leases whose names begin with `name` and
  * a colon.

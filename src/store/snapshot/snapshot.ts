@@ -239,9 +239,8 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
 }
 
 /**
- * Prepares the file for copied rows. Foreign keys are off and triggers are dropped, because both were in
- * force when the rows were first written. No journal is written to the disk, because an unfinished file is
- * useless.
+ * Prepares the file for copied rows. Foreign keys are off, because they were in force when the rows were first
+ * written. No journal is written to the disk, because an unfinished file is useless.
  * @returns the statements that create the dropped indexes again. Creating the indexes after the copy is
  * faster than keeping them up to date during the copy
  */
@@ -250,15 +249,10 @@ async function makeReady(target: Db, file: string): Promise<string[]> {
   await sql`PRAGMA foreign_keys = OFF`.execute(target)
   await sql`PRAGMA synchronous = OFF`.execute(target)
   await sql`PRAGMA journal_mode = MEMORY`.execute(target)
-  const { rows } = await sql<{ type: string; name: string; sql: string }>`
-    SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'index') AND sql IS NOT NULL`.execute(
-    target,
-  )
-  const indexes = rows.filter(({ type }) => type === 'index')
-  for (const { name } of indexes) await sql`DROP INDEX ${sql.ref(name)}`.execute(target)
-  for (const { type, name } of rows)
-    if (type === 'trigger') await sql`DROP TRIGGER ${sql.ref(name)}`.execute(target)
-  return indexes.map((index) => index.sql)
+  const { rows } = await sql<{ name: string; sql: string }>`
+    SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`.execute(target)
+  for (const { name } of rows) await sql`DROP INDEX ${sql.ref(name)}`.execute(target)
+  return rows.map((index) => index.sql)
 }
 
 async function copyTable(reading: Trx, target: Db, table: CopiedTable, signal: AbortSignal): Promise<void> {

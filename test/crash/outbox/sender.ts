@@ -13,7 +13,7 @@ import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { findHolder } from '../../../src/store/schedule/lease.ts'
+import { listHeldLeases } from '../../../src/store/schedule/lease.ts'
 
 export interface SenderJob {
   /** A file, or the URL of a store in PostgreSQL. */
@@ -56,7 +56,7 @@ async function sendAll(deps: Omit<DeliverDeps, 'now'>): Promise<void> {
     const now = (): Date => new Date(Date.now() + aheadMs)
     if (await deliverDue({ ...deps, now }, signal).catch(falseIfTakenOver)) idleMinutes = 0
     // While another process sends, that process moves the clock.
-    else if (await findHolder(store.db, now())) await sleep(PAUSE_MS)
+    else if ((await listHeldLeases(store.db, now())).length > 0) await sleep(PAUSE_MS)
     else idleMinutes++
   }
 }

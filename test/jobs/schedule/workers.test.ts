@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { listWorkers } from '../../../src/jobs/schedule/schedule-state.ts'
-import { claimLease, findHolder } from '../../../src/store/schedule/lease.ts'
+import { claimLease, listHeldLeases } from '../../../src/store/schedule/lease.ts'
 import { findLastUptime } from '../../../src/store/schedule/uptime.ts'
 import { readWorkers } from '../../../src/web/dashboard/status/daemon.ts'
 import { hasPostgres } from '../../support/postgres.ts'
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     await expect
       .poll(async () => {
         await machine.tick(at('00'))
-        return (await findHolder(machine.store.db, company.now))?.name
+        return (await listHeldLeases(machine.store.db, company.now))[0]?.name
       })
       .toMatch(/^daemon:/)
   })

@@ -22,7 +22,7 @@ import { isWorldReadable } from '../../../config/settings-file.ts'
 import { shellCommand } from '../../../errors.ts'
 import { BACKOFF } from '../../../retry.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
-import { DATA_MODE, makeFolder, readFileSystem } from '../../../store/db/file-system.ts'
+import { DATA_MODE, findPassingFileSystem, makeFolder } from '../../../store/db/file-system.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples } from '../../command.ts'
@@ -171,12 +171,12 @@ async function checkFolder(config: Config): Promise<CheckResult> {
       `stop the daemon and run \`chmod 600 ${place.file}*\``,
     )
   }
-  const { name, isLasting } = await readFileSystem(dataDir)
-  return isLasting || place.kind === 'postgres'
-    ? ok('data directory', `${dataDir}, ${name}`)
+  const passing = await findPassingFileSystem(dataDir)
+  return passing === null || place.kind === 'postgres'
+    ? ok('data directory', dataDir)
     : warn(
         'data directory',
-        `${dataDir}, ${name}: what is on it is gone with the container or the machine`,
+        `${dataDir}, ${passing}: what is on it is gone with the container or the machine`,
         'set data_dir (LEADSHEET_DATA_DIR) to a disk, or mount a volume there',
       )
 }
