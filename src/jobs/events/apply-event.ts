@@ -15,6 +15,7 @@ import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerpr
 import type { FoundLead } from '../../store/leads/lead.ts'
 import { findLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
+import { forgetOlder } from '../../store/sync/scan.ts'
 import { forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 import { isQuarantined, isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
@@ -94,17 +95,17 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
 
 /**
  * Stores the result and removes the event from the queue. Does not wait for the disk: if a power cut loses
- * this write, the event is in the queue again and is applied again. Writes nothing while events have to wait
- * for a sync.
+ * this write, the event is in the queue again and is applied again. Writes nothing while a sync runs.
  */
 async function finish(
   { store, now }: ApplyDeps,
   row: QueuedEvent,
   keep: (trx: Trx, seen: Observation) => Promise<Applied>,
 ): Promise<void> {
-  const seen = observedByEvent(now().toISOString())
+  const at = now()
+  const seen = observedByEvent(at.toISOString())
   await store.writeSoon(async (trx) => {
-    const followed = (await mayApplyEvents(trx)) ? await keep(trx, seen) : null
+    const followed = (await mayApplyEvents(trx, at)) ? await keep(trx, seen) : null
     if (followed === null) return
     const { resource, resource_id: resourceId, last_at: until } = row
     await finishEvents(trx, { resource, resourceId, until }, { at: seen.at, ...followed })
@@ -162,6 +163,7 @@ async function keepLead(
   const { no, change, isLate } = saved
   await releaseQuarantinedRecords(trx, 'lead', [lead.id])
   await forgetMissing(trx, [no])
+  if (!isLate) await forgetOlder(trx, [no])
   if (change !== 'unchanged' && !isLate) {
     if (isReadAnew(lead)) await forgetFingerprints(trx, [no])
     else await saveFingerprints(trx, [{ no, ...fingerprint }], false)
@@ -182,6 +184,7 @@ async function keepQuarantinedLead(
   await saveQuarantinedRecords(trx, [quarantined], seen.at)
   const nos = await findLeadNos(trx, quarantined.id === null ? [] : [quarantined.id])
   await forgetFingerprints(trx, [...nos.values()])
+  await forgetOlder(trx, [...nos.values()])
 }
 
 /**

@@ -84,7 +84,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   async function startSome(until: AbortSignal): Promise<void> {
     const free = deps.concurrency - inFlight.size
     const at = now()
-    if (free <= 0 || at.getTime() < restsUntilMs || !(await mayApplyEvents(store.db))) return
+    if (free <= 0 || at.getTime() < restsUntilMs || !(await mayApplyEvents(store.db, at))) return
     // Events about leads of another source wait, and the next sync says so.
     if (await isOtherAddress(store.db, deps.source.address)) return
     const { notBefore } = await readWatermark(store.db)

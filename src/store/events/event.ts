@@ -5,8 +5,10 @@
  */
 import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.ts'
+import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
+import { listHeldLeases } from '../schedule/lease.ts'
 import type { Row } from '../tables/tables.ts'
 
 export type EventOutcome = NonNullable<Row<'event'>['outcome']>
@@ -170,14 +172,14 @@ export async function listQueued(
 }
 
 /**
- * Tells whether events may be applied. They wait while a sync reads the list of leads, so that neither undoes
- * the work of the other, and until the first load of all leads, which needs an empty store.
+ * Tells whether events may be applied. They wait while a sync runs, so that neither undoes the work of the
+ * other, and until the first load of all leads has ended, which needs an empty store and drops indexes.
  */
-export async function mayApplyEvents(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ yes: number }>`SELECT NOT EXISTS (SELECT 1 FROM sync_scan)
-    AND (EXISTS (SELECT 1 FROM lead) OR EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL)) AS yes`.execute(
-    db,
-  )
+export async function mayApplyEvents(db: Db, now: Date): Promise<boolean> {
+  if (await hasDroppedIndexes(db)) return false
+  if ((await listHeldLeases(db, now)).some(({ name }) => name === 'sync')) return false
+  const { rows } = await sql<{ yes: number }>`SELECT EXISTS (SELECT 1 FROM lead)
+    OR EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL) AS yes`.execute(db)
   return rows[0]?.yes === 1
 }
 

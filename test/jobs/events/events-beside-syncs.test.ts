@@ -140,6 +140,36 @@ describe('an event that comes while the list is read', () => {
   })
 })
 
+it('an event between two runs of a scan is followed at once, and the scan that goes on does not undo it', async () => {
+  await using on = await openCopy()
+  const { upstream, copy, ids } = on
+  const [id = '', other = ''] = ids
+  const fails: Upstream['faults'][number] = (_request, response) => {
+    response.writeHead(404)
+    response.end()
+    return true
+  }
+  upstream.faults.push(() => undefined, fails, fails, fails, fails)
+  expect(await copy.sync({ ...FULL, pageSize: 5 })).toMatchObject({ outcome: 'partial' })
+  upstream.faults.length = 0
+  expect(await copy.store.db.selectFrom('sync_scan').select('pages').execute()).toEqual([{ pages: 1 }])
+
+  upstream.put(0, { status: 'won', updated_at: LATER })
+  upstream.leads.delete(other)
+  // It lies before the place at which the scan goes on.
+  const brought = upstream.put(12, { updated_at: '2025-12-31T00:00:00.000Z' })
+  const events = [eventOf(id), eventOf(other, { isDeletion: true }), eventOf(brought.id)]
+  await follow(copy, ...events)
+  const outcomes = await Promise.all(events.map((each) => outcomeOf(copy.store.db, each.id)))
+  expect(outcomes).toEqual(['updated', 'deleted', 'inserted'])
+
+  expect((await ended(copy, copy.sync({ ...FULL, pageSize: 5 }))).scan).toMatchObject({
+    scan_result: 'complete',
+  })
+  expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
+  expect(await copy.store.db.selectFrom('missing_lead').selectAll().execute()).toEqual([])
+})
+
 it('an event and the list in whole seconds do not contradict each other', async () => {
   await using on = await openCopy()
   const { upstream, copy, ids } = on
