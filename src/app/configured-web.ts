@@ -79,27 +79,26 @@ export async function openConfiguredWeb(
     token: token?.reveal() ?? null,
     isOpen: dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: token !== null }) === 'look',
   })
-  await using opening = new AsyncDisposableStack()
-  const { timeZone, dataDir } = config
   const shared = {
     store,
     log,
     now,
-    timeZone,
+    timeZone: config.timeZone,
     guard,
     hosts,
     sendErrorPage,
     pages: dashboardPages,
     canAct: guard.signIn !== null,
   }
-  const files = pathsIn(dataDir)
-  const version = readVersion()
-  const settingsFile = config.file
-  const operators = config.alerts.recipients
   const ofOperators = [
     metrics.routes,
-    actionRoutes({ ...shared, ...daemon, reports, operators }),
-    statusRoutes({ ...shared, installation, version, settingsFile, snapshotFile: files.snapshot }),
+    actionRoutes({ ...shared, ...daemon, reports, operators: config.alerts.recipients }),
+    statusRoutes({
+      ...shared,
+      installation,
+      version: readVersion(),
+      snapshotFile: pathsIn(config.dataDir).snapshot,
+    }),
     issuesRoutes(shared),
     issueRoutes(shared),
     issueFilesRoutes({ store, dkim: dkimOf(config.mail) }),
@@ -107,7 +106,7 @@ export async function openConfiguredWeb(
     recordRoutes(shared),
     annotationsRoutes(shared),
   ]
-  const server = await openWeb(
+  return openWeb(
     { ...listen, publicUrl, hosts: allowedHosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [assetRoutes(dashboardPages), preferenceRoutes(desk, pages), signInRoutes(shared)],
     { guard, parts: ofOperators },
@@ -116,9 +115,6 @@ export async function openConfiguredWeb(
       ...receivers(config, { intake: daemon.intake, onOutcome: metrics.countMessage, now, log }),
     ],
   )
-  opening.use(server)
-  const opened = opening.move()
-  return { url: server.url, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 /** Returns the routes that receive webhook events; none if the profile describes no webhooks. */

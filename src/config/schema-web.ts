@@ -57,7 +57,7 @@ export interface ListenAddress {
 }
 
 /** Parses a valid address such as `127.0.0.1:8080` or `[::]:8080`; null for `none`. */
-export function listenAddress(listen: string): ListenAddress | null {
+function listenAddress(listen: string): ListenAddress | null {
   if (listen === NONE) return null
   const { hostname, port } = new URL(`tcp://${listen}`)
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }

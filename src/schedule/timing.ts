@@ -31,7 +31,7 @@ export function parseExpression(text: string, holidays: readonly string[]): Patt
 }
 
 /** The first field of cron has only digits and characters such as `*` and `/`; that of words has letters. */
-export function isCron(text: string): boolean {
+function isCron(text: string): boolean {
   return /^[\d*?][\d*?,/-]*(\s|$)/.test(text.trim())
 }
 

@@ -260,7 +260,7 @@ const INSTALLATION_FILE = 'installation'
  * Returns the settings that the demo writes, so that other commands can be tried on its data.
  * @param folder the path as shown to people
  */
-export function settingsOf(folder: string, isInPostgres: boolean): string {
+function settingsOf(folder: string, isInPostgres: boolean): string {
   return `# What the demo has made: ${shellCommand(`report preview weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
 data_dir: .
 ${isInPostgres ? `database_url_file: ./${DATABASE_URL_FILE}\n` : ''}\

@@ -128,7 +128,7 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
 }
 
 /** Formats `Monday to Friday at 07:00`. Returns null if the times do not repeat weekly. */
-export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
+function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
   const today = localDay(Date.parse(locale.now), locale.timeZone)
   const byDay = Map.groupBy(times, (at) => localDay(Date.parse(at), locale.timeZone))
   const days = [...byDay.keys()].filter((day) => day > today && day <= today + DAYS_SHOWN)

@@ -79,7 +79,6 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
           timeZone: 'Europe/Vienna',
           canAct,
           version: '1.2.3',
-          settingsFile: null,
           snapshotFile: join(fileOf(store), '../snapshot.db'),
           installation: bareInstallation(store, { schedules, resources, events }),
         }),

@@ -128,23 +128,16 @@ const WHY: Readonly<Record<Gap['why'], string>> = {
   clock: 'the clock was set, or the machine slept',
 }
 
-/** The facts about the installation that do not come from the store. */
-export interface InstallationFacts {
-  readonly version: string
-  readonly settingsFile: string | null
-}
-
-export async function readInstallation(store: Store, facts: InstallationFacts, now: Date) {
+export async function readInstallation(store: Store, settingsFile: string | null, now: Date) {
   const uptime = await findLastUptime(store.db)
   const { database, room } = await readSize(store)
   return {
-    version: facts.version,
     id: store.installationId,
     daemon: uptime === undefined || uptime.ended_at !== null ? null : uptime,
     database,
     room,
     server: store.place.kind === 'postgres' ? store.place.name : null,
-    settings: await readSettingsInForce(store.db, facts.settingsFile, now),
+    settings: await readSettingsInForce(store.db, settingsFile, now),
   }
 }
 

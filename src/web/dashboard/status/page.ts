@@ -20,13 +20,13 @@ import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
 import { button } from '../actions/buttons.ts'
 import { issueHref, issueLine } from '../archive/list.ts'
-import type { InstallationFacts } from './daemon.ts'
 import { readInstallation, readSchedules, readWorkers } from './daemon.ts'
 import { readFreshnessView, readRecords } from './data.ts'
 import { readEvents } from './events.ts'
 import { readProgress, readRuns } from './syncs.ts'
 
-interface StatusDeps extends DashboardDeps, InstallationFacts {
+interface StatusDeps extends DashboardDeps {
+  readonly version: string
   readonly installation: Installation
   readonly snapshotFile: string
 }
@@ -82,7 +82,8 @@ async function readStatusView(deps: StatusDeps, clock: Clock) {
       messages: await readMessages(db, now),
       records: await readRecords(db, now),
       workers: await readWorkers(installation.store, now),
-      installation: await readInstallation({ ...store, db }, deps, now),
+      version: deps.version,
+      installation: await readInstallation({ ...store, db }, installation.settingsFile, now),
     }
   })
 }
