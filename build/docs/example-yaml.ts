@@ -1,8 +1,8 @@
 /** Generates leadsheet.example.yaml, which lists every setting with its default or an example. */
+import { stringify } from 'yaml'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
 import { pathText, type SettingPath } from '../../src/config/setting-path.ts'
-import { asItem, commentLines, exampleOf, flow } from '../../src/config/starter-file.ts'
 
 const OPENING = `# yaml-language-server: $schema=docs/reference/leadsheet.schema.json
 # \`npm run docs\` writes this file from the schema of the settings.
@@ -69,4 +69,42 @@ function aboutOf({ description = '', type }: SettingSchema, path: SettingPath): 
   const [variable] = Object.entries(VARIABLES).find(([, known]) => pathText(known) === pathText(path)) ?? []
   const note = type === 'array' ? ', with commas between' : ''
   return variable === undefined ? description : `${description} (${variable}${note})`
+}
+
+const WIDTH = 110
+
+/** Makes the lines of a group an item of a list, which begins at the first line that is no comment. */
+function asItem(lines: readonly string[], margin: string): string[] {
+  const first = lines.findIndex((line) => !line.startsWith('# '))
+  return lines.map((line, index) => {
+    const indent = index < first ? '' : index === first ? '- ' : '  '
+    return `${margin}${indent}${line}`
+  })
+}
+
+/** Breaks a text into lines of a comment. */
+function commentLines(text = '', margin = ''): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`
+    if (lines.length > 0 && longer.length <= WIDTH) lines[lines.length - 1] = longer
+    else lines.push(`${margin}# ${word}`)
+  }
+  return lines
+}
+
+/**
+ * Returns the default of a setting as text, or an example if it has no default. If it has neither, the text
+ * is made from the name of the setting if it is the path of a file.
+ */
+function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
+  const isEmpty = standard === undefined || (Array.isArray(standard) && standard.length === 0)
+  const shown = isEmpty ? (examples[0] ?? standard) : standard
+  if (shown !== undefined) return flow(shown)
+  const words = path.join('-').replaceAll('_', '-')
+  return words.endsWith('-file') ? `./secrets/${words.slice(0, -5)}` : '…'
+}
+
+function flow(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd()
 }

@@ -1,5 +1,4 @@
 /** The starter file for new settings is read as every command reads it. */
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Entry, FirstSettings } from '../../src/config/starter-file.ts'
@@ -8,19 +7,25 @@ import { folderWith } from '../support/folder.ts'
 
 const value = (text: string): Entry => ({ value: text })
 
-const USUAL: FirstSettings = {
-  today: '2026-11-21',
-  apiUrl: value('https://leads.example.com/api/v1'),
-  keyFile: value('./secrets/api-key'),
-  profile: null,
-  timeZone: value('Europe/Berlin'),
-  mail: { name: 'url', entry: value('smtp://mail.example.com:587') },
-  from: value('Lead reports <reports@example.com>'),
+type Answers = Readonly<Record<string, Entry | Entry<readonly string[]>>>
+
+/** The settings in the order of the file, by their names. */
+const USUAL = {
+  'api.url': value('https://leads.example.com/api/v1'),
+  'api.key_file': value('./secrets/api-key'),
+  time_zone: value('Europe/Berlin'),
+  'smtp.url': value('smtp://mail.example.com:587'),
+  'mail.from': value('Lead reports <reports@example.com>'),
+  'alerts.recipients': { value: ['ops@example.com'] },
+  'web.listen': value('127.0.0.1:8080'),
+  'web.token_file': value('./secrets/web-token'),
   recipients: { value: ['ana@example.com', 'ben@example.com'] },
-  alertRecipients: { value: ['ops@example.com'] },
-  report: { name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' },
-  listen: value('127.0.0.1:8080'),
-  tokenFile: value('./secrets/web-token'),
+} satisfies Answers
+const REPORT = { name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }
+
+function firstSettings(answers: Answers, report: FirstSettings['report'] = REPORT): FirstSettings {
+  const entries = Object.entries(answers).map(([name, entry]) => [name.split('.'), entry] as const)
+  return { today: '2026-11-21', entries, report }
 }
 
 const SECRETS = {
@@ -29,8 +34,9 @@ const SECRETS = {
   'secrets/web-token': 'a-token-that-is-long-enough\n',
 }
 
-function load(first: FirstSettings, env: Readonly<Record<string, string>> = {}) {
-  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': settingsText(first), ...SECRETS }), env })
+function load(answers: Answers, env: Readonly<Record<string, string>> = {}, report = REPORT) {
+  const text = settingsText(firstSettings(answers, report))
+  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': text, ...SECRETS }), env })
 }
 
 test('what was answered is in force, the rest as it is by itself, and nothing is warned of', () => {
@@ -58,7 +64,7 @@ test.each([
   "https://leads.example.com/it's%20${HOME}/$${x}",
   'https://leads.example.com/наводка-ß-🙂',
 ])('an address comes back as it was: %s', (url) => {
-  expect(load({ ...USUAL, apiUrl: value(url) }).api.url).toBe(url)
+  expect(load({ ...USUAL, 'api.url': value(url) }).api.url).toBe(url)
 })
 
 test.each([
@@ -67,39 +73,39 @@ test.each([
   '- - ? : ${NAME} \\ <reports@example.com>',
   'yes <reports@example.com>',
 ])('a sender comes back as it was: %s', (from) => {
-  expect(load({ ...USUAL, from: value(from) }).mail.from).toBe(from)
+  expect(load({ ...USUAL, 'mail.from': value(from) }).mail.from).toBe(from)
 })
 
 test.each(['*/15 * * * *', '0 7 * * 1-5', 'first Monday of the month at 08:00'])(
   'a schedule comes back as it was: %s',
   (schedule) => {
-    const report = { name: 'weekly', schedule, period: null }
-    expect(load({ ...USUAL, report }).reports[0]?.schedule).toBe(schedule)
+    expect(load(USUAL, {}, { ...REPORT, schedule }).reports[0]?.schedule).toBe(schedule)
   },
 )
 
 test('a mail server with a password is in its file alone, with every character of it', () => {
-  const first = { ...USUAL, mail: { name: 'url_file', entry: value('./secrets/smtp-url') } } as const
+  const { 'smtp.url': _url, ...others } = USUAL
+  const first = { ...others, 'smtp.url_file': value('./secrets/smtp-url') }
   const url = new URL(load(first).smtp.url?.reveal() ?? '')
   expect(decodeURIComponent(url.password)).toBe('p ä#:/%')
-  expect(settingsText(first)).not.toContain('%C3')
+  expect(settingsText(firstSettings(first))).not.toContain('%C3')
 })
 
 test('what the environment gives is a comment that says so, and no setting of the file', () => {
   const given = (variable: string): Entry<never> => ({ variable })
   const first = {
     ...USUAL,
-    apiUrl: given('LEADSHEET_API_URL'),
-    keyFile: given('LEADSHEET_API_KEY'),
+    'api.url': given('LEADSHEET_API_URL'),
+    'api.key_file': given('LEADSHEET_API_KEY'),
     recipients: given('LEADSHEET_RECIPIENTS'),
-    alertRecipients: { value: [] },
+    'alerts.recipients': { value: [] },
   }
   const config = load(first, {
     LEADSHEET_API_URL: 'https://other.example.com',
     LEADSHEET_API_KEY: 'k-from-outside',
     LEADSHEET_RECIPIENTS: 'cleo@example.com',
   })
-  expect(settingsText(first)).toMatch(/^ {2}#key_file: .* # LEADSHEET_API_KEY gives it$/m)
+  expect(settingsText(firstSettings(first))).toMatch(/^# api.key_file: LEADSHEET_API_KEY gives it$/m)
   expect(config.sources).toMatchObject({
     'api.url': 'environment LEADSHEET_API_URL',
     recipients: 'environment LEADSHEET_RECIPIENTS',
@@ -109,27 +115,6 @@ test('what the environment gives is a comment that says so, and no setting of th
     [],
     [],
   ])
-})
-
-test('what stands there as a comment is right once the # is taken away', () => {
-  const bare = settingsText({
-    ...USUAL,
-    keyFile: null,
-    tokenFile: null,
-    alertRecipients: { value: [] },
-    report: { name: 'monthly', schedule: '0 7 1 * *', period: null },
-  })
-  const whole = bare.replace(/^( *)#(?! |\n)/gm, '$1').replace(/^ *profile:.*$/m, '')
-  const cwd = folderWith({
-    'leadsheet.yaml': whole,
-    ...SECRETS,
-    'secrets/webhook-url': 'https://hooks.example.com/leadsheet',
-  })
-  const config = loadConfig({ cwd, env: {} })
-  expect(config.warnings).toEqual([])
-  expect(config.dataDir).toBe(join(cwd, 'data'))
-  expect(config.reports[0]).toMatchObject({ name: 'monthly', period: 'month' })
-  expect(config.alerts).toMatchObject({ recipients: ['ops@example.com'], webhook: { format: 'slack' } })
 })
 
 const NOW = new Date('2026-11-21T16:00:00Z')

@@ -81,20 +81,22 @@ export function writeFirstSettings(file: string, answers: Answers, probed: strin
       : add(FILES.profile, probed, 'how the service is asked and read', false)
   const text = settingsText({
     today: now.toISOString().slice(0, 10),
-    apiUrl: entryOf(answers.apiUrl),
-    keyFile: keep('key', 'the API key'),
-    profile,
-    timeZone: entryOf(timeZone),
-    mail: mailFile ? { name: 'url_file', entry: mailFile } : { name: 'url', entry: entryOf(mailUrl) },
-    from: entryOf(answers.from),
-    recipients: listEntryOf(answers.recipients),
-    alertRecipients: listEntryOf(answers.alertRecipients),
+    entries: [
+      [['api', 'url'], entryOf(answers.apiUrl)],
+      [['api', 'key_file'], keep('key', 'the API key')],
+      [['api', 'profile'], profile],
+      [['time_zone'], entryOf(timeZone)],
+      mailFile ? [['smtp', 'url_file'], mailFile] : [['smtp', 'url'], entryOf(mailUrl)],
+      [['mail', 'from'], entryOf(answers.from)],
+      [['alerts', 'recipients'], listEntryOf(answers.alertRecipients)],
+      [['web', 'listen'], entryOf(answers.listen)],
+      [['web', 'token_file'], keep('token', 'what to sign in to the dashboard with')],
+      [['recipients'], listEntryOf(answers.recipients)],
+    ],
     report: {
       ...reportFor({ expression: schedule.value, timeZone: timeZone.value, holidays: [] }, now),
       schedule: schedule.value,
     },
-    listen: entryOf(answers.listen),
-    tokenFile: keep('token', 'what to sign in to the dashboard with'),
   })
   // The settings are private too, because they name the recipients and the mail server. They are written last,
   // because they refer to the other files.
