@@ -39,12 +39,8 @@ export const FUNCTIONS: readonly string[] = [
   // bytes.
   `CREATE OR REPLACE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT coalesce(encode(convert_to(value, 'UTF8'), 'hex'), '') $$`,
-  `CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS integer
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT strpos(value, part)'`,
 
   // Instants are texts such as 2026-11-21T06:00:00.000Z.
-  `CREATE OR REPLACE FUNCTION unixepoch(at text, precision_wanted text) RETURNS double precision
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT extract(epoch FROM at::timestamptz)::double precision'`,
   `CREATE OR REPLACE FUNCTION julianday(at text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     'SELECT (round(extract(epoch FROM at::timestamptz) * 1000)::bigint + 210866760000000)::double precision / 86400000'`,
   `CREATE OR REPLACE FUNCTION strftime(format text, at text, shift text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS

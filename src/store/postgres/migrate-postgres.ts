@@ -25,7 +25,7 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
   await requireOwnPath(db, place)
   const mark = markOf(db)
   if ((await readMark(db)) === mark) return
-  await requireFitDatabase(db, place)
+  await requireUtf8(db, place)
   await ensureSchema(db, place)
   await db.transaction().execute(async (trx) => {
     const done = await readDone(trx, place)
@@ -56,36 +56,22 @@ async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlac
   )
 }
 
-/** Checks the encoding and that the database can be written, as errors would come later and be less clear. */
-async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
-  const { rows } = await sql<{ encoding: string; read_only: string }>`
-    SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') AS read_only
-  `.execute(db)
-  const [found] = rows
-  if (found?.encoding !== 'UTF8') {
-    throw new LeadsheetError('store_refused', `${name} is in ${found?.encoding}, and not in UTF8`, {
-      hint: "Make a database WITH ENCODING 'UTF8' TEMPLATE template0, and name that in the address of the store.",
-    })
-  }
-  if (found.read_only === 'off') return
-  throw new LeadsheetError('store_refused', `${name} can only be read`, {
-    hint: 'Name the primary, not a standby, and a database without default_transaction_read_only.',
+/** Another encoding cannot hold every text. */
+async function requireUtf8(db: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{
+    encoding: string
+  }>`SELECT current_setting('server_encoding') AS encoding`.execute(db)
+  const encoding = rows[0]?.encoding
+  if (encoding === 'UTF8') return
+  throw new LeadsheetError('store_refused', `${name} is in ${encoding}, and not in UTF8`, {
+    hint: "Make a database WITH ENCODING 'UTF8' TEMPLATE template0, and name that in the address of the store.",
   })
 }
 
 /** Looks for the schema first, because its user need not have the right to create one. */
-async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
-  const { rows } = await sql<{ may_use: number }>`
-    SELECT has_schema_privilege(oid, 'CREATE') AND has_schema_privilege(oid, 'USAGE') AS may_use
-    FROM pg_namespace WHERE nspname = ${schema}
-  `.execute(db)
-  const [found] = rows
-  if (found !== undefined && !found.may_use) {
-    throw new LeadsheetError('store_refused', `${name} is a schema that this user may make nothing in`, {
-      hint: 'Choose another schema (?schema=NAME in the address of the store), or have it given to this user.',
-    })
-  }
-  if (found !== undefined) return
+async function ensureSchema(db: Kysely<Tables>, { schema }: PostgresPlace): Promise<void> {
+  const { rows } = await sql`SELECT 1 AS one FROM pg_namespace WHERE nspname = ${schema}`.execute(db)
+  if (rows.length > 0) return
   try {
     await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
   } catch (thrown) {
