@@ -276,6 +276,19 @@ describe('case by case', () => {
     ).toHaveLength(1)
   })
 
+  it('what changed before the last event came was told of', async () => {
+    const store = await openEmptyStore()
+    onTestFinished(() => store.close())
+    await daemon(store, 7_000)
+    await run(store, SILENT + 10)
+    await receive(store, [event('1')], at(SILENT))
+    await follow(store, 'a', { at: at(SILENT), outcome: 'updated' })
+    for (const minutes of [10, 20]) await run(store, SILENT - minutes, { updated: 5 })
+    expect(await find(store)).toEqual([])
+    await run(store, SILENT - 30, { updated: 5 })
+    expect(await find(store)).toHaveLength(1)
+  })
+
   it('silence is one only after three days', async () => {
     const store = await openSilent()
     await receive(store, [event('2')], at(3 * 24 * 60 - 1))

@@ -128,13 +128,11 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     ])
   })
 
-  it('while somebody watches its pages, or holds connections to them, cuts them off (row 56)', async () => {
+  it('while somebody holds connections to its pages, cuts them off (row 56)', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
     await using upstream = await startUpstream(5)
     const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
     const { listen } = JSON.parse(await untilSaid(daemon, /"msg":"running"/))
-    const events = await fetch(`${listen}/events`)
-    expect(events.headers.get('content-type')).toContain('text/event-stream')
     const requests = ['GET /web.css HTTP/1.1\r\nHost: localhost\r\n\r\n', 'GET /web.css HTTP/1.1\r\nHost: lo']
     const cut = requests.map(async (request) => {
       const socket = connect(Number(new URL(listen).port), '127.0.0.1')
@@ -147,7 +145,6 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     await stopDaemon(daemon)
     await expectPutDown(join(cwd, 'leadsheet.db'))
     await Promise.all(cut)
-    await events.text().catch(() => '')
   })
 
   it('while it makes a snapshot leaves none that is half-made (row 56)', async () => {

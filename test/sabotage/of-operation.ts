@@ -231,7 +231,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        title: 'five answers make settings that work, a test mail comes, and no secret was ever shown',
+        title: 'answers make settings that work, a test alert comes, and no secret was ever shown',
         because: /AssertionError/,
       },
     ],
@@ -261,7 +261,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        title: 'what changed before it was registered was told to nobody',
+        title: 'what changed before the last event came was told of',
         because: /to deeply equal \[\]/,
       },
     ],
