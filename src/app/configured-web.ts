@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-web.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
-import { createMeasuring } from '../jobs/metric-values.ts'
+import { readMeasures } from '../jobs/metric-values.ts'
 import { openPreferencePage } from '../jobs/reports/preferences.ts'
 import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import type { Log } from '../log.ts'
@@ -60,7 +60,8 @@ export async function openConfiguredWeb(
   )
   const desk = openPreferencePage({ store, reports, reader: config, log, now })
   const installation = installationOf(config, store)
-  const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
+  const measure = (at: Date) => readMeasures(installation, at)
+  const metrics = openMetrics({ measure, now, version: readVersion() })
   const health = {
     readHealth: () => readHealth(installation, now()),
     sinceTickMs: daemon.sinceTickMs,

@@ -164,7 +164,7 @@ export const reportSchema = section({
     { examples: ['working_day'] },
   ),
   send_when: setting(
-    'When the report is sent: always, if_rows (something happened), if_changed (a headline number changed) or if_threshold with a condition in SQL over the headline numbers. If absent, the folder of the report decides, else always.',
+    'When the report is sent: always, if_rows (something happened) or if_threshold with a condition in SQL over the headline numbers. If absent, the folder of the report decides, else always.',
     sendWhen.optional(),
     { examples: ['always', { if_threshold: 'new_leads < 10 OR stalled > 20' }] },
   ),

@@ -37,8 +37,6 @@ export const FILTER_COLUMNS = Object.fromEntries(
 export const STALE_DATA_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
 export type StaleDataPolicy = (typeof STALE_DATA_POLICIES)[number]
 
-/**
- * `if_changed` sends if a headline number changed. `if_threshold` needs an SQL condition over these numbers.
- */
-export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const
+/** Besides, `if_threshold` sends where an SQL condition over the headline numbers holds. */
+export const SEND_POLICIES = ['always', 'if_rows'] as const
 export type SendPolicy = (typeof SEND_POLICIES)[number] | { readonly if_threshold: string }

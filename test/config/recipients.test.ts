@@ -240,7 +240,7 @@ describe('a mistake in a recipient', () => {
     ],
     [
       'reports: [{ name: a, send_when: sometimes }]',
-      ['send_when: found "sometimes", expected always, if_rows, if_changed or if_threshold'],
+      ['send_when: found "sometimes", expected always, if_rows or if_threshold'],
     ],
     ['reports: [{ name: a, send_when: { if: x } }]', ['send_when.if: no such setting']],
     [

@@ -76,7 +76,7 @@ describe('a mistake in a report.yaml', () => {
   it.each([
     [
       'send_when: never',
-      '1:12  send_when: found "never", expected always, if_rows, if_changed, or if_threshold with a condition',
+      '1:12  send_when: found "never", expected always, if_rows, or if_threshold with a condition',
     ],
     ['queries:\n  one: { title: One }', '2:3  queries.one.sql: not set, expected a SELECT'],
     [

@@ -5,7 +5,7 @@ import type { CheckResult, Installation, Part } from '../../src/checks/check.ts'
 import { fail, ok, warn } from '../../src/checks/check.ts'
 import { readHealth } from '../../src/checks/run-checks.ts'
 import { LeadsheetError } from '../../src/errors.ts'
-import { createMeasuring } from '../../src/jobs/metric-values.ts'
+import { readMeasures } from '../../src/jobs/metric-values.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import { isWriteLocked } from '../../src/store/db/sqlite.ts'
@@ -179,7 +179,8 @@ async function serveMetrics() {
       },
     ],
   }
-  const metrics = openMetrics({ measure: createMeasuring(installation), now: () => NOW, version: '1.2.3' })
+  const measure = (at: Date) => readMeasures(installation, at)
+  const metrics = openMetrics({ measure, now: () => NOW, version: '1.2.3' })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT, onAnswer: metrics.countAnswer },

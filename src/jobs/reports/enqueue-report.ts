@@ -10,8 +10,8 @@ import { savePublishedRanges } from '../../store/insight/published-range.ts'
 import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import type { MessagePack } from '../../store/outbox/stored-message.ts'
 import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
-import type { Issue, UnsavedIssue } from '../../store/reports/issue.ts'
-import { findLastSent, noteNotSent, wasSent } from '../../store/reports/issue.ts'
+import type { Issue } from '../../store/reports/issue.ts'
+import { noteNotSent, wasSent } from '../../store/reports/issue.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { listNotDoneBefore } from '../../store/schedule/scheduled-run.ts'
@@ -172,7 +172,7 @@ async function enqueueIssue(
 ): Promise<Pick<ComposedIssue, 'failed' | 'findContent'> & { issue: Issue; messages: number }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
   const composed = await composeIssue(deps, report, period, recipients, signal, notes)
-  const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
+  const notSent = composed.mailed === null ? reasonNotToSend(report.sendWhen, composed.issue.figures) : null
   const pack = createMessagePack()
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
   return deps.store.write(async (trx) => {
@@ -190,11 +190,6 @@ async function enqueueIssue(
     const issue = { ...kept, isMailed: notSent === null, notSent }
     return { issue, messages, failed: composed.failed, findContent: composed.findContent }
   })
-}
-
-async function judge({ store }: ReportDeps, report: Report, issue: UnsavedIssue): Promise<string | null> {
-  const last = await findLastSent(store.db, { ...issue, kind: report.kind }, issue.period.to)
-  return reasonNotToSend(report.sendWhen, issue.figures, last?.figures ?? null)
 }
 
 async function packMessages(

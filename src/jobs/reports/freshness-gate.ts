@@ -10,7 +10,7 @@ import type { Freshness } from '../../domain/sync.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOld, type Resource } from '../../report/warnings-banner.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
-import { findLastRun, type LastRun } from '../../store/sync/sync-run.ts'
+import { findLastRun } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
 import { formatUtc, MINUTE_MS } from '../../time.ts'
 import type { DueRun, RunEnd } from '../schedule/schedule.ts'
@@ -32,10 +32,8 @@ interface DataState {
 
 /** A report never waits for details. */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
-const RETRY_MINUTES = 5
-/** After a refused API key or the deadline; also the default interval of syncs. */
-const RARE_RETRY_MINUTES = 15
-const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
+/** The wait after a failed sync, so that the upstream gets fewer requests. */
+const RETRY_MS = 5 * MINUTE_MS
 
 /**
  * Decides whether the report may be made now.
@@ -54,12 +52,12 @@ export async function checkFreshness(
   if (due.isApproved) return null
   let state = await readState(work, report, audiences, due.due_at)
   const deadline = deadlineOf(report, due, next)
-  if (state.old.length > 0 && (await nextTry(work, deadline)) <= work.now()) {
+  if (state.old.length > 0 && (await nextTry(work)) <= work.now()) {
     await syncQuietly(work, signal)
     state = await readState(work, report, audiences, due.due_at)
   }
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
-    const until = new Date(Math.min((await nextTry(work, deadline)).getTime(), deadline.getTime()))
+    const until = new Date(Math.min((await nextTry(work)).getTime(), deadline.getTime()))
     const message = `waits until ${formatUtc(deadline.toISOString())} for data: ${formatOld(state)}`
     return {
       state: 'again',
@@ -119,25 +117,19 @@ function judge(
   return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: formatOld(state) }
 }
 
-/** Later after a failed sync, so that the upstream gets fewer requests. */
-async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>, deadline: Date): Promise<Date> {
+/**
+ * Returns when the next sync may start. There is no wait after a good sync: its data is too old only because it
+ * started before the period ended. Nor is there one after a sync without an outcome, which is still running or was
+ * killed.
+ */
+async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
   const last = await findLastRun(store.db)
   // A sync with a time in the future was stored while the clock was wrong, so it is ignored.
-  const isKnown = last !== null && last.at <= now().toISOString()
-  const at = isKnown ? Date.parse(last.at) + pauseMinutes(last, now() < deadline) * MINUTE_MS : 0
+  const isKnown = last !== null && last.outcome !== null && last.at <= now().toISOString()
+  const hasFailed = isKnown && last.outcome !== 'ok' && last.outcome !== 'ok_no_change'
+  const at = hasFailed ? Date.parse(last.at) + RETRY_MS : 0
   return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
-}
-
-/**
- * Returns the minutes to wait after the last sync. There is no wait after a successful sync: its data is too
- * old only because it started before the period ended. There is no wait either after a sync without an
- * outcome, because that sync is still running or was killed.
- */
-function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): number {
-  if (outcome === null || outcome === 'ok' || outcome === 'ok_no_change') return 0
-  const isRefused = problems.some(({ code }) => REFUSALS.includes(code))
-  return isRefused || !isWaiting ? RARE_RETRY_MINUTES : RETRY_MINUTES
 }
 
 async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {

@@ -55,40 +55,20 @@ export function checkSendPolicy(report: string, policy: SendPolicy): void {
   }
 }
 
-/** @param last the figures last sent to the same recipients; null if none were sent yet */
-export function reasonNotToSend(
-  policy: SendPolicy,
-  figures: ReportFigures,
-  last: ReportFigures | null,
-): string | null {
+export function reasonNotToSend(policy: SendPolicy, figures: ReportFigures): string | null {
   // The content of a failed section is unknown, so the period does not count as quiet and the issue is sent.
   if (figures.failed.length > 0) return null
   const now = numbersOf(figures)
   if (typeof policy !== 'string') {
     return isTrueOf(policy.if_threshold, now) ? null : `quiet: not ${policy.if_threshold}`
   }
-  switch (policy) {
-    case 'always':
-      return null
-    case 'if_rows':
-      // A period does not count as quiet if the data does not cover it, or if one of its numbers is unknown.
-      return !figures.freshness.coversPeriod || EVENTS.some((name) => now[name] !== 0)
-        ? null
-        : 'quiet: nothing is new, won, lost or changed, and no agent is failing'
-    case 'if_changed': {
-      const before = last && numbersOf(last)
-      const isSame =
-        before !== null && Object.keys(now).every((name) => isPast(name) || now[name] === before[name])
-      return isSame ? 'quiet: every headline number is as it was last sent' : null
-    }
-  }
+  if (policy === 'always') return null
+  // A period does not count as quiet if the data does not cover it, or if one of its numbers is unknown.
+  return !figures.freshness.coversPeriod || EVENTS.some((name) => now[name] !== 0)
+    ? null
+    : 'quiet: nothing is new, won, lost or changed, and no agent is failing'
 }
 
 function numbersOf(figures: ReportFigures): Numbers {
   return Object.fromEntries(Object.entries(HEADLINE).map(([name, numberIn]) => [name, numberIn(figures)]))
-}
-
-/** A number about the earlier period changes even if nothing happens in the present one. */
-function isPast(name: string): boolean {
-  return name.endsWith('_before')
 }

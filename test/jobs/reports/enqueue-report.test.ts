@@ -1,6 +1,6 @@
 // @both-stores
 /** The issues and messages of a due report, and the reports that are not worth a mail. */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'

@@ -234,15 +234,6 @@ describe('a report whose data do not cover its period', () => {
     expect(await world.countIssues()).toBe(0)
   })
 
-  it('lets an upstream that refuses the key alone for a quarter of an hour', async () => {
-    await using world = await openWorld()
-    world.fail(401)
-    expect(await world.run(at('07:00'))).toMatchObject({ notBefore: '2026-11-21T07:15:00.000Z' })
-    const tried = world.upstream.requests.length
-    await world.run(at('07:14'))
-    expect(world.upstream.requests).toHaveLength(tried)
-  })
-
   it('goes on as soon as a sync of another process has brought them, or that was killed', async () => {
     await using world = await openWorld()
     await sql`INSERT INTO sync_run (id, started_at, mode, parts, outcome)

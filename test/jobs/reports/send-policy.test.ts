@@ -33,7 +33,7 @@ async function readEmptyDay(): Promise<ReportFigures> {
 }
 
 describe('sent if_rows', () => {
-  const reason = (figures: ReportFigures) => reasonNotToSend('if_rows', figures, null)
+  const reason = (figures: ReportFigures) => reasonNotToSend('if_rows', figures)
 
   it('is nothing on a day without events, whatever stands still', () => {
     expect(reason(QUIET)).toBe('quiet: nothing is new, won, lost or changed, and no agent is failing')
@@ -83,22 +83,8 @@ describe('sent if_rows', () => {
   })
 })
 
-describe('sent if_changed', () => {
-  it('is the first issue, and each whose headline numbers are not those last sent', () => {
-    expect(reasonNotToSend('if_changed', QUIET, null)).toBeNull()
-    expect(reasonNotToSend('if_changed', { ...QUIET, leads: 41 }, QUIET)).toBeNull()
-  })
-
-  it('is nothing where they are the same, also if those of the period before are not', () => {
-    const other = { ...QUIET, newLeads: { current: 0, prior: 12 } }
-    expect(reasonNotToSend('if_changed', other, QUIET)).toBe(
-      'quiet: every headline number is as it was last sent',
-    )
-  })
-})
-
 describe('sent if_threshold', () => {
-  const judge = (condition: string) => reasonNotToSend({ if_threshold: condition }, QUIET, null)
+  const judge = (condition: string) => reasonNotToSend({ if_threshold: condition }, QUIET)
 
   it('is an issue of which the condition is true', () => {
     for (const condition of [
