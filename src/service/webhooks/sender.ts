@@ -3,13 +3,13 @@
  * outcome of an attempt is stored when the answer arrives. If the service crashes before that, the message is
  * sent again with the same id and bytes.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
 import { standardHeaders } from '../../contract/webhook.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, SERVICE_PAUSE_MAX_MS } from '../../retry.ts'
 import type { ServiceLog } from '../http/server.ts'
 import type { ServiceDatabase, WebhookMessageRow, WebhookRow } from '../store/database.ts'
-import type { NewAttempt, WebhookQueue } from '../store/webhooks.ts'
+import type { NewAttempt } from '../store/webhooks.ts'
 import {
   deleteOldMessages,
   disableWebhook,
@@ -25,11 +25,10 @@ import {
 import type { PostOutcome, WebhookPoster } from './post.ts'
 import { eventMessage, pingMessage } from './post.ts'
 
-const IN_FLIGHT_MAX = 128
-/** For each webhook, so that a slow receiver does not delay the others. */
-const IN_FLIGHT_MAX_EACH = 8
-/** The maximum number of simultaneous requests to a failing webhook, until a message is delivered. */
-const IN_FLIGHT_MAX_FAILING = 1
+/** The maximum number of simultaneous requests to one webhook. */
+const AT_ONCE = 8
+/** The maximum for a failing webhook, until a message is delivered. */
+const AT_ONCE_FAILING = 1
 /** The wait in milliseconds after an error of the sender, for example because the disk is full. */
 const PAUSE_MS = 1_000
 const KEPT_MS = 7 * 24 * 60 * 60_000
@@ -56,17 +55,16 @@ interface WebhookSenderOptions {
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { db, poster, now, simulatedNow, log } = options
-  /** The ids of the messages that are being sent, by webhook. */
-  const inFlight = new Map<string, Set<string>>()
-  const attempts = new Set<Promise<void>>()
+  /** The work on each webhook, by its id. A slow receiver does not delay the others. */
+  const working = new Map<string, Promise<void>>()
   let running: Promise<void> | undefined
   let isWanted = false
-  let isStopped = false
+  const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let forgetAt = 0
 
   function wake(): void {
-    if (isStopped) return
+    if (stopping.signal.aborted) return
     isWanted = true
     running ??= run().finally(() => {
       running = undefined
@@ -75,7 +73,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   async function run(): Promise<void> {
-    while (isWanted && !isStopped) {
+    while (isWanted && !stopping.signal.aborted) {
       isWanted = false
       clearTimeout(timer)
       try {
@@ -91,7 +89,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
   async function sendWhatIsDue(): Promise<void> {
     const isBehind = await queueEvents(db, eventMessage, now())
-    const nextAt = await sendDue()
+    const nextAt = await startDue()
     const isFull = await forget()
     if (isBehind || isFull) isWanted = true
     else if (nextAt !== null) wakeIn(Math.max(1, nextAt - now()))
@@ -102,7 +100,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   function wakeIn(ms: number): void {
-    if (!isStopped) timer = setTimeout(wake, ms)
+    if (!stopping.signal.aborted) timer = setTimeout(wake, ms)
   }
 
   async function save(made: Attempt): Promise<void> {
@@ -114,57 +112,47 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   /** @returns the time when the next message is due; null if no message waits */
-  async function sendDue(): Promise<number | null> {
-    const queues = await listQueues(db, now())
-    for (const id of inFlight.keys()) if (countInFlight(id) === 0) inFlight.delete(id)
-    // Webhooks with the fewest requests under way come first, so that no webhook uses up the common limit.
-    queues.sort((a, b) => countInFlight(a.id) - countInFlight(b.id))
-    let left = IN_FLIGHT_MAX - [...inFlight.values()].reduce((sum, { size }) => sum + size, 0)
+  async function startDue(): Promise<number | null> {
     const nextTimes: number[] = []
-    for (const queue of queues) {
-      if (queue.paused_until !== null && queue.paused_until > now()) {
-        nextTimes.push(queue.paused_until)
+    for (const { id, paused_until, next_at, has_due } of await listQueues(db, now())) {
+      if (paused_until !== null && paused_until > now()) {
+        nextTimes.push(paused_until)
         continue
       }
-      if (queue.next_at !== null) nextTimes.push(queue.next_at)
-      if (queue.has_due === 1 && left > 0) left -= await startSome(queue, left)
+      if (next_at !== null) nextTimes.push(next_at)
+      if (has_due === 1 && !working.has(id)) working.set(id, workOn(id))
     }
     return nextTimes.length === 0 ? null : Math.min(...nextTimes)
   }
 
-  /** @returns how many requests were started */
-  async function startSome(queue: WebhookQueue, left: number): Promise<number> {
-    const own = inFlight.get(queue.id) ?? new Set()
-    const most = queue.failing_since === null ? IN_FLIGHT_MAX_EACH : IN_FLIGHT_MAX_FAILING
-    const free = Math.min(left, most - own.size)
-    if (free <= 0) return 0
-    const due = await listDueMessages(db, queue.id, now(), free + own.size)
-    const started = due.filter(({ id }) => !own.has(id)).slice(0, free)
-    for (const message of started) {
-      own.add(message.id)
-      const made = deliver(queue, message, own).finally(() => attempts.delete(made))
-      attempts.add(made)
-    }
-    inFlight.set(queue.id, own)
-    return started.length
-  }
-
-  /** Sends a message and saves the outcome. If it cannot be saved, the message is sent again later. */
-  async function deliver(webhook: WebhookRow, message: WebhookMessageRow, own: Set<string>): Promise<void> {
-    const release = () => {
-      own.delete(message.id)
-      wake()
-    }
-    const made = await attempt(webhook, message)
-    // `stop` aborted this attempt. Its outcome is unknown, so the message is sent again after the next start.
-    if (isStopped && made.outcome.status === null) return
+  /** Sends the due messages of a webhook. If an outcome cannot be saved, the message is sent again later. */
+  async function workOn(id: string): Promise<void> {
     try {
-      await save(made)
-      release()
+      while (await sendSome(id));
     } catch (error) {
       logFailure(error)
-      setTimeout(release, PAUSE_MS).unref()
+      await pause(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
+    working.delete(id)
+    wake()
+  }
+
+  /** Returns whether more messages may be due. */
+  async function sendSome(id: string): Promise<boolean> {
+    const webhook = await findWebhook(db, id)
+    if (webhook?.status !== 'active' || (webhook.paused_until ?? 0) > now() || stopping.signal.aborted)
+      return false
+    const most = webhook.failing_since === null ? AT_ONCE : AT_ONCE_FAILING
+    const due = await listDueMessages(db, id, now(), most)
+    const ended = await Promise.allSettled(due.map((message) => deliver(webhook, message)))
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
+    return due.length > 0
+  }
+
+  async function deliver(webhook: WebhookRow, message: WebhookMessageRow): Promise<void> {
+    const made = await attempt(webhook, message)
+    // `stop` aborted this attempt. Its outcome is unknown, so the message is sent again after the next start.
+    if (!stopping.signal.aborted || made.outcome.status !== null) await save(made)
   }
 
   async function attempt(webhook: WebhookRow, message: WebhookMessageRow): Promise<Attempt> {
@@ -172,10 +160,6 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     const signed = { id: message.id, timestamp: Math.floor(at / 1000), body: message.body }
     const headers = standardHeaders([webhook.secret], signed)
     return { message, at, outcome: await poster.post(webhook.url, headers, message.body) }
-  }
-
-  function countInFlight(webhookId: string): number {
-    return inFlight.get(webhookId)?.size ?? 0
   }
 
   /**
@@ -206,11 +190,11 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       return toWireAttempt(attemptRow(made), { ...message, attempts: 1 })
     },
     async stop() {
-      isStopped = true
+      stopping.abort()
       clearTimeout(timer)
       await poster.close()
-      await Promise.all(attempts)
       await running
+      await Promise.all(working.values())
     },
   }
 }
@@ -256,12 +240,12 @@ function finishAttempt(db: ServiceDatabase, made: Attempt, now: number): Promise
     // A failed test message does not mark the webhook as failing, because the caller of `ping` sees the
     // failure.
     const failing_since = isDelivered ? null : (webhook.failing_since ?? (isPing ? null : now))
-    const pause =
+    const askedUntil =
       outcome.retryAfterMs === null ? null : now + Math.min(outcome.retryAfterMs, SERVICE_PAUSE_MAX_MS)
-    const paused_until = pause ?? webhook.paused_until
+    const paused_until = askedUntil ?? webhook.paused_until
     const isOver = isDelivered || isPing || webhook.status === 'disabled'
     const waitMs = isOver ? null : ladderWaitMs(BACKOFF.serviceWebhook, message.attempts + 1, Math.random())
-    const next_attempt_at = waitMs === null ? null : Math.max(now + waitMs, pause ?? 0)
+    const next_attempt_at = waitMs === null ? null : Math.max(now + waitMs, askedUntil ?? 0)
     const state = isDelivered ? 'delivered' : next_attempt_at === null ? 'failed' : 'waiting'
     await saveAttempt(trx, attemptRow(made), { state, next_attempt_at })
     if (failing_since !== webhook.failing_since || paused_until !== webhook.paused_until)
