@@ -189,9 +189,6 @@ export const CRASH_MARKER: readonly string[] = [
     one bigint PRIMARY KEY CHECK (one = 1),
     marker text COLLATE "C" NOT NULL
   )`,
-  "COMMENT ON TABLE crash_marker IS 'one row, which PostgreSQL deletes if it crashes and so may lose other writes'",
-  "COMMENT ON COLUMN crash_marker.one IS 'always 1'",
-  "COMMENT ON COLUMN crash_marker.marker IS 'random; another one after each crash of the server'",
 ]
 
 /** Must run before data is read that the process remembers. {@link checkNoCrash} must run before its use. */

@@ -4,6 +4,7 @@
  */
 import type { EventResource, Instant } from '../../domain/model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
+import { type Model, modelsIn } from '../db/model.ts'
 import type { Db } from '../db/store.ts'
 import type { EventOutcome } from './event.ts'
 
@@ -50,48 +51,27 @@ export async function countWaitingEvents(db: Db): Promise<WaitingEvents> {
     .executeTakeFirstOrThrow()
 }
 
-export interface EventNews {
-  readonly id: string
-  readonly type: string | null
-  readonly occurredAt: Instant | null
-  readonly receivedAt: Instant
-  /** The time at which the event was finished; null while the event waits. */
-  readonly doneAt: Instant | null
-  readonly outcome: EventOutcome | null
-  readonly problem: string | null
-  readonly resource: EventResource | null
-  readonly resourceId: string
+export interface EventNews extends Model<'event'> {
   /** The name of the lead's company or of the pipeline; null where it is unknown. */
   readonly name: string | null
 }
 
 export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
-  const events = await db
+  const events = await modelsIn(db)
     .selectFrom('event')
     .selectAll()
-    .orderBy('received_at', 'desc')
+    .orderBy('receivedAt', 'desc')
     .orderBy('id')
     .limit(limit)
     .execute()
   // Leaves out names while indexes are missing, because each lookup would then search all leads.
   const isIndexed = !(await hasDroppedIndexes(db))
   return Promise.all(
-    events.map(async (event) => ({
-      id: event.id,
-      type: event.type,
-      occurredAt: event.occurred_at,
-      receivedAt: event.received_at,
-      doneAt: event.done_at,
-      outcome: event.outcome,
-      problem: event.problem,
-      resource: event.resource,
-      resourceId: event.resource_id,
-      name: isIndexed ? await findName(db, event.resource, event.resource_id) : null,
-    })),
+    events.map(async (event) => ({ ...event, name: isIndexed ? await findName(db, event) : null })),
   )
 }
 
-async function findName(db: Db, resource: EventResource | null, id: string): Promise<string | null> {
+async function findName(db: Db, { resource, resourceId: id }: Model<'event'>): Promise<string | null> {
   if (resource === 'lead') {
     const lead = await db.selectFrom('lead').where('id', '=', id).select('company_name').executeTakeFirst()
     return lead?.company_name ?? null
