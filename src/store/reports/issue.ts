@@ -212,7 +212,7 @@ async function hasMessages(trx: Db, issueId: string): Promise<boolean> {
 const FIGURES_FORMAT = 1
 
 /** Parses stored figures, whatever they are. Figures that are no JSON, or no group, have no fields. */
-export function parseFigures(json: string): Readonly<Record<string, unknown>> {
+function parseFigures(json: string): Readonly<Record<string, unknown>> {
   try {
     const figures: unknown = JSON.parse(json)
     return isGroup(figures) ? figures : {}
@@ -221,7 +221,7 @@ export function parseFigures(json: string): Readonly<Record<string, unknown>> {
   }
 }
 
-export function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
