@@ -20,7 +20,7 @@ import { createClockTrust } from '../jobs/schedule/clock-trust.ts'
 import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
-import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish-snapshot.ts'
+import { publishIfDue } from '../jobs/snapshot/publish-snapshot.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import type { Log } from '../log.ts'
 import { openTransport } from '../mail/transport.ts'
@@ -144,7 +144,7 @@ export async function openConfiguredDaemon(
       throw thrown
     }
   })
-  const schedules = schedulesIn(config, templates, work, publishing)
+  const schedules = schedulesIn(config, templates, work)
   const eventWorker = createEventWorker({
     source,
     store,
@@ -194,15 +194,12 @@ function schedulesIn(
   config: Config,
   templates: Templates,
   work: ScheduledReportDeps & ScheduledSyncDeps,
-  publishing: Parameters<typeof snapshotSchedule>[0],
 ): Schedule[] {
   return schedulesOf(config).map(({ report: settings, ...schedule }) => {
     if (settings !== null) {
       const { report, recipients } = reportOf(settings, config, templates)
       return reportSchedule(work, report, { ...schedule, recipients })
     }
-    return schedule.name === 'snapshot'
-      ? snapshotSchedule(publishing, schedule)
-      : syncSchedule(work, { ...schedule, full: schedule.name === 'sync-full' })
+    return syncSchedule(work, { ...schedule, full: schedule.name === 'sync-full' })
   })
 }

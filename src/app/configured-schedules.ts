@@ -1,6 +1,5 @@
-/** Builds the schedules of syncs, snapshots and reports, in the order in which the daemon runs them. */
+/** Builds the schedules of syncs and reports, in the order in which the daemon runs them. */
 import type { Config } from '../config/config.ts'
-import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import type { PeriodKind } from '../domain/figures.ts'
 import { LeadsheetError } from '../errors.ts'
@@ -9,18 +8,18 @@ import type { CatchUp } from '../schedule/timing.ts'
 import type { WeekStart } from '../schedule/zone.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
-  /** The report of the schedule; null for syncs and snapshots. */
+  /** The report of the schedule; null for syncs. */
   readonly report: ReportConfig | null
 }
 
 /** All missed runs of a report are made up for only within this time. */
 const ALL_WITHIN_HOURS = 31 * 24
 
-/** The latest missed sync or snapshot covers everything that the earlier ones would have. */
+/** The latest missed sync covers everything that the earlier ones would have. */
 const LATEST: CatchUp = { policy: 'latest', windowHours: Number.POSITIVE_INFINITY }
 
 export function schedulesOf(config: Config): ConfiguredSchedule[] {
-  const { sync, snapshot, reports, holidays } = config
+  const { sync, reports, holidays } = config
   const ownOf = (expression: string) => ({
     timing: { expression, holidays, timeZone: config.timeZone },
     catchUp: LATEST,
@@ -29,7 +28,6 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
   return [
     { name: 'sync-full', ...ownOf(sync.fullSchedule) },
     { name: 'sync', ...ownOf(sync.schedule) },
-    ...(hasDueTimes(snapshot) ? [{ name: 'snapshot', ...ownOf(snapshot.when) }] : []),
     ...reports.map((report) => ({
       name: `report:${report.name}`,
       timing: { expression: report.schedule, holidays, timeZone: report.timeZone },

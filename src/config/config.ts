@@ -59,11 +59,6 @@ export function configFrom(
   }
 }
 
-/** Returns whether snapshots are made on a schedule of their own. */
-export function hasDueTimes({ when }: Config['snapshot']): boolean {
-  return when !== 'after_sync' && when !== 'never'
-}
-
 /**
  * Makes a `file:` URL absolute. A relative one, such as `file:./outbox`, is resolved from the data directory,
  * which is always writable. (The URL standard would resolve it from the root `/`.)
@@ -199,7 +194,7 @@ export function requireApi(config: Config, needsKey = true): ReadyApi {
 export function requireMail(config: Config): ReadyMail {
   const { url } = config.smtp
   const { from } = config.mail
-  if (url === null || from === null) throw missing(missingMail(config), config)
+  if (url === null || from === null) throw missing(missingIn(config, MAIL), config)
   return { ...config.mail, url, from }
 }
 
@@ -237,27 +232,34 @@ function isMailed({ reports, alerts }: Config): boolean {
   return reports.length + alerts.recipients.length > 0
 }
 
-const MAIL_PATHS: readonly SettingPath[] = [
+const MAIL: readonly SettingPath[] = [
   ['smtp', 'url'],
   ['mail', 'from'],
 ]
 
 function missingForDaemon(config: Config, needsKey: boolean): SettingPath[] {
+  const isWithoutReaders = config.reports.some((report) => report.recipients.length === 0)
   return [
     ...missingApi(config, needsKey),
-    ...(isMailed(config) ? missingMail(config) : []),
-    ...(config.reports.some((report) => report.recipients.length === 0) ? [['recipients']] : []),
+    ...(isMailed(config) ? missingIn(config, MAIL) : []),
+    ...(isWithoutReaders ? [['recipients']] : []),
   ]
 }
 
-function missingApi({ api }: Config, needsKey: boolean): SettingPath[] {
-  return (needsKey ? ['url', 'key'] : ['url'])
-    .filter((name) => valueAt(api, [name]) === null)
-    .map((name) => ['api', name])
+function missingApi(config: Config, needsKey: boolean): SettingPath[] {
+  return missingIn(
+    config,
+    needsKey
+      ? [
+          ['api', 'url'],
+          ['api', 'key'],
+        ]
+      : [['api', 'url']],
+  )
 }
 
-function missingMail(config: Config): SettingPath[] {
-  return MAIL_PATHS.filter((path) => valueAt(config, path) === null)
+function missingIn(config: Config, paths: readonly SettingPath[]): SettingPath[] {
+  return paths.filter((path) => valueAt(config, path) === null)
 }
 
 function notSet(paths: readonly SettingPath[]): string {

@@ -14,13 +14,11 @@ import { CONFIG_VARIABLE, readEnvironment, readProxy } from './environment.ts'
 import { explainIssue, isSecret, mistakeLine } from './errors.ts'
 import type { Draft } from './merge.ts'
 import { draftSettings } from './merge.ts'
-import type { ReportConfig } from './report-config.ts'
-import { impossibleIn } from './report-config.ts'
 import type { Settings } from './schema.ts'
 import { schemaAt, settingsIn, settingsSchema } from './schema.ts'
 import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
-import { leavesOf, nearest, pathText, valueAt } from './setting-path.ts'
+import { leavesOf, nearest, pathText } from './setting-path.ts'
 import type { SettingsFile } from './settings-file.ts'
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
@@ -82,9 +80,7 @@ export function loadConfig(options: LoadOptions = {}): Config {
     baseOf,
     settingsFile === null ? cwd : dirname(settingsFile.path),
   )
-  const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
-  if (impossible.length > 0 && !needed) throw invalid(impossible)
-  const mistakes = [...problems, ...impossible].map((mistake) => `${mistake} (left out)`)
+  const mistakes = problems.map((mistake) => `${mistake} (left out)`)
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
@@ -138,18 +134,6 @@ function parseWithout(
  */
 export function settingsPath(file: string | undefined, env: Environment = process.env): string {
   return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
-}
-
-/** Reports each recipient for whom no lead can match both the recipient's filter and the report's filter. */
-function impossibleFilters({ name, recipients }: ReportConfig, index: number, draft: Draft): string[] {
-  const own: SettingPath = ['reports', index, 'recipients']
-  const list = valueAt(draft.tree, own) === undefined ? ['recipients'] : own
-  return recipients.flatMap(({ filter }, at) => {
-    const setting = impossibleIn(filter)
-    if (setting === null) return []
-    const origin = draft.findOrigin([...list, at, 'filter', setting], 'value')
-    return [mistakeLine(origin, `no lead is left of those that the report ${name} is about`)]
-  })
 }
 
 function defaultFile(cwd: string): string | null {

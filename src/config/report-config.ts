@@ -122,18 +122,6 @@ function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   return { pipelineIds: commonTexts(one.pipelineIds, other.pipelineIds), conditions }
 }
 
-/**
- * Finds a condition that no lead can meet, such as min 9 and max 5, and returns its field; null if there is
- * no such condition.
- */
-export function impossibleIn({ pipelineIds, conditions }: LeadFilter): string | null {
-  if (pipelineIds?.length === 0) return 'pipelines'
-  const impossible = conditions.find((asked) =>
-    'in' in asked ? asked.in.length === 0 : asked.min !== null && asked.max !== null && asked.min > asked.max,
-  )
-  return impossible?.field ?? null
-}
-
 function narrowCondition(one: FilterCondition, other: FilterCondition): FilterCondition {
   if ('in' in one && 'in' in other) return { field: one.field, in: commonTexts(one.in, other.in) ?? [] }
   if ('in' in one || 'in' in other) throw new TypeError(`${one.field} has texts and bounds`)

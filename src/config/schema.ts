@@ -23,7 +23,6 @@ import {
   pattern,
   pipelineIds,
   schedule,
-  scheduleFault,
   secret,
   section,
   setting,
@@ -164,10 +163,8 @@ const topLevel = group({
     'The file for analysts: snapshot.db in the data directory.',
     section({
       when: setting(
-        'When the snapshot is made: after_sync (if the sync brought something new), never, or by a schedule such as every day at 05:00.',
-        text('after_sync, never, or a schedule such as "every day at 05:00"', (value) =>
-          value === 'after_sync' || value === 'never' ? null : scheduleFault(value),
-        ).default('after_sync'),
+        'When the snapshot is made: after_sync (if the sync brought something new) or never.',
+        z.enum(['after_sync', 'never'], { error: 'after_sync or never' }).default('after_sync'),
       ),
       group: setting(
         'The Unix group that may read the snapshot: its name, or its number in quotes. Without it, every user may whom the data directory lets in.',

@@ -251,18 +251,4 @@ describe('a mistake in a recipient', () => {
     const told = mistakesOf(yaml).join('\n')
     for (const part of parts.filter((part) => part !== 'leadsheet.yaml')) expect(told).toContain(part)
   })
-
-  test('is also a filter that leaves nothing of what the report is about', () => {
-    expect(
-      mistakesOf(`
-reports:
-  - name: daily
-    filter: { pipelines: [eu] }
-    recipients:
-      - { address: a@b.c, filter: { pipelines: [us] } }
-`),
-    ).toEqual([
-      'leadsheet.yaml:6:48  reports[0].recipients[0].filter.pipelines: no lead is left of those that the report daily is about',
-    ])
-  })
 })

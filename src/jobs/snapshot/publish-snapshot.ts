@@ -20,7 +20,6 @@ import {
 import type { FieldRule } from '../../upstream/profile/field-rule.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
 import { pathText } from '../../upstream/values/json.ts'
-import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 
 export interface SnapshotPlace {
   readonly profile: Profile
@@ -164,20 +163,6 @@ export async function publishQuietly(
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
     log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
-  }
-}
-
-export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
-  return {
-    ...settings,
-    // The name is not `snapshot`, because the function that makes the snapshot claims the lease `snapshot`
-    // itself.
-    leaseName: 'snapshot-schedule',
-    runsAtFirstSight: false,
-    async run(_due, _lease, signal) {
-      const { bytes, leadsAsOf } = await publishSnapshot(publishing, signal)
-      return { state: 'done', message: `${bytes} bytes, leads as of ${leadsAsOf}` }
-    },
   }
 }
 

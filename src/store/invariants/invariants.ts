@@ -209,7 +209,7 @@ const OF_WORK: readonly Invariant[] = [
     rule: 'a scheduled run is being worked on only while the lease of its schedule is held',
     violations: sql`SELECT schedule || ' ' || due_at AS what FROM scheduled_run WHERE state = 'running'
       AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > (SELECT now FROM moment) AND name = CASE
-        WHEN schedule IN ('sync', 'sync-full') THEN 'sync' WHEN schedule = 'snapshot' THEN 'snapshot-schedule' ELSE schedule END)`,
+        WHEN schedule IN ('sync', 'sync-full') THEN 'sync' ELSE schedule END)`,
     remedy: `start ${shellCommand('run')}: it takes up what was left`,
   },
   {

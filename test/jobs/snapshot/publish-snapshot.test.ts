@@ -2,19 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import {
-  freshSnapshot,
-  publishIfDue,
-  publishSnapshot,
-  snapshotSchedule,
-} from '../../../src/jobs/snapshot/publish-snapshot.ts'
+import { freshSnapshot, publishIfDue, publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
 import { startRun } from '../../../src/store/sync/sync-run.ts'
 import { ask, publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
-import { dueAt, scheduleOf } from '../../support/schedule/schedule.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
 
 const NEVER = new AbortController().signal
@@ -173,20 +167,6 @@ describe('publishing', () => {
     await expect(publication).rejects.toThrow('told to stop')
     await store.close()
     expect(readdirSync(folder)).toEqual([])
-  })
-})
-
-describe('a snapshot with scheduled runs of its own', () => {
-  it('is made then, and the scheduled run says what it covers', async () => {
-    const { store, folder } = await openFilledStore()
-    const deps = publishing(store, folder)
-    const schedule = snapshotSchedule(deps, scheduleOf({ name: 'snapshot' }))
-    const lease = await claimLease(store, schedule.leaseName, deps.now)
-    const { state, message } = await schedule.run(dueAt(new Date('2026-11-21T05:00:00Z')), lease, NEVER)
-    await lease.release()
-    await store.close()
-    expect([state, message]).toEqual(['done', expect.stringContaining('leads as of 2026-11-21T06:00')])
-    expect(existsSync(deps.file)).toBe(true)
   })
 })
 

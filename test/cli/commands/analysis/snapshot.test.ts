@@ -59,16 +59,6 @@ describe('leadsheet sync', () => {
   })
 })
 
-describe('leadsheet status', () => {
-  it('says when the next snapshot is due where the settings give it scheduled runs', async () => {
-    const cwd = folderWith({ 'leadsheet.yaml': 'snapshot: { when: "0 5 * * *" }' })
-    const { stdout } = await runWarm(['status', '--json'], { cwd })
-    expect(JSON.parse(stdout).data.schedules).toContainEqual(
-      expect.objectContaining({ schedule: 'snapshot', next: expect.stringMatching(/T05:00:00/) }),
-    )
-  })
-})
-
 describe('leadsheet snapshot', () => {
   it('makes the file now, and says what it covers', async () => {
     await using upstream = await startUpstream(LEADS)
