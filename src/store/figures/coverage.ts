@@ -58,7 +58,7 @@ export const COVERAGES: Readonly<Record<CoverageName, Query & { readonly meaning
     reads: ['level', 'lead_then'],
     // A lead that was created in the days before cannot have stalled.
     sql: `SELECT known + (SELECT count(*) FROM lead_then
-      WHERE created_at > ${STALLED_SINCE} AND outcome = 'open' AND NOT is_known) AS known, "of" FROM (${KNOWN_OPEN}) AS counted`,
+      WHERE created_at > ${STALLED_SINCE} AND created_at < :to AND outcome = 'open' AND NOT is_known) AS known, "of" FROM (${KNOWN_OPEN}) AS counted`,
   },
 }
 

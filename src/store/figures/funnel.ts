@@ -8,7 +8,7 @@ import type { FunnelStage, Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { readCoverage } from './coverage.ts'
 import type { ReadTrx } from './query.ts'
-import { type FigureRow, type FigureScope, type Query, readFigureAt, readRows } from './query.ts'
+import { type FigureRow, type FigureScope, readFigureAt, readRows } from './query.ts'
 
 interface Reached {
   readonly asOf: Instant | null
@@ -52,7 +52,7 @@ export async function readFunnel(
   const theirs = scope.filter.conditions.length > 0 ? null : await readServiceFunnel(trx, scope)
   const isOurs = theirs === null || theirs.stages.length === 0 || isLongAfter(theirs.asOf, scope)
   const funnel = isOurs ? await countFunnel(trx, scope, dataAsOf) : theirs
-  const stays = await readStays(trx, staysOf(scope), funnel.stages)
+  const stays = await readStays(trx, staysOf(scope))
   return {
     source: isOurs ? 'ours' : 'service',
     coverage: isOurs ? await readCoverage(trx, 'life', scope) : null,
@@ -71,28 +71,20 @@ export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
 }
 
-/** SQLite's `percentile_disc` is faster here, because it reads the stays once and does not sort them. */
-async function readStays(
-  trx: ReadTrx,
-  scope: FigureScope,
-  stages: readonly FunnelStage[],
-): Promise<readonly Stay[]> {
-  if (isPostgres(trx.db)) return readFigureAt(trx, 'time_in_stage', scope)
-  if (stages.length === 0) return []
-  // Computes each median as the mean of the two middle values. Both databases must give the same number, but
-  // SQLite's `median` rounds in another way than PostgreSQL.
-  const medians = stages.map((_, index) => {
-    const middle = (days: string) => `percentile_disc(${days}, 0.5) FILTER (WHERE status = :stage_${index})`
-    return `round((${middle('days')} - ${middle('-days')}) / 2, 2) AS stage_${index}`
-  })
-  const query: Query = {
-    reads: ['ended'],
-    sql: `SELECT ${medians.join(', ')} FROM ended WHERE left_at >= :from AND days IS NOT NULL`,
-  }
-  const statuses = Object.fromEntries(stages.map(({ status }, index) => [`stage_${index}`, status]))
-  const [row] = await readRows<Record<string, number | null>>(trx, query, scope, statuses)
-  return stages.map(({ status }, index) => ({ of: status, value: row?.[`stage_${index}`] ?? null }))
+/**
+ * The figure time_in_stage for each status. SQLite's `percentile_disc` is faster than the figure, because it
+ * does not sort the stays. Each median is the mean of the two middle values, because SQLite's `median` rounds in
+ * another way than PostgreSQL.
+ */
+async function readStays(trx: ReadTrx, scope: FigureScope): Promise<readonly Stay[]> {
+  return isPostgres(trx.db) ? readFigureAt(trx, 'time_in_stage', scope) : readRows(trx, MEDIAN_STAYS, scope)
 }
+
+const MEDIAN_STAYS = {
+  reads: ['ended'],
+  sql: `SELECT status AS "of", round((percentile_disc(days, 0.5) - percentile_disc(-days, 0.5)) / 2, 2) AS value
+  FROM ended WHERE left_at >= :from AND days IS NOT NULL GROUP BY status`,
+} as const
 
 async function readServiceFunnel(trx: ReadTrx, scope: FigureScope): Promise<Reached> {
   const rows = await readRows<{ status: string; reached: number; asOf: Instant }>(trx, SERVICE_FUNNEL, scope)

@@ -169,8 +169,9 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     },
     ended: {
       reads: chosen,
-      sql: `-- each stay in a status that has ended before the end of the period
-    SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, days_before AS days
+      sql: `-- each stay in a status that has ended before the end of the period; the plus keeps SQLite from reading the stays in
+    -- the order of their statuses, which takes far longer than to sort them
+    SELECT lead_id, pipeline_id, +from_status AS status, entered_at, moved_at AS left_at, days_before AS days
     FROM stage_move WHERE moved_at < :to${inScope()}`,
     },
     open_then: {
