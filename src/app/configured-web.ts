@@ -123,7 +123,7 @@ function receivers(
   config: Config,
   deps: Pick<WebhookDeps, 'intake' | 'onOutcome' | 'now' | 'log'>,
 ): readonly AddRoutes[] {
-  const { webhook, mapping } = profileOf(config)
+  const { webhook } = profileOf(config)
   if (webhook === undefined) return []
   if (webhook.verify.scheme === 'none')
     deps.log.warn('webhooks are not verified: whoever knows their address can have leads read anew')
@@ -132,5 +132,5 @@ function receivers(
     deps.log.error(message),
   )
   const { publicUrl } = config.web
-  return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, ...deps })]
+  return [webhookRoutes({ webhook, publicUrl, secrets, ...deps })]
 }

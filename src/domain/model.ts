@@ -82,8 +82,6 @@ export interface UpstreamEvent {
   readonly resourceId: string
   /** True if the event says that the lead was deleted. */
   readonly isDeletion: boolean
-  /** JSON text; null if the event has no record that may be stored, so that the lead must be requested. */
-  readonly record: string | null
   readonly problem: string | null
 }
 

@@ -38,7 +38,7 @@ import type { PagingProfile, Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
 import { sourceAddress } from './source-address.ts'
 import type { FieldPath } from './values/json.ts'
-import { parseJson, readPath } from './values/json.ts'
+import { readPath } from './values/json.ts'
 import { createWebhookSource } from './webhooks/registered-webhooks.ts'
 
 /** `next` is null on the last page. */
@@ -239,8 +239,6 @@ export function openSource(options: SourceOptions) {
       const { url, raw } = await fetchRaw(id, signal)
       return readable(url, readSingleLead(raw, id, profile))
     },
-    /** @returns the lead, or the reason if the record is not the lead with this id */
-    readLeadRecord: (record: string, id: string) => readSingleLead(parseJson(record), id, profile),
     async createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal) {
       const url = at('pipelines')
       const answer = await call({ method: 'POST', url, body, idempotencyKey, signal })

@@ -6,12 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import type { Log } from '../log.ts'
+import type { WebhookProfile } from '../upstream/profile/webhook-profile.ts'
 import { cleanText } from '../upstream/values/scalar.ts'
-import { type EventPlaces, readEvents } from '../upstream/webhooks/read-events.ts'
+import { readEvents } from '../upstream/webhooks/read-events.ts'
 import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-signature.ts'
 import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
-export interface WebhookDeps extends EventPlaces {
+export interface WebhookDeps {
+  readonly webhook: WebhookProfile
   /**
    * The beginning of the URL that the upstream signs. If null, the beginning is taken from the request. This
    * is right only if no proxy is in front of this program.
@@ -72,7 +74,7 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const message = messageIn(request, publicUrl)
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
-      const events = readEvents(deps, message)
+      const events = readEvents(webhook, message)
       // Events without a signature are limited, because anybody can send them and each makes this program
       // send a request to the upstream.
       if (webhook.verify.scheme === 'none') {

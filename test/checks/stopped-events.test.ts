@@ -47,9 +47,9 @@ async function openTold(isFollowed: boolean) {
   let secret = ''
   const intake = createWebhookIntake({ store, now, wake: isFollowed ? worker.wake : () => undefined })
   const pages = await openWebPages(TEMPLATES_FOLDER)
-  const { webhook, mapping } = REFERENCE_PROFILE
+  const { webhook } = REFERENCE_PROFILE
   if (webhook === undefined) throw new Error('the reference service has webhooks')
-  const about = { webhook, recordId: mapping.lead.id, publicUrl: null, secrets: () => [secret] }
+  const about = { webhook, publicUrl: null, secrets: () => [secret] }
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
     ...([[], null, [webhookRoutes({ ...about, intake, now, log: SILENT })]] as const),

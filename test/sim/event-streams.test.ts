@@ -34,7 +34,6 @@ function worldOf(seed: number): {
   const world = createWorld({
     random: next,
     hasTimes: seed % 4 !== 0,
-    bringsRecord: Math.floor(seed / 2) % 2 === 1,
     hasOtherForm: Math.floor(seed / 4) % 3 === 0,
   })
   return { world, losses: seed % 3 === 0 ? 0 : 0.25, next }

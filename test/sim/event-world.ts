@@ -11,7 +11,6 @@ export interface WorldOptions {
   /** If true, its leads have the time of their last update, so changes can be asked for. */
   readonly hasTimes: boolean
   /** If true, an event brings the record of its lead. */
-  readonly bringsRecord: boolean
   /** If true, a single lead has another form than in the list. */
   readonly hasOtherForm: boolean
 }
@@ -40,7 +39,7 @@ const STATUSES = ['new', 'contacted', 'won', 'lost']
 const REMOVALS_MAX = 5
 
 export function createWorld(options: WorldOptions): World {
-  const { random, bringsRecord, hasTimes } = options
+  const { random } = options
   const leads = new Map<string, WorldLead>()
   const past = new Map<string, string[]>()
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
@@ -90,7 +89,6 @@ export function createWorld(options: WorldOptions): World {
         resourceId: lead.id,
         isDeletion: type === 'removed',
         problem: null,
-        record: bringsRecord ? JSON.stringify(recordOf(lead, hasTimes)) : null,
       }
     },
   }
@@ -162,7 +160,7 @@ function send(response: ServerResponse, answer: string | null): void {
   response.end(answer ?? '{}')
 }
 
-function profileOf({ hasTimes, bringsRecord, hasOtherForm }: WorldOptions): ProfileInput {
+function profileOf({ hasTimes, hasOtherForm }: WorldOptions): ProfileInput {
   return {
     name: hasOtherForm ? 'other form' : 'one form',
     paging: { kind: 'cursor', param: 'cursor', next: 'next', size_param: 'limit' },
@@ -180,6 +178,6 @@ function profileOf({ hasTimes, bringsRecord, hasOtherForm }: WorldOptions): Prof
       enrichment: 'found',
       activity: { items: 'activity', fields: { at: 'at' } },
     },
-    webhook: { verify: { scheme: 'standard' }, ...(bringsRecord ? { record: 'lead' } : { lead: 'lead.id' }) },
+    webhook: { verify: { scheme: 'standard' }, lead: 'lead.id' },
   }
 }

@@ -48,17 +48,9 @@ export async function applyEvent(deps: ApplyDeps, row: QueuedEvent, signal: Abor
 async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   const { source, store } = deps
   const id = row.resource_id
-  const canAsk = source.has('lead')
-  const sent = row.record === null || row.is_deletion === 1 ? null : source.readLeadRecord(row.record, id)
+  // If the upstream does not offer single leads, the event is ignored, and the next sync brings the change.
+  if (!source.has('lead')) return finish(deps, row, async () => IGNORED)
   const before = await findLead(store.db, id)
-  if (sent !== null && (!canAsk || (isDated(sent) && isThere(before)))) {
-    return finish(deps, row, async (trx, seen) =>
-      canAsk && !isThere(await findLead(trx, id)) ? null : keepAny(trx, sent, false, seen),
-    )
-  }
-  // If the upstream does not offer single leads, only a scan of the whole list can confirm a deletion. The
-  // event is therefore ignored.
-  if (!canAsk) return finish(deps, row, async () => IGNORED)
   const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
   await finish(deps, row, async (trx, seen) => {
     const now = await findLead(trx, id)
@@ -128,11 +120,6 @@ async function keepAny(
   }
   const outcome = await keepLead(trx, { ...read, lead: read.lead }, hasDetails, seen)
   return { outcome, problem: null }
-}
-
-/** False for a deleted lead: an event that arrives late does not prove that the lead still exists. */
-function isThere(lead: FoundLead | undefined): boolean {
-  return lead !== undefined && !lead.isDeleted
 }
 
 /** Returns whether the record says when the lead changed, or cannot be read. */

@@ -95,7 +95,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     lookAgain(askedLeads ? Math.min(waitMs, LOOK_AGAIN_MS) : null)
     for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
       if (until.aborted) return
-      if (row.resource === 'lead' && row.record === null) rateLimit.take(at)
+      if (row.resource === 'lead') rateLimit.take(at)
       inFlight.set(row, follow(row, until))
     }
   }

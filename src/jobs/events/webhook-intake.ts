@@ -12,7 +12,6 @@ import { saveEvents } from '../../store/events/event.ts'
 
 const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000
-const CHARACTERS_MAX = 32 * 1024 * 1024
 /** The maximum number of events in one transaction, unless one message alone has more. */
 const EVENTS_AT_ONCE = 200
 /** The maximum pause after a transaction, which lasts as long as the transaction took. */
@@ -35,7 +34,6 @@ export interface WebhookIntake {
 
 interface Message {
   readonly events: readonly UpstreamEvent[]
-  readonly characters: number
   readonly onWritten: () => void
   readonly onFailed: (reason: unknown) => void
 }
@@ -43,7 +41,6 @@ interface Message {
 export function createWebhookIntake({ store, now, wake }: WebhookIntakeDeps): WebhookIntake {
   const waiting: Message[] = []
   let events = 0
-  let characters = 0
   let isWriting = false
 
   async function writeWaiting(): Promise<void> {
@@ -76,29 +73,19 @@ export function createWebhookIntake({ store, now, wake }: WebhookIntakeDeps): We
     } catch (thrown) {
       for (const message of messages) message.onFailed(thrown)
     }
-    for (const message of messages) {
-      events -= message.events.length
-      characters -= message.characters
-    }
+    for (const message of messages) events -= message.events.length
   }
 
   return {
     async take(arrived) {
       if (arrived.length === 0) return true
-      const isFull = waiting.length >= MESSAGES_MAX || events > EVENTS_MAX || characters > CHARACTERS_MAX
-      if (isFull) return false
+      if (waiting.length >= MESSAGES_MAX || events > EVENTS_MAX) return false
       await new Promise<void>((onWritten, onFailed) => {
-        const message = { events: arrived, characters: charactersOf(arrived), onWritten, onFailed }
-        waiting.push(message)
+        waiting.push({ events: arrived, onWritten, onFailed })
         events += arrived.length
-        characters += message.characters
         if (!isWriting) void writeWaiting()
       })
       return true
     },
   }
-}
-
-function charactersOf(events: readonly UpstreamEvent[]): number {
-  return events.reduce((sum, { record }) => sum + (record?.length ?? 0), 0)
 }

@@ -91,7 +91,7 @@ function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
   return event.resource === null ? 'ignored' : null
 }
 
-type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion' | 'record' | 'occurredAt'>
+type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion'>
 
 /**
  * A row of the queue, as it was when leadsheet began to read the data for it. The queue has a row for each
@@ -100,27 +100,18 @@ type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion'
  */
 export type QueuedEvent = Readonly<Row<'event_queue'>>
 
-/**
- * Queues the leads, pipelines and agents that events are about. Where two events bring a record (the data) of
- * the same lead, the record of the later event stays, whichever arrived first. Where an event brings no
- * record, the lead is requested from the upstream.
- */
+/** Queues the leads, pipelines and agents that events are about, to be requested from the upstream. */
 async function queueEvents(trx: Trx, events: readonly QueuedChange[], at: Instant): Promise<void> {
   if (events.length === 0) return
-  const rows = mergedByKey(events).map(({ resource, resourceId, isDeletion, record, occurredAt, times }) => [
-    ...[resource, resourceId, isDeletion ? 1 : 0, record],
-    ...[record === null ? null : occurredAt, times],
-  ])
-  await sql`INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_deletion, record, record_at, failures)
-    SELECT value ->> 0, value ->> 1, ${at}, ${at}, CAST(value ->> 5 AS bigint), CAST(value ->> 2 AS bigint),
-      value ->> 3, value ->> 4, 0
+  const rows = mergedByKey(events).map(({ resource, resourceId, isDeletion, times }) => {
+    return [resource, resourceId, isDeletion ? 1 : 0, times]
+  })
+  await sql`INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_deletion, failures)
+    SELECT value ->> 0, value ->> 1, ${at}, ${at}, CAST(value ->> 3 AS bigint), CAST(value ->> 2 AS bigint), 0
     FROM json_each(${JSON.stringify(rows)}) WHERE true
     ON CONFLICT (resource, resource_id) DO UPDATE SET
       last_at = max(event_queue.last_at, excluded.last_at), events = event_queue.events + excluded.events,
-      is_deletion = max(event_queue.is_deletion, excluded.is_deletion),
-      (record, record_at) = (SELECT iif(later, excluded.record, event_queue.record), iif(later, excluded.record_at, event_queue.record_at)
-        FROM (SELECT event_queue.record IS NOT NULL AND (excluded.record IS NULL
-          OR coalesce(event_queue.record_at <= excluded.record_at, true)) AS later) AS records)`.execute(trx)
+      is_deletion = max(event_queue.is_deletion, excluded.is_deletion)`.execute(trx)
 }
 
 /**
@@ -133,19 +124,9 @@ function mergedByKey(events: readonly QueuedChange[]): (QueuedChange & { readonl
     const key = JSON.stringify([event.resource, event.resourceId])
     const before = merged.get(key)
     const isDeletion = event.isDeletion || before?.isDeletion === true
-    const latest = before === undefined || isLater(before, event) ? event : before
-    merged.set(key, { ...latest, isDeletion, times: (before?.times ?? 0) + 1 })
+    merged.set(key, { ...event, isDeletion, times: (before?.times ?? 0) + 1 })
   }
   return [...merged.values()]
-}
-
-/**
- * Tells whether `event` replaces `before`. An event with a record replaces a record that is not newer. An
- * event without a record replaces any record, because the lead is then requested.
- */
-function isLater(before: QueuedChange, event: QueuedChange): boolean {
-  if (before.record === null || event.record === null) return before.record !== null
-  return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
 }
 
 /**
@@ -166,7 +147,7 @@ export async function listQueued(
   const { rows } = await sql<QueuedEvent>`SELECT * FROM event_queue
     WHERE (not_before IS NULL OR not_before <= ${now})
       AND (resource, resource_id) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(keys)}))
-      AND NOT (${without.askedLeads ? sql`true` : sql`false`} AND resource = 'lead' AND record IS NULL)
+      AND NOT (${without.askedLeads ? sql`true` : sql`false`} AND resource = 'lead')
     ORDER BY asked_at LIMIT ${limit}`.execute(db)
   return rows
 }

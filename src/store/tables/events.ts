@@ -23,8 +23,6 @@ export const EVENTS = [
     last_at TEXT NOT NULL, -- UTC, by our clock: when the last such event arrived
     events INTEGER NOT NULL, -- number of events since the last read
     is_deletion INTEGER NOT NULL CHECK (is_deletion IN (0, 1)), -- 1: an event says that the lead was deleted; 0: none does
-    record TEXT, -- JSON: the record of the lead from the latest event; null if leadsheet has to request it
-    record_at TEXT, -- event.occurred_at of the event that had the record; null without a record or a time
     not_before TEXT, -- UTC, by our clock: earliest time of the next attempt after a failure; null without a failure
     failures INTEGER NOT NULL, -- number of failures in a row
     PRIMARY KEY (resource, resource_id)

@@ -85,11 +85,9 @@ export const webhookProfileSchema = group({
   lead: fieldRuleSchema.optional(),
   pipeline: fieldRuleSchema.optional(),
   agent: fieldRuleSchema.optional(),
-  /** This record, in the format of the list, is stored, so the lead is not fetched. */
-  record: fieldPathSchema.optional(),
   deleted: z.array(z.string().min(1)).default([]),
 })
-  .refine(({ lead, record }) => lead !== undefined || record !== undefined, {
+  .refine(({ lead }) => lead !== undefined, {
     message: 'where the id of the lead is in an event',
     path: ['lead'],
   })
@@ -97,10 +95,6 @@ export const webhookProfileSchema = group({
     message:
       'the place of the id in the event, or no id, which is then made of the event: the signature does not cover this header, and who sends a message again could give it another one',
     path: ['id'],
-  })
-  .refine(({ verify, record }) => verify.scheme !== 'none' || record === undefined, {
-    message: 'nothing where verify.scheme is none: what anybody can send is no record',
-    path: ['record'],
   })
 export type WebhookProfile = z.output<typeof webhookProfileSchema>
 

@@ -5,16 +5,11 @@
 import { createHash } from 'node:crypto'
 import type { UpstreamEvent } from '../../domain/model.ts'
 import { isTooDeep, writeJson } from '../mapping/raw-record.ts'
-import { type FieldRule, readField, toId, toText } from '../profile/field-rule.ts'
+import { readField, toId, toText } from '../profile/field-rule.ts'
 import type { WebhookProfile } from '../profile/webhook-profile.ts'
 import { parseJson, pathText, readPath } from '../values/json.ts'
 import { cleanText, toInstant } from '../values/scalar.ts'
 import { valuesOf, type WebhookMessage } from './verify-signature.ts'
-
-export interface EventPlaces {
-  readonly webhook: WebhookProfile
-  readonly recordId: FieldRule | undefined
-}
 
 type Message = Pick<WebhookMessage, 'headers' | 'body'>
 
@@ -31,8 +26,8 @@ const ID_CHARS_MAX = 256
 const TYPE_CHARS_MAX = 200
 const SHOWN_CHARS = 100
 
-export function readEvents(places: EventPlaces, message: Message): readonly UpstreamEvent[] {
-  const { items } = places.webhook
+export function readEvents(webhook: WebhookProfile, message: Message): readonly UpstreamEvent[] {
+  const { items } = webhook
   const whole = { message, index: 0, isAlone: true }
   let body: unknown
   try {
@@ -47,7 +42,7 @@ export function readEvents(places: EventPlaces, message: Message): readonly Upst
   const isAlone = list.length === 1
   const events = list
     .slice(0, EVENTS_MAX)
-    .map((event, index) => readEvent(event, places, { message, index, isAlone }))
+    .map((event, index) => readEvent(event, webhook, { message, index, isAlone }))
   if (list.length <= EVENTS_MAX) return events
   const surplus = { ...whole, index: EVENTS_MAX }
   return [
@@ -56,13 +51,12 @@ export function readEvents(places: EventPlaces, message: Message): readonly Upst
   ]
 }
 
-function readEvent(event: unknown, places: EventPlaces, sent: Sent): UpstreamEvent {
-  const { webhook } = places
+function readEvent(event: unknown, webhook: WebhookProfile, sent: Sent): UpstreamEvent {
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     return unreadable(sent, 'an event is no object')
   if (isTooDeep(event)) return unreadable(sent, 'an event is nested too deep')
   const type = beginningOf(toText(valueAt(webhook.type, event, sent)), TYPE_CHARS_MAX)
-  const about = aboutOf(event, places)
+  const about = aboutOf(event, webhook)
   return {
     id: idOf(event, webhook.id, sent),
     type,
@@ -72,16 +66,10 @@ function readEvent(event: unknown, places: EventPlaces, sent: Sent): UpstreamEve
   }
 }
 
-type About = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'record' | 'problem'>
-const NOTHING: About = { resource: null, resourceId: '', record: null, problem: null }
+type About = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'problem'>
+const NOTHING: About = { resource: null, resourceId: '', problem: null }
 
-/** If the event contains the lead's record, the id is read from it, because the record will be stored. */
-function aboutOf(event: object, { webhook, recordId }: EventPlaces): About {
-  const record = webhook.record === undefined ? undefined : readPath(event, webhook.record)
-  if (typeof record === 'object' && record !== null) {
-    const about = aboutId('lead', readField(record, recordId))
-    return about.problem === null ? { ...about, record: writeJson(record) } : about
-  }
+function aboutOf(event: object, webhook: WebhookProfile): About {
   for (const resource of ['lead', 'pipeline'] as const) {
     const id = readField(event, webhook[resource])
     if (id !== null && id !== '') return aboutId(resource, id)

@@ -12,14 +12,6 @@ import { eventOf, type Following, openFollowing, outcomeOf } from '../../support
 import { body, type Fault, startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
-const BRINGS_RECORD = {
-  ...REFERENCE_PROFILE,
-  webhook: {
-    verify: { scheme: 'standard' as const, header_prefix: 'webhook-', tolerance_seconds: 300 },
-    deleted: [],
-  },
-}
-
 /** Opens an upstream with some leads, and a copy that has read them. */
 async function openCopy(
   count = 12,
@@ -229,7 +221,8 @@ describe('an event', () => {
   it('that a mistake of the program keeps from being followed keeps back no other', async () => {
     await using on = await openCopy(12, { concurrency: 1 })
     const { copy, ids } = on
-    const events = [eventOf(ids[0] ?? '', { record: '{' }), eventOf(ids[1] ?? '')]
+    vi.spyOn(copy.source, 'fetchSingleLead').mockRejectedValueOnce(new TypeError('a mistake'))
+    const events = [eventOf(ids[0] ?? ''), eventOf(ids[1] ?? '')]
     await follow(copy, ...events)
     const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
     expect(outcomes).toEqual([null, 'unchanged'])
@@ -314,57 +307,6 @@ it('an event that comes while the clock is set back is followed as any other', a
   await copy.worker.idle()
   const waiting = await copy.store.db.selectFrom('event').where('done_at', 'is', null).select('id').execute()
   expect([waiting, await queued(copy.store)]).toEqual([[], []])
-})
-
-describe('an event that brings the record of its lead', () => {
-  const open = () => openCopy(12, { source: { profile: BRINGS_RECORD } })
-
-  it('is followed without a request, unless the lead is not there, which a record that is late cannot know', async () => {
-    await using on = await open()
-    const { upstream, copy, ids } = on
-    const lead = upstream.put(3, { status: 'won', updated_at: LATER })
-    const fresh = upstream.put(77, { updated_at: LATER })
-    const [gone = ''] = ids
-    const late = upstream.leads.get(gone)
-    upstream.leads.delete(gone)
-    await follow(copy, eventOf(gone, { isDeletion: true }))
-    upstream.requests.length = 0
-    const events = [lead, fresh, late].map((each) =>
-      eventOf(each?.id ?? '', { record: JSON.stringify(each), occurredAt: LATER }),
-    )
-    await follow(copy, ...events)
-    const outcomes = await Promise.all(events.map(({ id }) => outcomeOf(copy.store.db, id)))
-    expect(outcomes).toEqual(['updated', 'inserted', 'not_found'])
-    const asked = upstream.requests.map(({ path }) => path.split('/').at(-1))
-    expect(asked.sort()).toEqual([gone, fresh.id].sort())
-  })
-
-  it('changes nothing where it comes late, but what the lead was then', async () => {
-    await using on = await open()
-    const { upstream, copy } = on
-    const old = { ...upstream.put(3, { status: 'lost', updated_at: '2026-11-21T05:50:00.000Z' }) }
-    const now = upstream.put(3, { status: 'won', updated_at: LATER })
-    await follow(copy, eventOf(now.id, { record: JSON.stringify(now) }))
-    await follow(copy, eventOf(old.id, { record: JSON.stringify(old) }))
-    expect(await statusOf(copy.store, now.id)).toBe('won')
-    const { rows } = await sql<{ status: string }>`SELECT status FROM lead_version
-      WHERE lead_id = ${now.id} ORDER BY valid_from DESC LIMIT 2`.execute(copy.store.db)
-    expect(rows.map((row) => row.status)).toEqual(['won', 'lost'])
-  })
-
-  it('that cannot be mapped holds it, as a scan does', async () => {
-    await using on = await open()
-    const { copy, ids } = on
-    const [id = ''] = ids
-    const event = eventOf(id, { record: JSON.stringify({ id, updated_at: 'yesterday' }) })
-    await follow(copy, event)
-    expect(await outcomeOf(copy.store.db, event.id)).toBe('unreadable')
-    const held = await copy.store.db
-      .selectFrom('quarantined_record')
-      .select(['record_id', 'reason'])
-      .execute()
-    expect(held).toMatchObject([{ record_id: id, reason: expect.stringContaining('updated_at') }])
-  })
 })
 
 it('events about pipelines have their statistics read, those about agents all agents', async () => {

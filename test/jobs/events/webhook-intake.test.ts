@@ -69,14 +69,6 @@ describe('messages that come while the disk is busy', () => {
     expect([on.transactions(), on.wakes()]).toEqual([0, 0])
   })
 
-  it('are refused by the size of their records, too', async () => {
-    await using on = await openBusyStore()
-    const record = JSON.stringify({ id: 'l1', text: 'x'.repeat(200_000) })
-    const taken = messages(300).map(([event]) => on.intake.take([{ ...event, record } as UpstreamEvent]))
-    on.letGo()
-    expect((await Promise.all(taken)).filter((isTaken) => isTaken)).toHaveLength(168)
-  })
-
   it('are not taken where the disk does not take them', async () => {
     await using on = await openBusyStore()
     const taken = on.intake.take([eventOf('l1')])

@@ -13,7 +13,6 @@ export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {
     resource: 'lead',
     resourceId: 'a',
     isDeletion: false,
-    record: null,
     problem: null,
     ...change,
   }

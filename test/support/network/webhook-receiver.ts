@@ -5,7 +5,6 @@ import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
 import { openLog } from '../../../src/log.ts'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
-import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
 import { openWeb, type WebLimits } from '../../../src/web/server/server.ts'
 import { WEBHOOK_PATH, type WebhookOutcome, webhookRoutes } from '../../../src/web/webhooks.ts'
@@ -41,9 +40,8 @@ export async function openReceiver(settings: Settings = {}) {
   })
   const now = () => RECEIVED_AT
   const intake = settings.intake ?? createWebhookIntake({ store, now, wake: () => undefined })
-  const recordId = REFERENCE_PROFILE.mapping.lead.id
   const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
-  const routes = webhookRoutes({ webhook, recordId, publicUrl, secrets, intake, now, log, onOutcome })
+  const routes = webhookRoutes({ webhook, publicUrl, secrets, intake, now, log, onOutcome })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log, limits },

@@ -92,7 +92,6 @@ function sourceOf(listing: Listing): Source {
     fetchLead: none,
     fetchDetail: none,
     fetchSingleLead: none,
-    readLeadRecord: none,
     createPipeline: none,
     fetchPipelineStats: none,
     mapPipelineStat: none,

@@ -128,7 +128,6 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       fetchLead: none,
       fetchDetail: none,
       fetchSingleLead: none,
-      readLeadRecord: none,
       createPipeline: none,
       fetchPipelineStats: none,
       mapPipelineStat: none,

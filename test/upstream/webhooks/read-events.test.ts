@@ -5,7 +5,6 @@ import { webhookProfileSchema } from '../../../src/upstream/profile/webhook-prof
 import { readEvents } from '../../../src/upstream/webhooks/read-events.ts'
 import { random } from '../../support/random.ts'
 
-const recordId = REFERENCE_PROFILE.mapping.lead.id
 type Headers = Readonly<Record<string, readonly string[]>>
 
 /**
@@ -15,7 +14,7 @@ type Headers = Readonly<Record<string, readonly string[]>>
 function read(written: object, body: unknown, headers: Headers = {}) {
   const webhook = webhookProfileSchema.parse({ verify: { scheme: 'token' }, lead: 'lead', ...written })
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return readEvents({ webhook, recordId }, { headers, body: Buffer.from(text) })
+  return readEvents(webhook, { headers, body: Buffer.from(text) })
 }
 
 const idsIn = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id)
@@ -25,9 +24,9 @@ describe('an event of the reference service', () => {
   if (webhook === undefined) throw new Error('it has no webhooks')
   const readOne = (type: string, data: object) => {
     const body = Buffer.from(JSON.stringify({ id: 'evt', type, timestamp: '2026-11-21T09:00:00Z', data }))
-    return readEvents({ webhook, recordId }, { headers: { 'webhook-id': ['msg_1'] }, body })
+    return readEvents(webhook, { headers: { 'webhook-id': ['msg_1'] }, body })
   }
-  const common = { id: 'msg_1', occurredAt: '2026-11-21T09:00:00.000Z', record: null, problem: null }
+  const common = { id: 'msg_1', occurredAt: '2026-11-21T09:00:00.000Z', problem: null }
 
   it.each([
     [
@@ -132,20 +131,6 @@ describe('what an event is about', () => {
   it.each([[{}], [{ lead: null }], [{ lead: '' }]])('is nothing that is kept where it is %j', (event) => {
     expect(read({}, event)).toMatchObject([{ resource: null, problem: null }])
   })
-
-  it('is a record where the profile takes it from the event, with its own id; else it is asked for', () => {
-    const places = { record: 'object', lead: 'object_id', type: 'type', deleted: ['gone'] }
-    const record = { id: 9, company: { name: 'Acme' } }
-    expect(read(places, { object: record, object_id: 8 })).toMatchObject([
-      { resource: 'lead', resourceId: '9', record: JSON.stringify(record) },
-    ])
-    expect(read(places, { object_id: 8, type: 'gone' })).toMatchObject([
-      { resourceId: '8', record: null, isDeletion: true },
-    ])
-    expect(read(places, { object: { name: 'Acme' }, object_id: 8 })).toMatchObject([
-      { resource: null, record: null, problem: 'null cannot be the id of a lead' },
-    ])
-  })
 })
 
 test.each([
@@ -205,7 +190,7 @@ test(`whatever a message is and a profile says, events come of it, and nothing i
     const whole = JSON.stringify(value(0))
     const body = Buffer.from(next() < 0.1 ? whole.slice(0, Math.floor(next() * whole.length)) : whole)
     const headers = Object.fromEntries([[pick(names), [pick(['', 'x'])]]])
-    const events = readEvents({ webhook: webhookProfileSchema.parse(profile()), recordId }, { headers, body })
+    const events = readEvents(webhookProfileSchema.parse(profile()), { headers, body })
     for (const { id, resource, resourceId, problem } of events) {
       expect(id.length > 0 && id.length <= 256).toBe(true)
       expect(resource === 'lead' || resource === 'pipeline' ? resourceId !== '' : resourceId === '').toBe(

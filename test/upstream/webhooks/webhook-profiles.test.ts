@@ -181,19 +181,19 @@ test('each profile with webhooks has a message to be tried on', () => {
 })
 
 it.each(senders)('a message of $name is verified and read', ({ name, secret, headers, body, events }) => {
-  const { webhook, mapping } = webhookOf(name)
+  const { webhook } = webhookOf(name)
   const text = JSON.stringify(body)
   const message = messageOf(text, headers(text))
   expect(whyRefused(webhook, [secret], message, NOW)).toBeNull()
   expect(whyRefused(webhook, ['0f'.repeat(16)], message, NOW)).not.toBeNull()
-  const wanted = events.map((event) => ({ resource: 'lead', record: null, problem: null, ...event }))
-  expect(readEvents({ webhook, recordId: mapping.lead.id }, message)).toMatchObject(wanted)
+  const wanted = events.map((event) => ({ resource: 'lead', problem: null, ...event }))
+  expect(readEvents(webhook, message)).toMatchObject(wanted)
 })
 
 it('a change of a pull request is one of the issue that it is', () => {
-  const { webhook, mapping } = webhookOf('github-issues')
+  const { webhook } = webhookOf('github-issues')
   const body = JSON.stringify({ action: 'closed', number: 7, pull_request: { number: 7 } })
-  const [event] = readEvents({ webhook, recordId: mapping.lead.id }, messageOf(body, {}))
+  const [event] = readEvents(webhook, messageOf(body, {}))
   expect(event).toMatchObject({ resource: 'lead', resourceId: '7', type: 'closed' })
 })
 
