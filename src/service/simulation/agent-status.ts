@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { WireAgent } from '../../contract/pipeline.ts'
-import type { AgentIncidentRow, LeadRow, PipelineRow, ServiceDatabase } from '../store/database.ts'
+import type { PipelineRow, ServiceDatabase } from '../store/database.ts'
 import { instantOf } from '../store/database.ts'
 import type { AgentProfile } from './agents.ts'
 import { AGENTS } from './agents.ts'
@@ -148,26 +148,9 @@ function lastSeenAt(
   return Math.max(since, Math.floor(asOf - ((asOf - phase) % HEARTBEAT_MS)))
 }
 
-type AgentTask = Pick<LeadRow, 'id' | 'pipeline_id' | 'next_step'> & {
-  readonly agent_id: string
-  readonly started_at: number
-  readonly ends_at: number
-}
+type AgentFacts = Awaited<ReturnType<typeof readAgentFacts>>
 
-interface AgentFacts {
-  /** The latest incident of each agent that had one. */
-  readonly incidents: ReadonlyMap<string, AgentIncidentRow>
-  /** The tasks under way. The task that ends first comes first. */
-  readonly tasks: readonly AgentTask[]
-  /** The time is null if the agent has finished no task. */
-  readonly finished: ReadonlyMap<string, { readonly last24h: number; readonly lastAt: number | null }>
-  readonly errors: ReadonlyMap<
-    string,
-    { readonly last24h: number; readonly lastAt: number; readonly lastMessage: string }
-  >
-}
-
-export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise<AgentFacts> {
+export async function readAgentFacts(db: ServiceDatabase, asOf: number) {
   const since = asOf - DAY_MS
   // SQLite takes the other columns from the row that has the maximum `started_at`.
   const incidents = await db
@@ -207,7 +190,15 @@ export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise
     ])
     .groupBy('agent_id')
     .execute()
-  return { incidents: byAgent(incidents), tasks, finished: byAgent(finished.rows), errors: byAgent(errors) }
+  return {
+    /** The latest incident of each agent that had one. */
+    incidents: byAgent(incidents),
+    /** The tasks under way. The task that ends first comes first. */
+    tasks,
+    /** The time is null if the agent has finished no task. */
+    finished: byAgent(finished.rows),
+    errors: byAgent(errors),
+  }
 }
 
 function byAgent<T extends { readonly agent_id: string }>(rows: readonly T[]): ReadonlyMap<string, T> {

@@ -18,22 +18,7 @@ const recordSchema = z.object({
   is_hiring: z.boolean(),
 })
 
-export interface Company {
-  readonly id: number
-  readonly name: string
-  readonly domain: string | null
-  readonly industry: string | null
-  readonly subindustry: string | null
-  readonly employees: number | null
-  readonly city: string | null
-  readonly country: string | null
-  /** The region of the company's first office. */
-  readonly region: string | null
-  readonly oneLiner: string | null
-  readonly tags: readonly string[]
-  readonly state: 'active' | 'acquired' | 'inactive'
-  readonly isHiring: boolean
-}
+export type Company = Readonly<ReturnType<typeof toCompany>>
 
 /** @throws LeadsheetError service_data, which names the line of the mistake */
 export function readCompanies(file: string): readonly Company[] {
@@ -69,7 +54,7 @@ function dataError(file: string, reason: string, cause?: unknown): LeadsheetErro
   })
 }
 
-function toCompany(record: z.infer<typeof recordSchema>): Company {
+function toCompany(record: z.infer<typeof recordSchema>) {
   return {
     id: record.id,
     name: oneLine(record.name) ?? `Company ${record.id}`,
@@ -78,9 +63,10 @@ function toCompany(record: z.infer<typeof recordSchema>): Company {
     subindustry: specified(record.subindustry),
     employees: record.team_size,
     ...placeOf(record.location),
+    /** The region of the company's first office. */
     region: regionName(record.regions[0]),
     oneLiner: oneLine(record.one_liner),
-    tags: record.tags,
+    tags: record.tags as readonly string[],
     state: stateOf(record.status),
     isHiring: record.is_hiring,
   }
@@ -125,7 +111,7 @@ function countryName(name: string): string {
   return name === 'USA' ? 'United States' : name
 }
 
-function stateOf(status: string): Company['state'] {
+function stateOf(status: string): 'active' | 'acquired' | 'inactive' {
   if (status === 'Inactive') return 'inactive'
   return status === 'Acquired' ? 'acquired' : 'active'
 }

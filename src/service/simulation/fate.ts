@@ -11,28 +11,7 @@ import { randomFor } from './random.ts'
 import type { World } from './world.ts'
 
 /** The later course of a lead. */
-export interface Fate {
-  readonly score: number
-  readonly isQualified: boolean
-  /** The expected value of the deal in whole USD. */
-  readonly dealUsd: number
-  /** The status in which the lead is forgotten until somebody closes it; null if it is not forgotten. */
-  readonly stallsAt: 'qualified' | 'contacted' | 'replied' | 'meeting' | null
-  /** True if the lead, once qualified, turns out to be a company that must not be contacted. */
-  readonly isDropped: boolean
-  /** True if the first message cannot be delivered. */
-  readonly bounces: boolean
-  readonly replies: boolean
-  readonly meets: boolean
-  /** True if the first meeting has no result and a second meeting follows. */
-  readonly isSetBack: boolean
-  readonly wins: boolean
-  /** The time from the first contact to the reply. */
-  readonly replyAfterMs: number
-  readonly meetingAfterMs: number
-  /** The time from the meeting to the decision. */
-  readonly decisionAfterMs: number
-}
+export type Fate = Readonly<ReturnType<typeof fateOf>>
 
 const DROP_RATE = 0.09
 const BOUNCE_RATE = 0.04
@@ -44,7 +23,7 @@ export function fateOf(
   world: World,
   lead: { readonly id: string; readonly pipeline_id: string; readonly created_at: number },
   company: Company,
-): Fate {
+) {
   const character = characterOf(lead.pipeline_id)
   const random = randomFor(world.seed, 'fate', lead.id)
   const score = drawScore(company, random)
@@ -56,16 +35,23 @@ export function fateOf(
   return {
     score,
     isQualified: score >= character.qualifyingScore,
+    /** The expected value of the deal in whole USD. */
     dealUsd: drawDeal(company, character, random),
     replies,
     meets,
     wins,
+    /** True if the lead, once qualified, turns out to be a company that must not be contacted. */
     isDropped: random.chance(DROP_RATE),
+    /** True if the first message cannot be delivered. */
     bounces: random.chance(BOUNCE_RATE),
+    /** True if the first meeting has no result and a second meeting follows. */
     isSetBack: random.chance(SET_BACK_RATE),
+    /** The status in which the lead is forgotten until somebody closes it; null if it is not forgotten. */
     stallsAt: drawStall(replies, meets, random),
+    /** The time from the first contact to the reply. */
     replyAfterMs: drawDays(random, 1.9 * character.pace, 0.7, [0.1, 6]) * DAY_MS,
     meetingAfterMs: drawDays(random, 2.8 * character.pace, 0.45, [1, 5]) * DAY_MS,
+    /** The time from the meeting to the decision. */
     decisionAfterMs: drawDays(random, 12 * character.pace, 0.4, [6, 24]) * DAY_MS,
   }
 }
@@ -84,7 +70,7 @@ function drawDeal(company: Company, character: Character, random: Random): numbe
 }
 
 /** `qualified`, or the last status before it would be closed. Null if the lead is not forgotten. */
-function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stallsAt'] {
+function drawStall(replies: boolean, meets: boolean, random: Random): keyof typeof STALL_RATE | null {
   if (random.chance(STALL_RATE.qualified)) return 'qualified'
   const last = meets ? 'meeting' : replies ? 'replied' : 'contacted'
   return random.chance(STALL_RATE[last]) ? last : null
@@ -101,14 +87,7 @@ function bounded(value: number, min: number, max: number): number {
   return Math.min(max, Math.max(min, value))
 }
 
-export interface Discovery {
-  readonly pipelineId: string
-  readonly at: number
-  readonly agentId: string
-  /** The start of the search that ended with this discovery. */
-  readonly startedAt: number
-  readonly source: string
-}
+export type Discovery = Readonly<ReturnType<typeof withAgent>>
 
 /** The number of first leads that a new pipeline of a client gets. */
 const FIRST_SWEEP_LEADS = 12
@@ -176,7 +155,7 @@ function withAgent(
   pipeline: Pick<PipelineRow, 'id' | 'created_at'>,
   planned: number,
   random: Random,
-): Discovery {
+) {
   const pipelineId = pipeline.id
   const agent = pickAgent('discovery', pipelineId === 'pl_emea' ? 'Europe' : null, random)
   const outage = world.incidents.duringWork(agent.id, planned)
@@ -186,6 +165,7 @@ function withAgent(
     pipelineId,
     at,
     agentId: agent.id,
+    /** The start of the search that ended with this discovery. */
     startedAt: outage === undefined ? searched : Math.max(searched, outage.endsAt),
     source: random.pick(agent.sources),
   }

@@ -25,17 +25,7 @@ const FUNDING_STAGES = [
   { upToEmployees: Number.POSITIVE_INFINITY, stage: 'growth', medianUsd: 160_000_000 },
 ] as const
 
-interface Enrichment {
-  readonly [field: string]: unknown
-  readonly technologies: readonly string[]
-  readonly funding: { readonly stage: string; readonly total_usd: number } | null
-  readonly hiring: { readonly is_hiring: boolean; readonly open_roles: number }
-  readonly social: { readonly linkedin_followers: number; readonly github_stars?: number }
-  /** The confidence in each other field of the enrichment, from 0 to 1. */
-  readonly confidence: Readonly<Record<string, number>>
-}
-
-export function inventEnrichment(seed: number, company: Company): Enrichment {
+export function inventEnrichment(seed: number, company: Company) {
   const random = randomFor(seed, 'enrichment', company.id)
   const employees = company.employees ?? 3
   return {
@@ -46,6 +36,7 @@ export function inventEnrichment(seed: number, company: Company): Enrichment {
       linkedin_followers: Math.round(random.spread(400 + employees * 45, 0.8)),
       ...(company.tags.includes('Open Source') ? { github_stars: Math.round(random.spread(900, 1.4)) } : {}),
     },
+    /** The confidence in each other field of the enrichment, from 0 to 1. */
     confidence: {
       technologies: share(random, 0.6, 0.98),
       funding: share(random, 0.4, 0.95),
@@ -64,7 +55,7 @@ function drawTechnologies(industry: string | null, random: Random): readonly str
   })
 }
 
-function drawFunding(employees: number, random: Random): Enrichment['funding'] {
+function drawFunding(employees: number, random: Random) {
   const found = FUNDING_STAGES.find((stage) => employees <= stage.upToEmployees) ?? FUNDING_STAGES[0]
   return { stage: found.stage, total_usd: Math.round(random.spread(found.medianUsd, 0.5) / 50_000) * 50_000 }
 }
@@ -87,83 +78,26 @@ const LINES = {
   enriched: [
     'Company data completed; {contact} found as contact',
     'Profile and technologies read from the site; contact is {contact}',
-    'Two sources agree on size and industry; {contact} looks responsible',
   ],
   scored: ['Fit scored {score} of 100', 'Score {score}: size, industry and signals weighed'],
-  qualified: [
-    'Qualified with a score of {score}',
-    'Score {score} is above the bar of the pipeline',
-    'Good fit at {score}; handed to outreach',
-  ],
-  disqualified: [
-    'Score {score} is below the bar of the pipeline',
-    'Too far from the target at {score}',
-    'Not pursued: no need in sight (score {score})',
-  ],
-  'no longer operating': [
-    'The company no longer operates',
-    'Site is gone and the register says closed',
-    'No sign of activity for a year',
-  ],
-  contacted: [
-    'First message sent to {contact}',
-    'Personal introduction sent to {contact}',
-    'Message on their recent hiring sent to {contact}',
-  ],
+  qualified: ['Qualified with a score of {score}', 'Good fit at {score}; handed to outreach'],
+  disqualified: ['Score {score} is below the bar of the pipeline', 'Too far from the target at {score}'],
+  'no longer operating': ['The company no longer operates', 'No sign of activity for a year'],
+  contacted: ['First message sent to {contact}', 'Personal introduction sent to {contact}'],
   'contacted without address': ['No address known: {contact} approached through the contact form'],
-  bounced: [
-    'Message to {contact} came back: address unknown',
-    'Mailbox of {contact} is gone; another way is looked for',
-  ],
-  dropped: [
-    'Is a customer of a partner already',
-    'On the list of those who want no messages',
-    'A colleague is in talks with their parent company',
-  ],
+  bounced: ['Message to {contact} came back: address unknown', 'Mailbox of {contact} is gone'],
+  dropped: ['Is a customer of a partner already', 'On the list of those who want no messages'],
   'first follow-up': ['First follow-up sent', 'Reminder sent with a short case study'],
   'last follow-up': ['Last follow-up sent', 'Third message sent, with an offer to close the file'],
-  replied: [
-    'Reply: asks to come back later in the year',
-    'Reply: forwarded to a colleague',
-    'Reply: wants prices first',
-    'Reply: polite, without commitment',
-  ],
-  'replied with interest': [
-    'Reply: interested, asks for dates',
-    'Reply: would like a demonstration',
-    'Reply: has the problem now, wants to talk',
-  ],
-  meeting: [
-    'Meeting held; needs and budget discussed',
-    'Video call with two of their team',
-    'Demonstration given, questions on integration',
-  ],
-  'set back': [
-    'Their sponsor has left; the successor wants to begin anew',
-    'Meeting to be held again with their head of purchasing',
-    'Put off by them; another date is looked for',
-  ],
-  negotiating: [
-    'Proposal sent',
-    'Questions on data protection answered',
-    'Reference customer named',
-    'Terms discussed; their legal team reads the contract',
-    'Trial account in use',
-  ],
-  won: ['Contract signed', 'Order received', 'Signed for a year'],
+  replied: ['Reply: asks to come back later in the year', 'Reply: wants prices first'],
+  'replied with interest': ['Reply: interested, asks for dates', 'Reply: would like a demonstration'],
+  meeting: ['Meeting held; needs and budget discussed', 'Demonstration given, questions on integration'],
+  'set back': ['Their sponsor has left; the successor wants to begin anew', 'Put off by them'],
+  negotiating: ['Proposal sent', 'Questions on data protection answered', 'Trial account in use'],
+  won: ['Contract signed', 'Order received'],
   'lost in silence': ['No answer after three messages', 'Silent; closed'],
-  'lost after reply': [
-    'No need at present',
-    'Uses a competitor and is content',
-    'No budget this year',
-    'Asked not to be contacted again',
-  ],
-  'lost after meeting': [
-    'Decided for a competitor',
-    'Project postponed without a date',
-    'Price too high',
-    'Will build it themselves',
-  ],
+  'lost after reply': ['No need at present', 'Uses a competitor and is content', 'No budget this year'],
+  'lost after meeting': ['Decided for a competitor', 'Price too high', 'Will build it themselves'],
 } as const
 export type LineName = keyof typeof LINES
 

@@ -3,34 +3,27 @@
  * bit.
  */
 
-export interface Random {
-  /** Returns a number from 0 up to, but not including, 1. */
-  unit(): number
-  between(min: number, max: number): number
-  /** Returns a whole number from min to max, both included. */
-  whole(min: number, max: number): number
-  chance(probability: number): boolean
-  pick<T>(list: readonly T[]): T
-  /** Log-normal: half of all results are below the median. A sigma of 0.5 varies little, 1 a lot. */
-  spread(median: number, sigma: number): number
-}
+export type Random = ReturnType<typeof randomFor>
 
 /** @param parts what the numbers are for, such as the seed, a lead's id and the number of a step */
-export function randomFor(...parts: readonly (string | number)[]): Random {
+export function randomFor(...parts: readonly (string | number)[]) {
   const unit = sfc32(hash128(parts.join('|')))
   const between = (min: number, max: number): number => min + unit() * (max - min)
   const whole = (min: number, max: number): number => Math.floor(between(min, max + 1))
   return {
+    /** Returns a number from 0 up to, but not including, 1. */
     unit,
     between,
+    /** Returns a whole number from min to max, both included. */
     whole,
-    chance: (probability) => unit() < probability,
-    pick: (list) => {
+    chance: (probability: number): boolean => unit() < probability,
+    pick: <T>(list: readonly T[]): T => {
       const item = list[whole(0, list.length - 1)]
       if (item === undefined) throw new RangeError('there is nothing to pick from')
       return item
     },
-    spread: (median, sigma) => median * Math.exp(sigma * normal(unit)),
+    /** Log-normal: half of all results are below the median. A sigma of 0.5 varies little, 1 a lot. */
+    spread: (median: number, sigma: number): number => median * Math.exp(sigma * normal(unit)),
   }
 }
 

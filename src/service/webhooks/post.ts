@@ -27,18 +27,10 @@ export interface PostOutcome {
   readonly durationMs: number
 }
 
-export interface WebhookPoster {
-  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<PostOutcome>
-  /** Aborts the attempts under way. They count as failed. */
-  close(): Promise<void>
-}
+export type WebhookPoster = ReturnType<typeof createWebhookPoster>
 
 /** @param totalMs the time limit of an attempt; tests set a shorter limit */
-export function createWebhookPoster(
-  guard: AddressGuard,
-  now: () => number,
-  totalMs: number = TOTAL_MS,
-): WebhookPoster {
+export function createWebhookPoster(guard: AddressGuard, now: () => number, totalMs: number = TOTAL_MS) {
   const agent = new Agent({
     // `rejectUnauthorized` is set, because an environment variable could otherwise turn off the check of TLS
     // certificates.
@@ -46,7 +38,7 @@ export function createWebhookPoster(
   })
 
   return {
-    async post(text, headers, body) {
+    async post(text: string, headers: Readonly<Record<string, string>>, body: string): Promise<PostOutcome> {
       const url = new URL(text)
       const began = performance.now()
       // An IP address in the URL is checked here, because it is never resolved and so skips `lookup`.
@@ -68,6 +60,7 @@ export function createWebhookPoster(
         durationMs: Math.round(performance.now() - began),
       }
     },
+    /** Aborts the attempts under way. They count as failed. */
     close: () => agent.destroy(),
   }
 }
@@ -127,12 +120,7 @@ const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
 const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
-interface AddressGuard {
-  /** Returns a reason as a clause, or null. A host name is not resolved. */
-  refusalOf(url: URL): string | null
-  /** Resolves host names for connections. Fails with AddressRefused if an address is not allowed. */
-  readonly lookup: LookupFunction
-}
+type AddressGuard = ReturnType<typeof createAddressGuard>
 
 interface AddressGuardOptions {
   /** True if messages may be sent to this machine, for trials. Private networks stay forbidden. */
@@ -142,12 +130,13 @@ interface AddressGuardOptions {
 }
 
 /** Checks addresses at each connection, because a host name may have got other addresses. */
-export function createAddressGuard({ toLoopback, resolve = dns.lookup }: AddressGuardOptions): AddressGuard {
+export function createAddressGuard({ toLoopback, resolve = dns.lookup }: AddressGuardOptions) {
   const isOpen = (address: string, mustBeLocal: boolean): boolean => {
     const isLocal = isIn(LOOPBACK, address)
     return isLocal ? toLoopback : !mustBeLocal && isPublic(address)
   }
 
+  /** Returns a reason as a clause, or null. A host name is not resolved. */
   const refusalOf = (url: URL): string | null => {
     const host = hostOf(url)
     const isLocal = isLocalName(host) || isIn(LOOPBACK, host)
@@ -164,6 +153,7 @@ export function createAddressGuard({ toLoopback, resolve = dns.lookup }: Address
     return null
   }
 
+  /** Resolves host names for connections. Fails with AddressRefused if an address is not allowed. */
   const lookup: LookupFunction = (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, [])

@@ -34,15 +34,6 @@ const PAUSE_MS = 1_000
 const KEPT_MS = 7 * 24 * 60 * 60_000
 const FORGET_EVERY_MS = 60 * 60_000
 
-interface WebhookSender {
-  /** Makes the sender look for due messages now. */
-  wake(): void
-  /** Sends a test message immediately and waits for its outcome, without a retry. */
-  ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
-  /** Aborts the requests under way. Their messages are sent again after the next start of the service. */
-  stop(): Promise<void>
-}
-
 interface WebhookSenderOptions {
   readonly db: ServiceDatabase
   readonly poster: WebhookPoster
@@ -53,7 +44,7 @@ interface WebhookSenderOptions {
   readonly log: ServiceLog
 }
 
-export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+export function createWebhookSender(options: WebhookSenderOptions) {
   const { db, poster, now, simulatedNow, log } = options
   /** The work on each webhook, by its id. A slow receiver does not delay the others. */
   const working = new Map<string, Promise<void>>()
@@ -174,8 +165,10 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   return {
+    /** Makes the sender look for due messages now. */
     wake,
-    async ping(webhook) {
+    /** Sends a test message immediately and waits for its outcome, without a retry. */
+    async ping(webhook: WebhookRow): Promise<WireWebhookAttempt> {
       const message: WebhookMessageRow = {
         ...pingMessage(webhook.id, simulatedNow()),
         webhook_id: webhook.id,
@@ -189,7 +182,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await save(made)
       return toWireAttempt(attemptRow(made), { ...message, attempts: 1 })
     },
-    async stop() {
+    /** Aborts the requests under way. Their messages are sent again after the next start of the service. */
+    async stop(): Promise<void> {
       stopping.abort()
       clearTimeout(timer)
       await poster.close()
