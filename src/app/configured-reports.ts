@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { draftReport } from '../config/report-config.ts'
+import type { PeriodKind } from '../domain/figures.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { ReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { tryReport } from '../jobs/reports/preview.ts'
@@ -172,14 +173,19 @@ export function ownFolder({ templatesDir, sources }: Config): string | null {
 /**
  * Checks that all configured reports can be made: compiles their templates, renders them with made-up
  * figures, and has SQLite parse their SQL. Changes no data.
+ * @returns the kind of period of each report, by its name
  * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid for the first mistake
  */
-export async function tryReports(config: Config, signal: AbortSignal): Promise<void> {
+export async function tryReports(
+  config: Config,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, PeriodKind>> {
   const templates = await openTemplatesOf(
     config,
     config.reports.map(({ template }) => template),
   )
-  const deps = { templates, publishing: snapshotPlaceOf(config), now: () => new Date() }
   const reports = config.reports.map((settings) => reportOf(settings, config, templates))
+  const deps = { templates, publishing: snapshotPlaceOf(config), now: () => new Date() }
   for (const { report, recipients } of reports) await tryReport(deps, report, recipients, signal)
+  return new Map(reports.map(({ report }) => [report.name, report.kind]))
 }

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
+import { periodWarnings } from '../../../app/configured-schedules.ts'
 import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
 import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
@@ -26,10 +27,10 @@ async function checkSettings(terminal: Terminal): Promise<Result> {
   const settings = effectiveSettings(config)
   const ofWebhooks = webhookWarnings(config)
   refuseUnsendable(profileOf(config), config.api.key?.reveal() ?? '')
-  await tryReports(config, terminal.signal)
+  const kinds = await tryReports(config, terminal.signal)
   await tryMessage(config)
   const aboutDashboard = config.warnings.filter(isAboutDashboard)
-  const notLogged = [...aboutDashboard, ...ofWebhooks]
+  const notLogged = [...aboutDashboard, ...ofWebhooks, ...periodWarnings(config, kinds, new Date())]
   const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
   const lack = lackOfDaemon(config, needsKey(profileOf(config)))
   if (warnings.length > 0) terminal.end('partly')

@@ -119,6 +119,15 @@ describe('leadsheet schedule', () => {
     )
   })
 
+  it('is warned of by config check where a period surprises', async () => {
+    const cwd = await installation()
+    const check = await runWarm(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
+    expect([check.status, JSON.parse(check.stdout).data.warnings]).toEqual([
+      3,
+      [expect.stringMatching(/^report:monthly: .* not the month that ends then/)],
+    ])
+  })
+
   it('is in the status in short', async () => {
     const cwd = await installation()
     const { stdout } = await runWarm(['status'], { cwd, env: clockAt(NOW) })
