@@ -15,23 +15,7 @@ interface DraftOrigin extends Origin {
   readonly base: string
 }
 
-export interface Draft {
-  readonly tree: SettingTree
-  /**
-   * Finds the place where a setting was given. For a list item without a place of its own, returns the place
-   * of the list.
-   */
-  findOrigin(path: SettingPath, part: 'value' | 'name'): DraftOrigin
-  readonly problems: readonly string[]
-  /**
-   * The secrets that are given twice, or whose file could not be read. `problems` already has a line for each
-   * of them.
-   */
-  readonly unread: readonly SettingPath[]
-  readonly warnings: readonly string[]
-  /** The absolute path of the file that holds the API key; null if the key is given otherwise. */
-  readonly keyFile: string | null
-}
+export type Draft = ReturnType<typeof draftSettings>
 
 /** The paths of all secrets, each with the path of the setting that names a file with the secret. */
 const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret }) =>
@@ -42,15 +26,15 @@ const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret })
  * Merges the settings file and the environment variables; a variable wins. A setting and its `_file` form
  * count as one setting: the variable for `api.key` also replaces `api.key_file` of the settings file.
  */
-export function draftSettings(
-  file: SettingsFile | null,
-  variables: readonly VariableSetting[],
-  cwd: string,
-): Draft {
+export function draftSettings(file: SettingsFile | null, variables: readonly VariableSetting[], cwd: string) {
   const tree: SettingTree = file?.tree ?? {}
   const origins = new Map<string, DraftOrigin>()
   layOver(tree, origins, variables, cwd)
 
+  /**
+   * Finds the place where a setting was given. For a list item without a place of its own, returns the place
+   * of the list.
+   */
   const findOrigin = (path: SettingPath, part: 'value' | 'name'): DraftOrigin => {
     for (let length = path.length; length > 0; length--) {
       const origin = origins.get(pathText(path.slice(0, length)))
@@ -62,8 +46,10 @@ export function draftSettings(
       : { place: file.locate(path, part), name, base: dirname(file.path) }
   }
   const problems: string[] = []
+  /** The secrets that are given twice or whose file could not be read, of which `problems` has a line each. */
   const unread: SettingPath[] = []
   const warnings: string[] = []
+  /** The absolute path of the file that holds the API key; null if the key is given otherwise. */
   let keyFile: string | null = null
   for (const { path, filePath } of SECRET_FILES) {
     const named = valueAt(tree, filePath)

@@ -3,33 +3,15 @@
  * its report.
  */
 
-import type { BlockName } from '../domain/choices.ts'
 import type { FilterCondition, LeadFilter } from '../domain/figures.ts'
 import type { Settings } from './schema.ts'
 import type { FilterSettings, RecipientSettings, ReportSettings } from './schema-reports.ts'
 import { reportSchema } from './schema-reports.ts'
 
-export interface ReportConfig extends Omit<ReportSettings, 'filter' | 'recipients'> {
-  readonly template: string
-  readonly timeZone: string
-  readonly locale: string
-  readonly filter: LeadFilter
-  readonly recipients: readonly RecipientConfig[]
-}
+export type ReportConfig = Readonly<ReturnType<typeof reportFrom>>
 
 /** A recipient of a report, with the settings that apply to this recipient. */
-export interface RecipientConfig {
-  readonly address: string
-  readonly name: string | null
-  readonly locale: string
-  /** The time zone in which the recipient sees times. */
-  readonly timeZone: string
-  /** The filter of the recipient combined with the filter of the report: a lead must pass both. */
-  readonly filter: LeadFilter
-  /** The blocks (parts of the report) that the recipient gets; null if the report's folder decides. */
-  readonly blocks: readonly BlockName[] | null
-  readonly attachments: readonly string[]
-}
+export type RecipientConfig = Readonly<ReturnType<typeof recipientFrom>>
 
 /**
  * Makes a report with default settings for a name that the settings do not contain. Returns undefined if the
@@ -46,7 +28,7 @@ export function draftReport(
 export function reportFrom(
   { recipients, ...report }: ReportSettings,
   settings: Pick<Settings, 'timeZone' | 'locale' | 'recipients'>,
-): ReportConfig {
+) {
   const own = {
     ...report,
     template: report.template ?? report.name,
@@ -63,15 +45,22 @@ export function addressOf(recipient: RecipientSettings): string {
 
 function recipientFrom(
   recipient: RecipientSettings,
-  report: Pick<ReportConfig, 'timeZone' | 'blocks' | 'filter' | 'locale' | 'attachments'>,
-): RecipientConfig {
+  report: Pick<ReportSettings, 'blocks' | 'attachments'> & {
+    readonly timeZone: string
+    readonly locale: string
+    readonly filter: LeadFilter
+  },
+) {
   const given = typeof recipient === 'string' ? null : recipient
   return {
     address: addressOf(recipient),
     name: given?.name ?? null,
     locale: given?.locale ?? report.locale,
+    /** The time zone in which the recipient sees times. */
     timeZone: given?.timeZone ?? report.timeZone,
+    /** A lead must pass both filters. */
     filter: narrowFilter(report.filter, filterFrom(given?.filter ?? {})),
+    /** The blocks (parts of the report) that the recipient gets; null if the report's folder decides. */
     blocks: given?.blocks ?? report.blocks,
     attachments: given?.attachments ?? report.attachments,
   }

@@ -26,22 +26,7 @@ export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration
 type SendConcern = 'message' | 'server' | 'either'
 
 /** The facts about a failed attempt. */
-export interface FailedSend {
-  readonly kind: SendFailure
-  readonly concerns: SendConcern
-  /** Tells whether the attempt failed after the login, while the message was being sent. */
-  readonly isInMessage: boolean
-  /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
-  readonly isOfMail: boolean
-  /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
-  readonly isTooLarge: boolean
-  /** Tells whether the session can carry another message: the server has refused only this one. */
-  readonly keepsSession: boolean
-  /** The code of the server's reply; null if there was no reply, or if it was about the size of the message. */
-  readonly replyCode: number | null
-  /** The text of the server's reply, or the reason why there was no reply. */
-  readonly said: string
-}
+export type FailedSend = Readonly<ReturnType<typeof judge>>
 
 const SAID_LENGTH = 300
 // The reply codes of RFC 4954, 6: authentication required, mechanism too weak, credentials refused,
@@ -67,34 +52,28 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
 /** The attempts behind the errors that {@link sendError} has made. */
 const failedSends = new WeakMap<LeadsheetError, FailedSend>()
 
-interface SendFault {
-  readonly phase: SendPhase
-  /** The command that failed, such as `MAIL FROM`; empty if unknown. */
-  readonly command: string
-  /** An error code of nodemailer or of the system, such as EAUTH, ETLS, ECONNECTION or EACCES. */
-  readonly code: string
-  /** The original error code, if nodemailer replaced it by a code of its own; otherwise empty. */
-  readonly originalCode: string
-  /** The code of the server's reply; null if there was no reply. */
-  readonly replyCode: number | null
-  /** The text of the server's reply with its code; empty if there was no reply. */
-  readonly reply: string
-}
+/** What nodemailer, the server or the system told of a failed attempt. */
+type SendFault = Readonly<ReturnType<typeof faultOf>>
 
-function faultOf(thrown: unknown, phase: SendPhase): SendFault {
+function faultOf(thrown: unknown, phase: SendPhase) {
   const facts: Readonly<Record<string, unknown>> = { ...Object(thrown) }
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   return {
     phase,
+    /** The command that failed, such as `MAIL FROM`; empty if unknown. */
     command: text(facts.command),
+    /** An error code of nodemailer or of the system, such as EAUTH, ETLS, ECONNECTION or EACCES. */
     code: text(facts.code),
+    /** The original error code, if nodemailer replaced it by a code of its own; otherwise empty. */
     originalCode: text(facts.originalCode),
+    /** The code of the server's reply; null if there was no reply. */
     replyCode: typeof facts.responseCode === 'number' ? facts.responseCode : null,
+    /** The text of the server's reply with its code; empty if there was no reply. */
     reply: text(facts.response),
   }
 }
 
-function judge(fault: SendFault, said: string): FailedSend {
+function judge(fault: SendFault, said: string) {
   const { phase, command, code, replyCode } = fault
   const kind = kindOf(fault)
   const isInMessage = !isBeforeMessage(phase)
@@ -104,12 +83,20 @@ function judge(fault: SendFault, said: string): FailedSend {
   return {
     kind,
     concerns: concernOf(kind, fault),
+    /** Tells whether the attempt failed after the login, while the message was being sent. */
     isInMessage,
+    /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
     isOfMail,
+    /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
     isTooLarge,
+    /** Tells whether the session can carry another message: the server has refused only this one. */
     keepsSession: code === TOO_LARGE || isOne,
-    // Refusals with a code count against the recipient.
+    /**
+     * The code of the server's reply, which counts against the recipient; null if there was no reply, or if it was
+     * about the size of the message.
+     */
     replyCode: isTooLarge ? null : replyCode,
+    /** The text of the server's reply, or the reason why there was no reply. */
     said,
   }
 }

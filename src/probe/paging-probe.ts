@@ -254,24 +254,13 @@ const READINGS: readonly Reading[] = [
 /** The values to try. The answers to them show which of the four `READINGS` applies. */
 const VALUES = [2, 1, 3] as const
 
-interface Position {
-  readonly kind: 'page' | 'offset'
-  readonly start: number
-  readonly second: Page
-  readonly value: number
-}
-
 /**
  * Finds out whether a parameter counts pages or records, and from which number.
  * @param first a page at least as large as `small`, which shows the order of the first records
  * @param read fetches the page for a value of the parameter, with the page size of `small`
  * @returns null if the parameter counts neither pages nor records
  */
-export async function positionOf(
-  small: Page,
-  first: Page,
-  read: (value: number) => Promise<Page | null>,
-): Promise<Position | null> {
+export async function positionOf(small: Page, first: Page, read: (value: number) => Promise<Page | null>) {
   const size = small.ids.length
   const known = first.ids[0] === small.ids[0] && first.ids.length > size ? first.ids : small.ids
   let left = READINGS

@@ -52,22 +52,12 @@ export interface ServiceOptions {
   readonly signal?: AbortSignal
 }
 
-export interface Service extends AsyncDisposable {
-  /** The base URL of the API, which ends in `/api/v1`. */
-  readonly url: string
-  /** @returns the key, which cannot be shown again */
-  createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
-  /** Returns the current simulated time. */
-  now(): Date
-  /** Simulates up to the current simulated time immediately. Otherwise this happens every second. */
-  catchUp(): Promise<void>
-  close(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof openService>>
 
 /**
  * @throws LeadsheetError service_data, service_port, job_busy, data_unwritable, store_corrupt, store_newer
  */
-export async function openService(options: ServiceOptions): Promise<Service> {
+export async function openService(options: ServiceOptions) {
   const { speed = 1, seed = 1, historyDays = 120, rateLimitPerMinute = 1200, now = Date.now } = options
   const log = options.logger ?? warnOfErrors
   const companies = readCompanies(options.companiesFile)
@@ -118,9 +108,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       return closed
     }
     return {
+      /** The base URL of the API, which ends in `/api/v1`. */
       url: `${origin}${API_PREFIX}`,
-      createKey: (key) => createApiKey(db, key, now()),
+      /** @returns the key, which cannot be shown again */
+      createKey: (key: { readonly name: string; readonly scope: KeyScope }): Promise<string> =>
+        createApiKey(db, key, now()),
+      /** Returns the current simulated time. */
       now: () => new Date(context.now()),
+      /** Simulates up to the current simulated time immediately. Otherwise this happens every second. */
       catchUp: ticker.catchUp,
       close,
       [Symbol.asyncDispose]: close,

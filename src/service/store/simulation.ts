@@ -19,20 +19,15 @@ import type {
 } from './database.ts'
 import { searchText } from './lead.ts'
 
-export interface SimulationState {
-  readonly seed: number
-  readonly epochAt: number
-  /** The real time at which this history was created. */
-  readonly madeAt: number
-  readonly simulatedUntil: number
-}
+export type SimulationState = Readonly<NonNullable<Awaited<ReturnType<typeof readSimulation>>>>
 
-export async function readSimulation(db: ServiceDatabase): Promise<SimulationState | undefined> {
+export async function readSimulation(db: ServiceDatabase) {
   const row = await db.selectFrom('simulation').selectAll().executeTakeFirst()
   return (
     row && {
       seed: row.seed,
       epochAt: row.epoch_at,
+      /** The real time at which this history was created. */
       madeAt: row.made_at,
       simulatedUntil: row.simulated_until,
     }
