@@ -35,33 +35,3 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   published_range: [],
   annotation: [],
 }
-
-/** The tables that only leadsheet itself needs. A test checks that each table is published or listed here. */
-export const PRIVATE: readonly string[] = [
-  'installation',
-  'missing_lead',
-  'lead_fingerprint',
-  'detail_queue',
-  'event',
-  'event_queue',
-  'delivery',
-  'message',
-  'message_file',
-  'mail_outage',
-  'alert',
-  'alert_message',
-  'heartbeat_ping',
-  'lease',
-  'ended_session',
-  'link_key',
-  'preference',
-  'scheduled_run',
-  'daemon_uptime',
-  'sync_scan',
-  'sync_scan_page',
-  'sync_scan_older',
-  'sync_dropped_index',
-  'sync_watermark',
-  'upstream_address',
-  'upstream_profile',
-]

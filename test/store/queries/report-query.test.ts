@@ -10,8 +10,8 @@ import {
   runReportQueries,
   tryReportQueries,
 } from '../../../src/store/queries/report-query.ts'
-import { PRIVATE } from '../../../src/store/schema/published.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
+import { PRIVATE } from '../../support/data/private-tables.ts'
 import { lead, save } from '../../support/store.ts'
 
 const EVERY: LeadFilter = { pipelineIds: null, conditions: [] }
