@@ -4,7 +4,6 @@
  */
 import { printable } from '../../printable.ts'
 import { splitGraphemes } from '../../report/words/clean-text.ts'
-import { formatClock } from '../../schedule/scheduled-runs.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
 import { MINUTE_MS } from '../../time.ts'
 
@@ -114,11 +113,11 @@ const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 
 /** Formats a time as local time with its UTC offset: `Mon 2026-11-23 07:00 +01:00`. */
 export function localTime(at: Date, timeZone: string): string {
-  const shownMs = wallMs(at.getTime(), timeZone)
+  const shown = new Date(wallMs(at.getTime(), timeZone))
   const minutes = Math.round(offsetMs(at.getTime(), timeZone) / MINUTE_MS)
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
   const offset = `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
-  return `${WEEKDAYS[new Date(shownMs).getUTCDay()]} ${formatClock(shownMs)} ${offset}`
+  return `${WEEKDAYS[shown.getUTCDay()]} ${shown.toISOString().slice(0, 16).replace('T', ' ')} ${offset}`
 }
 
 /* Makes text from other sources safe to print on a terminal. */

@@ -1,6 +1,5 @@
 /**
- * `leadsheet schedule`: shows when syncs and reports run, the outcome of the last run, and the next times
- * with the effects of clock changes.
+ * `leadsheet schedule`: shows when syncs and reports run, the outcome of the last run, and the next times.
  */
 import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
@@ -19,7 +18,7 @@ import {
   readMissedScheduledRuns,
   readScheduleStates,
 } from '../../../jobs/schedule/schedule-state.ts'
-import { clockNote, nextDueTime } from '../../../schedule/scheduled-runs.ts'
+import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
 import type { CatchUp } from '../../../schedule/timing.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import { addExamples } from '../../command.ts'
@@ -42,8 +41,6 @@ interface ComingTime {
   readonly due_at: Date
   /** The local dates that the report of this time covers; null for a schedule without a report. */
   readonly covers: string | null
-  /** The effect of a clock change on this time; null if no clock change affects it. */
-  readonly note: string | null
 }
 
 interface ScheduleLine extends ScheduleState<ConfiguredSchedule> {
@@ -102,16 +99,12 @@ async function readReports(
 
 function comingTimes({ timing }: ConfiguredSchedule, report: Report | null, after: Date): ComingTime[] {
   const times: ComingTime[] = []
-  let previous = after
   for (
-    let due = nextDueTime(timing, after);
+    let due = nextScheduledRun(timing, after);
     due !== null && times.length < NEXT_SHOWN;
-    due = nextDueTime(timing, due.due_at)
-  ) {
-    const covers = report && coveredBy(report, due.due_at)
-    times.push({ due_at: due.due_at, covers, note: clockNote(timing, due, previous) })
-    previous = due.due_at
-  }
+    due = nextScheduledRun(timing, due)
+  )
+    times.push({ due_at: due, covers: report && coveredBy(report, due) })
   return times
 }
 
@@ -128,9 +121,6 @@ function runTables({ timing, report, coming, missed }: ScheduleLine): Paragraph[
     { title: 'NEXT', value: ({ due_at }) => local(due_at) },
     { title: 'IN UTC', value: ({ due_at }) => formatInstant(due_at.toISOString()) },
     ...(report ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers }] : []),
-    ...(coming.some(({ note }) => note !== null)
-      ? [{ title: 'CLOCK', value: ({ note }: ComingTime) => note ?? '' }]
-      : []),
   ])
   const past = table(missed, [
     { title: 'DUE', value: ({ first }) => local(first.due_at) },
@@ -171,11 +161,10 @@ function jsonOf({ name, timing, report, catchUp, last, coming, missed }: Schedul
       finished_at: last.finished_at,
       not_before: last.not_before,
     },
-    next: coming.map(({ due_at, covers, note }) => ({
+    next: coming.map(({ due_at, covers }) => ({
       due_at: due_at.toISOString(),
       local: localTime(due_at, timing.timeZone),
       covers,
-      note,
     })),
     missed: missed.map(({ first, last: end, count }) => ({
       from: first.due_at,
