@@ -46,10 +46,9 @@ export function refuseTaken(file: string, given: { readonly [Name in keyof Answe
       hint: `${use}move it away to have a new one.`,
     })
   }
-  writing(dirname(file), (folder) => {
-    mkdirSync(folder, { recursive: true })
-    accessSync(folder, constants.W_OK)
-  })
+  let folder = dirname(file)
+  while (!existsSync(folder)) folder = dirname(folder)
+  writing(folder, () => accessSync(folder, constants.W_OK))
 }
 
 /**
@@ -124,9 +123,9 @@ function write({ path, text, isSecret }: NewFile): void {
   writeFileSync(path, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o644, flush: true })
 }
 
-function writing(path: string, work: (path: string) => void): void {
+function writing(path: string, work: () => void): void {
   try {
-    work(path)
+    work()
   } catch (cause) {
     throw new LeadsheetError('data_unwritable', `${path} cannot be written: ${faultText(cause)}`, {
       hint: 'Name a file in a folder that this user may write to with --config.',
