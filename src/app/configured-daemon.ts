@@ -155,7 +155,7 @@ export async function openConfiguredDaemon(
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
   })
   const events = isShared ? createSerialTask(queue, 'events', eventWorker.applyAll) : eventWorker
-  const intake = createWebhookIntake({ store, now, wake: isShared ? events.wake : eventWorker.wakeSoon })
+  const intake = createWebhookIntake({ store, now, wake: events.wake })
   const post = combineTasks([alerts, messages])
   const daemon = {
     store,

@@ -24,7 +24,7 @@ import type { SerialTask } from '../schedule/serial-task.ts'
 import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
-/** The longest wait before the task looks again at leads that wait for the rate limit. */
+/** The longest wait before the task looks again at events that wait for the rate limit. */
 const LOOK_AGAIN_MS = 1_000
 /**
  * The number of failures in a row after which the cause is taken to be the upstream, and not a single lead.
@@ -48,8 +48,6 @@ export interface EventWorkerDeps extends ApplyDeps {
 }
 
 export interface EventWorker extends SerialTask {
-  /** Wakes the worker for a new event, unless it will look again soon anyway. */
-  wakeSoon(): void
   /** Applies all events that can be applied, including those that wait for the rate limit. */
   applyAll(signal: AbortSignal): Promise<void>
 }
@@ -84,16 +82,15 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   async function startSome(until: AbortSignal): Promise<void> {
     const free = deps.concurrency - inFlight.size
     const at = now()
-    if (free <= 0 || at.getTime() < restsUntilMs || !(await mayApplyEvents(store.db, at))) return
+    if (free <= 0 || at.getTime() < restsUntilMs) return
+    const waitMs = rateLimit.msToWait(at)
+    lookAgain(waitMs > 0 ? Math.min(waitMs, LOOK_AGAIN_MS) : null)
+    if (waitMs > 0 || !(await mayApplyEvents(store.db, at))) return
     // Events about leads of another source wait, and the next sync says so.
     if (await isOtherAddress(store.db, deps.source.address)) return
     const { notBefore } = await readWatermark(store.db)
     if (notBefore !== null && notBefore > at.toISOString()) return
-    const keys = [...inFlight.keys()]
-    const waitMs = rateLimit.msToWait(at)
-    const askedLeads = waitMs > 0
-    lookAgain(askedLeads ? Math.min(waitMs, LOOK_AGAIN_MS) : null)
-    for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
+    for (const row of await listQueued(store.db, at.toISOString(), free, [...inFlight.keys()])) {
       if (until.aborted) return
       if (row.resource === 'lead') rateLimit.take(at)
       inFlight.set(row, follow(row, until))
@@ -163,9 +160,6 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
 
   return {
     wake,
-    wakeSoon: () => {
-      if (looking === undefined) wake()
-    },
     open: (until) => {
       signal = until
     },

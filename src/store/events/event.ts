@@ -131,23 +131,18 @@ function mergedByKey(events: readonly QueuedChange[]): (QueuedChange & { readonl
 
 /**
  * Lists the rows of the queue for which data may be read now. The row that has waited longest comes first.
- * @param without leaves out the rows with these keys, because their data is being read. If `askedLeads` is
- * true, also leaves out the leads that have to be requested
+ * @param without leaves out the rows with these keys, because their data is being read
  */
 export async function listQueued(
   db: Db,
   now: Instant,
   limit: number,
-  without: {
-    readonly keys: readonly Pick<QueuedEvent, 'resource' | 'resource_id'>[]
-    readonly askedLeads: boolean
-  },
+  without: readonly Pick<QueuedEvent, 'resource' | 'resource_id'>[],
 ): Promise<QueuedEvent[]> {
-  const keys = without.keys.map(({ resource, resource_id }) => [resource, resource_id])
+  const keys = without.map(({ resource, resource_id }) => [resource, resource_id])
   const { rows } = await sql<QueuedEvent>`SELECT * FROM event_queue
     WHERE (not_before IS NULL OR not_before <= ${now})
       AND (resource, resource_id) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(keys)}))
-      AND NOT (${without.askedLeads ? sql`true` : sql`false`} AND resource = 'lead')
     ORDER BY asked_at LIMIT ${limit}`.execute(db)
   return rows
 }

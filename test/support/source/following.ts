@@ -52,7 +52,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   return {
     ...syncing,
     worker,
-    intake: createWebhookIntake({ store, now, wake: worker.wakeSoon }),
+    intake: createWebhookIntake({ store, now, wake: worker.wake }),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
