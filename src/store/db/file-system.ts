@@ -76,7 +76,7 @@ export async function findPassingFileSystem(folder: string): Promise<string | nu
   return PASSING_FILE_SYSTEMS.get(unsigned(await statfs(folder))) ?? null
 }
 
-/** On systems with 32-bit words, `type` is signed. */
+/** Makes the number unsigned, because it is signed on systems with 32-bit words. */
 function unsigned({ type }: Pick<StatsFs, 'type'>): number {
   return type >>> 0
 }

@@ -1,4 +1,4 @@
-/** Rows as models: the columns of a table in camelCase. Their meanings stand in `store/tables`. */
+/** Gives the rows of a table as models, with columns in camelCase. The folder `store/tables` has their meanings. */
 import { CamelCasePlugin, type Kysely, type Selectable } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import type { Db } from './store.ts'

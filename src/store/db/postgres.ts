@@ -139,11 +139,12 @@ export async function quickRead<T>(
   }
 }
 
-/** The clock in milliseconds, and as booleans 0 or 1. */
+/** The facts of a PostgreSQL server that checks look at. A truth value is 1 or 0. */
 interface ServerFacts {
   readonly version: string
   readonly major: number
   readonly encoding: string
+  /** The clock of the server, in milliseconds since 1970. */
   readonly nowMs: number
   /** 1 if the server refuses writes because it follows another server. */
   readonly isStandby: number

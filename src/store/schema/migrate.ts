@@ -114,7 +114,7 @@ export function listObjects(database: Database.Database): SqliteObject[] {
     .all()
 }
 
-/** The backup made before an upgrade. `program` is the version of leadsheet to which the database is upgraded. */
+/** Returns the path of the backup that an upgrade makes. `program` is the version of leadsheet to which the database is upgraded. */
 export function upgradeBackup(database: string, program: string): string {
   return join(dirname(database), 'backups', `leadsheet-before-${program}.db`)
 }
