@@ -59,24 +59,10 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${readFault(error)}`, {
-      hint: hintFor(error),
+      hint: `${shellCommand('init')} writes one; --config or LEADSHEET_CONFIG names another file.`,
       cause: error,
     })
   }
-}
-
-/**
- * Returns the hint for a file that cannot be read. Only a missing file gets the hint to run `leadsheet init`,
- * because `init` must not overwrite a file.
- */
-function hintFor(error: unknown): string {
-  const text = errorText(error)
-  if (text.startsWith('ENOENT')) {
-    return `${shellCommand('init')} writes one; --config or LEADSHEET_CONFIG names another file.`
-  }
-  return text.startsWith('EISDIR')
-    ? 'Name the file in that folder, with --config or LEADSHEET_CONFIG.'
-    : 'Let this user read it, or name another file with --config or LEADSHEET_CONFIG.'
 }
 
 /** Returns the reason why a file could not be read. The reason does not contain the name of the file. */

@@ -309,7 +309,7 @@ describe('a hint leads to what is wrong', () => {
       /bad\.yaml is damaged or not/,
       /^hint: Name a file that `npx leadsheet db backup` has made/m,
     ],
-    ['config check --config folder', 2, /EISDIR/, /^hint: Name the file in that folder/m],
+    ['config check --config folder', 2, /EISDIR/, /^hint: .* names another file/m],
   ])('%s', async (command, status, error, hint) => {
     const cwd = folderWith({ 'bad.yaml': 'x: 1\n'.repeat(300), 'folder/x': '' })
     const run = await runWarm(command.split(' '), { cwd, env: environment(cwd) })

@@ -77,8 +77,14 @@ describe('faults of the service', () => {
   it('give another type, a web page, or another place', async () => {
     await using service = await faulty(
       { fault: 'content_type', type: 'text/plain', hits: [1] },
-      { fault: 'redirect', to: 'https://elsewhere.example/leads', hits: [2] },
-      { fault: 'html', hits: [3] },
+      { fault: 'status', status: 302, headers: { location: 'https://elsewhere.example/leads' }, hits: [2] },
+      {
+        fault: 'status',
+        status: 200,
+        headers: { 'content-type': 'text/html' },
+        body: '<!doctype html><title>Sign in</title>',
+        hits: [3],
+      },
     )
     expect((await service.get('/leads')).headers['content-type']).toBe('text/plain')
     expect(await service.get('/leads')).toMatchObject({

@@ -7,7 +7,6 @@ import { PROBLEM_TYPE } from '../../contract/api.ts'
 import type { FaultRule, Faults } from './rules.ts'
 import { planFaults } from './rules.ts'
 
-const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please sign in</form></body></html>'
 const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
 
 /** Must be called before the routes are added, so that the hooks also see requests to unknown paths. */
@@ -56,12 +55,6 @@ async function answerInstead(rule: FaultRule, reply: FastifyReply, signal: Abort
     case 'status':
       reply.code(rule.status).type(PROBLEM_TYPE).headers(rule.headers)
       reply.send(rule.body ?? (rule.status === 204 ? '' : problem(rule.status)))
-      return true
-    case 'html':
-      reply.type('text/html; charset=utf-8').send(SIGN_IN)
-      return true
-    case 'redirect':
-      reply.redirect(rule.to, rule.status)
       return true
     case 'gzip_bomb':
       reply.type('application/json').header('content-encoding', 'gzip').send(bomb(rule.mib))

@@ -83,14 +83,6 @@ const ruleSchema = z.discriminatedUnion(
       add: z.int().default(0),
       absent: z.boolean().default(false),
     }),
-    /** Answers with a sign-in web page and status 200. */
-    z.strictObject({ ...when, fault: z.literal('html') }),
-    z.strictObject({
-      ...when,
-      fault: z.literal('redirect'),
-      to: z.string().min(1),
-      status: z.union([301, 302, 303, 307, 308].map((code) => z.literal(code))).default(302),
-    }),
   ],
   { error: (issue) => `${nameOf(issue.input)} is not one of ${FAULTS.join(', ')}` },
 )
