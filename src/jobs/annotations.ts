@@ -1,11 +1,9 @@
 /** Writes and removes annotations, which are notes about days (such as "campaign"). */
 import { ANNOTATION_TEXT_MAX, type Annotation } from '../domain/insight.ts'
-import { dayBefore, localDates } from '../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Store } from '../store/db/store.ts'
 import { listPipelines } from '../store/figures/report-figures.ts'
 import { deleteAnnotation, insertAnnotation } from '../store/insight/annotation.ts'
-import { DAY_MS } from '../time.ts'
 
 interface GivenAnnotation {
   /** `2026-11-13` or `2026-11-13..2026-11-15`. */
@@ -16,22 +14,12 @@ interface GivenAnnotation {
   readonly writtenBy: string
 }
 
-/** In days: a later day is a typing mistake. */
-const AHEAD_MAX = 366
-/** In days: if more were left out, too few would remain to learn from. */
-const DAYS_MAX = 92
-
 /**
  * Checks and stores an annotation.
- * @param timeZone the time zone that decides which day is today
  * @throws LeadsheetError usage_invalid
  */
-export async function annotate(
-  store: Store,
-  given: GivenAnnotation,
-  { now, timeZone }: { readonly now: Date; readonly timeZone: string },
-): Promise<Annotation> {
-  const { firstDay, lastDay } = parseDays(given.days, now, timeZone)
+export async function annotate(store: Store, given: GivenAnnotation, now: Date): Promise<Annotation> {
+  const { firstDay, lastDay } = parseDays(given.days)
   const text = given.text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
   if (text === '' || text.length > ANNOTATION_TEXT_MAX) {
     const found = text === '' ? 'nothing' : `${text.length} characters`
@@ -61,7 +49,7 @@ export async function removeAnnotation(store: Store, id: number): Promise<Annota
   })
 }
 
-function parseDays(days: string, now: Date, timeZone: string): Pick<Annotation, 'firstDay' | 'lastDay'> {
+function parseDays(days: string): Pick<Annotation, 'firstDay' | 'lastDay'> {
   const [firstDay = '', lastDay = firstDay, ...rest] = days.trim().split('..')
   if (!isDate(firstDay) || !isDate(lastDay) || rest.length > 0) {
     throw new LeadsheetError(
@@ -70,25 +58,10 @@ function parseDays(days: string, now: Date, timeZone: string): Pick<Annotation, 
       { hint: 'Write 2026-11-13, or 2026-11-13..2026-11-15 for several days.' },
     )
   }
-  const [first, last] = [Date.parse(firstDay), Date.parse(lastDay)]
-  if (last < first) {
+  if (lastDay < firstDay) {
     throw new LeadsheetError('usage_invalid', `the days: found ${days}, expected the first day first`, {
       hint: `Write ${lastDay}..${firstDay}.`,
     })
-  }
-  if ((last - first) / DAY_MS >= DAYS_MAX) {
-    const found = (last - first) / DAY_MS + 1
-    throw new LeadsheetError('usage_invalid', `the days: found ${found}, expected at most ${DAYS_MAX}`, {
-      hint: 'Annotate the days on which something was different; a lasting change is learned by itself.',
-    })
-  }
-  const yesterday = localDates(dayBefore(now, timeZone))
-  if (last > Date.parse(yesterday) + (AHEAD_MAX + 1) * DAY_MS) {
-    throw new LeadsheetError(
-      'usage_invalid',
-      `the day: found ${lastDay}, expected at most ${AHEAD_MAX} days from today`,
-      { hint: 'Check the year.' },
-    )
   }
   return { firstDay, lastDay }
 }

@@ -79,7 +79,7 @@ const previous = (date: string) => new Date(Date.parse(date) - 86_400_000).toISO
 const note = (store: Store, ago: number, pipelineId: string | null = null, isLeftOut = true) => {
   const days = localDates(DAYS.at(-1 - ago) ?? requestOf().period)
   const given = { days, text: 'campaign', pipelineId, isLeftOut, writtenBy: 'test' }
-  return annotate(store, given, { now: NOW, timeZone: ZONE })
+  return annotate(store, given, NOW)
 }
 const newLeads = ({ expectations }: Awaited<ReturnType<typeof judge>>) =>
   expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)

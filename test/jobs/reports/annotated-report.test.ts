@@ -49,7 +49,7 @@ async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
     saveDays(empty, now),
   )
   const given = { days: CAMPAIGN, text: 'campaign', pipelineId: null, isLeftOut: true, writtenBy: 'test' }
-  if (isAnnotated) await annotate(store, given, { now, timeZone: ZONE })
+  if (isAnnotated) await annotate(store, given, now)
   const sender = {
     from: 'a@example.com',
     replyTo: null,

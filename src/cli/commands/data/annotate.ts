@@ -67,9 +67,7 @@ async function runAnnotate(
     writtenBy: userInfo().username,
   }
   const changed =
-    remove === undefined
-      ? await annotate(store, given, { now: new Date(), timeZone: config.timeZone })
-      : await removeAnnotation(store, remove)
+    remove === undefined ? await annotate(store, given, new Date()) : await removeAnnotation(store, remove)
   const about = `${daysOf(changed)}: ${changed.text}`
   const effect = remove === undefined ? 'are left out of what is usual' : 'count again'
   return {

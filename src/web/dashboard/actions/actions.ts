@@ -29,8 +29,6 @@ export interface ActionDeps {
   readonly schedules: readonly Schedule[]
   readonly reports: readonly ListedReport[]
   readonly operators: readonly string[]
-  /** The time zone that decides which day is today. */
-  readonly timeZone: string
   /** Makes the daemon look for due work at once. */
   readonly wake: () => void
   readonly signal: AbortSignal
@@ -91,7 +89,7 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
   resend: (deps, form) => resend(deps, findReport(deps, form), form),
   test: (deps, form) => sendTest(deps, findReport(deps, form), form),
 
-  annotate: async ({ work, timeZone }, form) => {
+  annotate: async ({ work }, form) => {
     const [first = '', last = '', pipeline = ''] = ['first', 'last', 'pipeline'].map((name) => form.get(name))
     const given = {
       days: last === '' ? first : `${first}..${last}`,
@@ -100,7 +98,7 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
       isLeftOut: form.get('effect') !== 'only_mark',
       writtenBy: 'dashboard',
     }
-    const { text } = await annotate(work.store, given, { now: work.now(), timeZone })
+    const { text } = await annotate(work.store, given, work.now())
     return { done: `Noted: ${text}. Reports from now on know it.` }
   },
 
