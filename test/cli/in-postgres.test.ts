@@ -8,7 +8,7 @@ import { placeOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { isStoreThere } from '../../src/store/db/store-exists.ts'
 import { inReadTransaction } from '../../src/store/figures/query.ts'
-import { saveDetails } from '../../src/store/leads/detail.ts'
+import { saveDetail } from '../../src/store/leads/detail.ts'
 import { openStore, openStoreToRead } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/network/free-port.ts'
@@ -45,7 +45,7 @@ async function installWithLeads() {
     const enrichment = JSON.stringify({ funding: { total_usd: 1_500_000 }, hiring: { is_hiring: true } })
     const detail = { leadId: 'l1', updatedAt: null, enrichment, activity: [], quarantined: [], raw: '{}' }
     const waiting = { no: 1, id: 'l1', updatedAt: '2026-11-01T00:00:00.000Z' }
-    await saveDetails(trx, [{ lead: waiting, detail }], seenAt('2026-11-21T06:00:00Z'))
+    await saveDetail(trx, waiting, detail, seenAt('2026-11-21T06:00:00Z'))
   })
   await saveEndedRun(store, new Date().toISOString())
   await addWaitingMessage(store)

@@ -10,7 +10,7 @@ import type { Observation, Store, Trx } from '../../store/db/store.ts'
 import { observedByEvent } from '../../store/db/store.ts'
 import type { EventOutcome, QueuedEvent } from '../../store/events/event.ts'
 import { dequeueEvent, finishEvents, mayApplyEvents } from '../../store/events/event.ts'
-import { outdateDetails, saveDetails } from '../../store/leads/detail.ts'
+import { outdateDetails, saveDetail } from '../../store/leads/detail.ts'
 import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
 import type { FoundLead } from '../../store/leads/lead.ts'
 import { findLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
@@ -158,7 +158,7 @@ async function keepLead(
   if (change === 'updated') await outdateDetails(trx, [no], seen.at)
   if (hasDetails && !isLate && !('reason' in detail)) {
     const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? seen.at }
-    await saveDetails(trx, [{ lead: known, detail }], seen)
+    await saveDetail(trx, known, detail, seen)
   }
   return change
 }

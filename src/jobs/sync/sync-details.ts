@@ -3,11 +3,10 @@
  * reading ends when the run's limit or time is reached or another scheduled run is due. Answers are stored as
  * they arrive, so a stopped run loses none; the remaining leads wait for the next run.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LeadDetail } from '../../domain/model.ts'
 import type { SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError } from '../../errors.ts'
-import { listWaitingLeads, postponeDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
+import { listWaitingLeads, postponeDetail, saveDetail, type WaitingLead } from '../../store/leads/detail.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import { type DetailOptions, type SyncRun, writePageUnderLease } from './sync-context.ts'
 
@@ -40,6 +39,8 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
   if (end !== null) throw end
 }
 
+type Outcome = LeadDetail | LeadsheetError
+
 interface DetailsDone {
   readonly quarantined: number
   readonly end: unknown
@@ -54,7 +55,6 @@ async function readDetails(
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
   const rest = leads.values()
-  const keep = createKeeper(run)
   let done = 0
   let quarantined = 0
   let failuresInRow = 0
@@ -62,7 +62,7 @@ async function readDetails(
     for (const lead of rest) {
       if (await isOtherDue()) return
       const outcome = await fetchOne(run, lead, ended)
-      await keep({ lead, outcome })
+      await keep(run, lead, outcome)
       if (outcome instanceof LeadsheetError) {
         if (++failuresInRow >= FAILURES_MAX) throw allFailing(outcome)
       } else {
@@ -80,12 +80,7 @@ async function readDetails(
   return { quarantined, end: isAsPlanned ? null : stop.signal.reason }
 }
 
-interface Answered {
-  readonly lead: WaitingLead
-  readonly outcome: LeadDetail | LeadsheetError
-}
-
-async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): Promise<Answered['outcome']> {
+async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): Promise<Outcome> {
   try {
     return await run.source.fetchDetail(lead.id, signal)
   } catch (thrown) {
@@ -97,34 +92,17 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
   }
 }
 
-/** Answers that arrive during a write share the next one, because a commit costs more than rows. */
-function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
-  let last: Promise<unknown> = Promise.resolve()
-  const next: Answered[] = []
-  return async (answered) => {
-    if (next.push(answered) === 1) {
-      last = last
-        .catch(() => undefined)
-        .then(() => nextTurn())
-        .then(() => keepAll(run, next.splice(0)))
-    }
-    await last
-  }
-}
-
-async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void> {
-  const counts = { notFound: 0, failed: 0 }
-  const read = answers.flatMap(({ lead, outcome }) =>
-    outcome instanceof LeadsheetError ? [] : [{ lead, detail: outcome }],
-  )
+async function keep(run: SyncRun, lead: WaitingLead, outcome: Outcome): Promise<void> {
   await writePageUnderLease(run, async (trx) => {
-    await saveDetails(trx, read, { runId: run.runId, at: run.now().toISOString() })
-    for (const { lead, outcome } of answers) {
-      if (!(outcome instanceof LeadsheetError)) continue
+    const counts = { read: 0, notFound: 0, failed: 0 }
+    if (outcome instanceof LeadsheetError) {
       await postponeDetail(trx, lead, outcome.message, run.now())
       counts[outcome.code === 'api_not_found' ? 'notFound' : 'failed']++
+    } else {
+      await saveDetail(trx, lead, outcome, { runId: run.runId, at: run.now().toISOString() })
+      counts.read++
     }
-    await addDetailCounts(trx, run.runId, { ...counts, read: read.length })
+    await addDetailCounts(trx, run.runId, counts)
   })
 }
 

@@ -2,7 +2,7 @@
  * Stores details of leads and lists those to read next. A lead without a row in `detail_queue` is waiting.
  */
 import { sql } from 'kysely'
-import type { Activity, Instant, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
+import type { Instant, LeadDetail } from '../../domain/model.ts'
 import type { Rows } from '../db/rows.ts'
 import { insertRows, numbersIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
@@ -68,36 +68,42 @@ export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
   await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
 }
 
-interface DetailRead {
-  readonly lead: WaitingLead
-  readonly detail: LeadDetail
-}
-
-export async function saveDetails(trx: Trx, read: readonly DetailRead[], seen: Observation): Promise<void> {
-  const rows = read.map(({ lead, detail }) => ({
+/** The last of equal ids counts. Quarantined entries that the upstream did not send again are deleted. */
+export async function saveDetail(
+  trx: Trx,
+  lead: WaitingLead,
+  { activity, quarantined, enrichment, raw, updatedAt }: LeadDetail,
+  seen: Observation,
+): Promise<void> {
+  const row = {
     lead_id: lead.id,
     fetched_at: seen.at,
-    lead_updated_at: detail.updatedAt ?? lead.updatedAt,
+    lead_updated_at: updatedAt ?? lead.updatedAt,
     run_id: seen.runId,
-    enrichment: detail.enrichment,
-    raw: detail.raw,
+    enrichment,
+    raw,
+  }
+  await insertRows(trx, 'lead_detail', [row], { key: ['lead_id'] })
+  const entries = activity.map((entry) => ({
+    lead_id: lead.id,
+    id: entry.id,
+    at: entry.at,
+    type: entry.type,
+    agent_id: entry.agentId,
+    summary: entry.summary,
+    from_status: entry.fromStatus,
+    to_status: entry.toStatus,
+    first_seen_at: seen.at,
+    run_id: seen.runId,
   }))
-  await insertRows(trx, 'lead_detail', rows, { key: ['lead_id'] })
-  const activity = read.map(({ lead, detail: { activity: entries, quarantined } }) => ({
-    leadId: lead.id,
-    entries,
-    quarantined,
-  }))
-  await saveActivity(trx, activity, seen)
-  await refreshStageMoves(
-    trx,
-    read.map(({ lead }) => lead.id),
-  )
-  const asked = { asked_at: seen.at, due_at: null, failures: 0, last_error: null }
-  await noteAsked(
-    trx,
-    read.map(({ lead }) => ({ lead_no: lead.no, ...asked })),
-  )
+  await insertRows(trx, 'activity', entries, {
+    key: ['lead_id', 'id'],
+    update: ['at', 'type', 'agent_id', 'summary', 'from_status', 'to_status'],
+  })
+  if (quarantined.length > 0) await saveQuarantinedRecords(trx, quarantined, seen.at)
+  else await releaseQuarantinedRecords(trx, 'activity', [lead.id])
+  await refreshStageMoves(trx, [lead.id])
+  await noteAsked(trx, { lead_no: lead.no, asked_at: seen.at, due_at: null, failures: 0, last_error: null })
 }
 
 /** Defers the details of a lead after a failure. The wait gets longer with each failure in a row. */
@@ -109,59 +115,15 @@ export async function postponeDetail(trx: Trx, lead: WaitingLead, reason: string
     .executeTakeFirst()
   const failures = (before?.failures ?? 0) + 1
   const pauseMs = Math.min(FIRST_PAUSE_MS * 4 ** (failures - 1), LONGEST_PAUSE_MS)
-  const asked = {
+  await noteAsked(trx, {
+    lead_no: lead.no,
     asked_at: now.toISOString(),
     due_at: new Date(now.getTime() + pauseMs).toISOString(),
     failures,
     last_error: reason,
-  }
-  await noteAsked(trx, [{ lead_no: lead.no, ...asked }])
-}
-
-async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
-  await insertRows(trx, 'detail_queue', rows, { key: ['lead_no'] })
-}
-
-interface ActivityRead {
-  readonly leadId: string
-  readonly entries: readonly Activity[]
-  readonly quarantined: readonly QuarantinedRecord[]
-}
-
-/** The last of equal ids counts. Quarantined entries that the upstream did not send again are deleted. */
-export async function saveActivity(
-  trx: Trx,
-  read: readonly ActivityRead[],
-  seen: Observation,
-): Promise<void> {
-  const rows = read.flatMap(({ leadId, entries }) =>
-    entries.map((entry) => ({
-      lead_id: leadId,
-      id: entry.id,
-      at: entry.at,
-      type: entry.type,
-      agent_id: entry.agentId,
-      summary: entry.summary,
-      from_status: entry.fromStatus,
-      to_status: entry.toStatus,
-      first_seen_at: seen.at,
-      run_id: seen.runId,
-    })),
-  )
-  await insertRows(trx, 'activity', rows, {
-    key: ['lead_id', 'id'],
-    update: ['at', 'type', 'agent_id', 'summary', 'from_status', 'to_status'],
   })
-  const unreadable = read.filter(({ quarantined }) => quarantined.length > 0)
-  const readable = read.filter(({ quarantined }) => quarantined.length === 0)
-  await releaseQuarantinedRecords(
-    trx,
-    'activity',
-    readable.map(({ leadId }) => leadId),
-  )
-  await saveQuarantinedRecords(
-    trx,
-    unreadable.flatMap(({ quarantined }) => quarantined),
-    seen.at,
-  )
+}
+
+async function noteAsked(trx: Trx, row: Rows<'detail_queue'>[number]): Promise<void> {
+  await insertRows(trx, 'detail_queue', [row], { key: ['lead_no'] })
 }
