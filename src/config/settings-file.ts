@@ -149,30 +149,23 @@ export interface ProfileData {
 /** @param path the absolute path of the profile */
 export function readProfile(path: string, cwd: string): ProfileData {
   const origin = relative(cwd, path) || path
-  const none = { data: null, origin, nameOf: () => origin }
-  let text: string
+  const { LineCounter, parseDocument } = loadPackage('yaml')
+  const lines = new LineCounter()
   try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    return { ...none, problem: `cannot be read: ${readFault(error)}` }
-  }
-  try {
-    const { LineCounter, parseDocument } = loadPackage('yaml')
-    const lines = new LineCounter()
-    const document = parseDocument(text, { lineCounter: lines })
+    const document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines })
     if (document.errors[0]) throw document.errors[0]
     const data: unknown = document.toJS()
     const nameOf: ProfileData['nameOf'] = (part, what) => {
       const { line, col } = lines.linePos(offsetOf(document, part, what))
       return `${origin}:${line}:${col}  ${part.join('.') || 'the profile'}`
     }
-    return {
-      data,
-      origin,
-      nameOf,
-      problem: isTree(data) ? null : 'is empty, or no mapping of names to values',
-    }
+    const problem = isTree(data) ? null : 'is empty, or no mapping of names to values'
+    return { data, origin, nameOf, problem }
   } catch (error) {
-    return { ...none, problem: `is not valid YAML: ${errorText(error).split('\n')[0]}` }
+    const isUnread = error instanceof Error && 'syscall' in error
+    const problem = isUnread
+      ? `cannot be read: ${readFault(error)}`
+      : `is not valid YAML: ${errorText(error).split('\n')[0]}`
+    return { data: null, origin, nameOf: () => origin, problem }
   }
 }

@@ -225,7 +225,7 @@ function funnelRank(status: string): number {
 }
 
 /** Returns whether a number is too small to be a time in seconds since 1970; it may be an age or a count. */
-export function isSmallNumber(value: unknown): boolean {
+function isSmallNumber(value: unknown): boolean {
   return typeof value === 'number' && value < 500_000_000
 }
 

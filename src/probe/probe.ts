@@ -7,20 +7,10 @@ import type { Profile, ProfileInput, TimeFilter } from '../upstream/profile/prof
 import { parseProfile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
-import { toInstant } from '../upstream/values/scalar.ts'
 import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
 import { evidenceOf, finding, gap, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
-import {
-  columnsOf,
-  findFields,
-  findStages,
-  isName,
-  isSmallNumber,
-  isUnique,
-  listIds,
-  pickId,
-} from './field-probe.ts'
+import { columnsOf, findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
@@ -225,14 +215,14 @@ function missingFields(fields: readonly FoundField[]): Gap[] {
     .map((name) => gap(`mapping.lead.${name}`, 'no field was recognised as this'))
 }
 
-/** Lists the fields that the profile does not read, each with the kind of its values. */
+/** Lists the fields that the profile does not read. */
 function unreadFields(records: readonly unknown[], id: FieldPath, fields: readonly FoundField[]): Gap[] {
   const read = new Set([pathText(id), ...fields.flatMap(({ rule }) => pathsOf(rule))])
   const unread = columnsOf(records).filter(
     ({ path, values }) => values.length > 0 && !read.has(pathText(path)),
   )
   if (unread.length === 0) return []
-  const named = unread.slice(0, NAMED_MAX).map(({ path, values }) => `${pathText(path)} (${kindOf(values)})`)
+  const named = unread.slice(0, NAMED_MAX).map(({ path }) => pathText(path))
   const more = unread.length > NAMED_MAX ? ` and ${unread.length - NAMED_MAX} more` : ''
   return [gap('mapping.lead', `nothing reads these fields: ${named.join(', ')}${more}`)]
 }
@@ -241,15 +231,6 @@ function pathsOf(rule: FoundField['rule']): string[] {
   if (typeof rule === 'string') return [rule]
   if (Array.isArray(rule)) return rule
   return 'all' in rule ? rule.all.flat() : [rule.from].flat()
-}
-
-function kindOf(values: readonly unknown[]): string {
-  const all = (test: (value: unknown) => boolean) => values.every(test)
-  if (all((value) => typeof value === 'boolean')) return 'yes or no'
-  if (all((value) => toInstant(value) !== null && !isSmallNumber(value))) return 'a time'
-  if (all((value) => typeof value === 'number')) return 'a number'
-  if (all((value) => typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value))) return 'an e-mail address'
-  return all((value) => typeof value === 'string') ? 'a text' : all(Array.isArray) ? 'a list' : 'mixed values'
 }
 
 /** Adds the time of creation as the fallback of the time of change, if some records lack the latter. */

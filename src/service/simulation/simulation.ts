@@ -171,15 +171,8 @@ function simulate(
 
 /** Inserts an occurrence before those that happen earlier. */
 function insert(coming: Occurrence[], occurrence: Occurrence): void {
-  let [low, high] = [0, coming.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const other = coming[middle] as Occurrence
-    const isLater = other.at - occurrence.at || (other.key < occurrence.key ? -1 : 1)
-    if (isLater > 0) low = middle + 1
-    else high = middle
-  }
-  coming.splice(low, 0, occurrence)
+  coming.push(occurrence)
+  coming.sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : a.key > b.key ? -1 : 0))
 }
 
 /** Makes a lead of the next company. Returns null if there is none, or if the search was in vain. */

@@ -44,45 +44,11 @@ function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): read
   )
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a group of names with values',
-}
-
+/** Shortens the text of zod, such as `Invalid input: expected string, received number`. */
 function acceptedBy(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_value':
-      return listed(issue.values, 'or')
-    case 'invalid_union':
-      return 'options' in issue && Array.isArray(issue.options)
-        ? `one of ${listed(issue.options, 'and')}`
-        : issue.message
-    case 'invalid_type':
-      return KINDS[issue.expected] ?? issue.expected
-    case 'too_small':
-      return issue.origin === 'string'
-        ? 'a text that is not empty'
-        : `${countOf(issue)} ${issue.minimum} or more`
-    case 'too_big':
-      return `${countOf(issue)} ${issue.maximum} or less`
-    default:
-      return issue.message
-  }
-}
-
-function countOf({ origin }: { readonly origin: string }): string {
-  return origin === 'array' ? 'a list of' : 'a number of'
-}
-
-function listed(values: readonly unknown[], last: 'and' | 'or'): string {
-  return values
-    .map(String)
-    .join(', ')
-    .replace(/, ([^,]+)$/, ` ${last} $1`)
+  if (issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options))
+    return `one of ${issue.options.join(', ')}`
+  return issue.message.replace(/^[^:]*: expected /, '').replace(/, received .*$/, '')
 }
 
 function shortJson(value: unknown): string {

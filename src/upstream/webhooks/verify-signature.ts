@@ -44,7 +44,8 @@ export function whyRefused(
   const claim = readClaim(verify, message)
   if (claim === null) return null
   if (typeof claim === 'string') return claim
-  const late = claim.sentAtMs === null ? null : lateness(claim.sentAtMs, now, toleranceOf(verify))
+  const tolerance = 'tolerance_seconds' in verify ? verify.tolerance_seconds : Number.POSITIVE_INFINITY
+  const late = claim.sentAtMs === null ? null : lateness(claim.sentAtMs, now, tolerance)
   if (late !== null) return late
   const keys = keysIn(verify, secrets)
   const known = keys.length > 0 ? keys : keysIn(verify, [NOBODYS])
@@ -176,10 +177,6 @@ function readOnce<Name extends string>(
 export function valuesOf(headers: WebhookMessage['headers'], name: string): readonly string[] {
   const key = name.toLowerCase()
   return Object.hasOwn(headers, key) ? (headers[key] ?? []) : []
-}
-
-function toleranceOf(verify: WebhookVerify): number {
-  return 'tolerance_seconds' in verify ? verify.tolerance_seconds : Number.POSITIVE_INFINITY
 }
 
 function lateness(sentAtMs: number, now: Date, toleranceSeconds: number): string | null {

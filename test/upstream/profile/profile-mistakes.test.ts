@@ -23,17 +23,17 @@ test('a sound profile has none', () => {
 test.each([
   [
     { paging: { kind: 'pages' } },
-    'paging.kind: found "pages", expected one of cursor, page, offset, next_url, link, range, last_id and none',
+    'paging.kind: found "pages", expected one of cursor, page, offset, next_url, link, range, last_id, none',
   ],
-  [{ paging: 'page' }, 'paging: found "page", expected a group of names with values'],
+  [{ paging: 'page' }, 'paging: found "page", expected object'],
   [
     { paging: { kind: 'none', param: 'p' } },
     'paging.param: there is no such part; known here: kind, size_param, size_max, has_more, total',
   ],
-  [{ limits: { max_pages: 0 } }, 'limits.max_pages: found 0, expected a number of 1 or more'],
-  [{ limits: { concurrency: 99 } }, 'limits.concurrency: found 99, expected a number of 16 or less'],
-  [{ stages: [{ status: '' }] }, 'stages.0.status: found "", expected a text that is not empty'],
-  [{ name: 5 }, 'name: found 5, expected a text'],
+  [{ limits: { max_pages: 0 } }, 'limits.max_pages: found 0, expected number to be >=1'],
+  [{ limits: { concurrency: 99 } }, 'limits.concurrency: found 99, expected number to be <=16'],
+  [{ stages: [{ status: '' }] }, 'stages.0.status: found "", expected string to have >=1 characters'],
+  [{ name: 5 }, 'name: found 5, expected string'],
   [
     { auth: { value: 'Token' } },
     'auth.value: found "Token", expected a text with {key} or {basic}, or the key would never be sent; where none is wanted, auth: none',
@@ -63,24 +63,24 @@ test('a key in another header than that of the value is sent', () => {
 const HMAC = { scheme: 'hmac', header: 'X-Signature' }
 
 test.each([
-  [{}, 'verify: not set, expected a group of names with values'],
-  [{ verify: 'hmac', lead: 'id' }, 'verify: found "hmac", expected a group of names with values'],
+  [{}, 'verify: not set, expected object'],
+  [{ verify: 'hmac', lead: 'id' }, 'verify: found "hmac", expected object'],
   [
     { verify: { scheme: 'github' }, lead: 'id' },
-    'verify.scheme: found "github", expected one of standard, hmac, stripe, token and none',
+    'verify.scheme: found "github", expected one of standard, hmac, stripe, token, none',
   ],
   [
     { verify: { scheme: 'stripe', prefix: 'v1' }, lead: 'id' },
     'verify.prefix: there is no such part; known here: scheme, header, tolerance_seconds',
   ],
-  [{ verify: { scheme: 'hmac' }, lead: 'id' }, 'verify.header: not set, expected a text'],
+  [{ verify: { scheme: 'hmac' }, lead: 'id' }, 'verify.header: not set, expected string'],
   [
     { verify: { ...HMAC, header: 'X:' }, lead: 'id' },
     'verify.header: found "X:", expected the name of a header',
   ],
   [
     { verify: { ...HMAC, algorithm: 'md5' }, lead: 'id' },
-    'verify.algorithm: found "md5", expected sha1, sha256 or sha512',
+    'verify.algorithm: found "md5", expected one of "sha1"|"sha256"|"sha512"',
   ],
   [
     { verify: { ...HMAC, signed: '{body}.{id}' }, lead: 'id' },
