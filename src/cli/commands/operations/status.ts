@@ -151,7 +151,7 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
     last_24_hours: Object.fromEntries(recent.map(({ outcome, events }) => [outcome, events])),
     waiting: waiting.toRead,
     waiting_since: waiting.since,
-    last: last.map(({ name: _name, ...event }) => inSnakeCase(event)),
+    last: last.map(({ name: _name, repeats: _repeats, ...event }) => inSnakeCase(event)),
   }
 }
 

@@ -134,7 +134,10 @@ export function wordOf(state: string): string {
   return STATE_WORDS.get(state) ?? state
 }
 
-function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
+function deliveryJson(
+  { issueId: _issueId, deferredAt: _deferredAt, sender: _sender, ...one }: ListedDelivery,
+  outages: readonly MailOutage[],
+) {
   return {
     ...inSnakeCase(one),
     period: one.period && periodJson(one.period),

@@ -136,7 +136,7 @@ async function findIssue(terminal: Terminal, name: string, options: ShowOptions)
   const file = output === null ? null : resolve(output)
   const files = message.files.filter(({ cid }) => cid === null).map((attached) => attached.name)
   return {
-    data: { ...head, ...inSnakeCase(kept), subject, files, output: file },
+    data: { ...head, ...messageJson(kept), subject, files, output: file },
     text: [
       fields({
         Report: `${name}, ${formatDates(period)} (${period.timeZone})`,
