@@ -1,7 +1,6 @@
 /** Opens the store, which is the database of this program, and finds the files in the data directory. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/config.ts'
@@ -157,22 +156,4 @@ async function isDataThere(settings: DataSettings): Promise<boolean> {
   if (hasBytes(place.file)) return true
   refuseLost(place.file, settings.dataDir)
   return false
-}
-
-/**
- * Opens the store. If there is no store, opens an empty store in a temporary file, which other processes can
- * open too. In PostgreSQL, a missing schema is created, because SQL cannot be checked without the schema.
- * Throws the errors of {@link openData}.
- */
-export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
-  const place = storePlaceOf(settings)
-  if (place.kind === 'postgres' || hasBytes(place.file)) return openData(settings)
-  refuseLost(place.file, settings.dataDir)
-  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-empty-'))
-  const store = await openStore(join(folder, 'leadsheet.db'), new Date())
-  const close = async (): Promise<void> => {
-    await store.close()
-    await rm(folder, { recursive: true })
-  }
-  return { ...store, close, [Symbol.asyncDispose]: close }
 }

@@ -12,8 +12,6 @@ import { saveEvents } from '../../store/events/event.ts'
 
 const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000
-/** The maximum number of events in one transaction, unless one message alone has more. */
-const EVENTS_AT_ONCE = 200
 /** The maximum pause after a transaction, which lasts as long as the transaction took. */
 const REST_MAX_MS = 20
 
@@ -47,21 +45,10 @@ export function createWebhookIntake({ store, now, wake }: WebhookIntakeDeps): We
     isWriting = true
     while (waiting.length > 0) {
       const began = performance.now()
-      await write(takeSome())
+      await write(waiting.splice(0))
       await delay(Math.min(REST_MAX_MS, performance.now() - began))
     }
     isWriting = false
-  }
-
-  function takeSome(): Message[] {
-    let taken = 0
-    let count = 0
-    for (const message of waiting) {
-      if (count > 0 && taken + message.events.length > EVENTS_AT_ONCE) break
-      taken += message.events.length
-      count++
-    }
-    return waiting.splice(0, count)
   }
 
   async function write(messages: readonly Message[]): Promise<void> {

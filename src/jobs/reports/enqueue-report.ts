@@ -126,16 +126,11 @@ export function enqueuedText({
   return [writtenText(enqueuedIssues), ...failedText(enqueuedIssues), ...leftOutText(leftOut)].join('; ')
 }
 
-/** Lists each failed section once, with the text of its first failure. */
 function failedText(enqueuedIssues: readonly EnqueuedIssue[]): string[] {
-  const failed = new Map(
-    enqueuedIssues
-      .flatMap(({ failed }) => failed)
-      .toReversed()
-      .map(({ block, query, message }) => [query ?? block, message]),
+  const failed = new Set(
+    enqueuedIssues.flatMap(({ failed }) => failed).map(({ block, query }) => query ?? block),
   )
-  if (failed.size === 0) return []
-  return [`could not be made: ${[...failed].map(([name, message]) => `${name} (${message})`).join(', ')}`]
+  return failed.size === 0 ? [] : [`could not be made: ${[...failed].join(', ')}`]
 }
 
 function leftOutText(leftOut: readonly LeftOut[]): string[] {

@@ -81,24 +81,17 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     retries: deps.source.usage.retries - before.retries,
   })
   const done = await runParts({ ...deps, lease, runId, mode, options, spent })
-  const counts = await readCounts(deps.store.db, runId)
+  const { pages, details, ...leads } = await readCounts(deps.store.db, runId)
   const result: SyncResult = {
     runId,
-    outcome: outcomeOf(done, counts),
+    outcome: outcomeOf(done, { pages, details, ...leads }),
     complete: done.problems.length === 0,
-    leads: {
-      seen: counts.seen,
-      inserted: counts.inserted,
-      updated: counts.updated,
-      unchanged: counts.unchanged,
-      deleted: counts.deleted,
-      quarantined: counts.quarantined,
-    },
+    leads,
     scan: await findScanResult(deps.store.db, runId),
     stats: done.stats,
     agents: done.agents,
-    details: counts.details,
-    pages: counts.pages,
+    details,
+    pages,
     ...spent(),
     durationMs: deps.now().getTime() - started.getTime(),
     problems: done.problems,

@@ -10,7 +10,7 @@ import {
   openTemplatesOf,
   reportOf,
 } from '../../../app/configured-reports.ts'
-import { openDataOrEmpty } from '../../../app/installation.ts'
+import { openDataIfThere } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/config.ts'
 import { localeFault } from '../../../config/validators.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -86,7 +86,7 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
   const audience = audienceIn(options, report, recipients)
-  await using store = await openDataOrEmpty(config)
+  await using store = await openDataIfThere(config)
   const deps = await openReportDeps(config, store, templates)
   // The report is tried for all recipients before it is mailed, because its blocks (parts) can differ from
   // recipient to recipient.
@@ -146,7 +146,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   const at = instantIn(options.at)
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
-  await using store = await openDataOrEmpty(config)
+  await using store = await openDataIfThere(config)
   const deps = await openReportDeps(config, store, templates)
   await tryReport(deps, report, recipients, terminal.signal)
   if (!options.force) await requireGoodData(deps, report, recipients, at)
