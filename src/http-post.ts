@@ -1,6 +1,6 @@
 /** One POST over HTTP, which never throws, follows no redirect and always ends in time. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Dispatcher } from 'undici'
+import type { openDispatcher } from './proxy.ts'
 
 export const CONNECT_MS = 5_000
 /** The time limit of a post, from resolving the host name to the end of the answer. */
@@ -26,7 +26,7 @@ interface Answer {
 }
 
 export async function post(
-  agent: Dispatcher,
+  agent: Pick<ReturnType<typeof openDispatcher>, 'request'>,
   { url, headers, body, signal, totalMs = TOTAL_MS }: Post,
 ): Promise<Answer> {
   const timeout = AbortSignal.timeout(totalMs)

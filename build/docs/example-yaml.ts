@@ -102,7 +102,7 @@ function exampleOf({ default: standard, examples = [] }: SettingSchema, path: Se
   const shown = isEmpty ? (examples[0] ?? standard) : standard
   if (shown !== undefined) return flow(shown)
   const words = path.join('-').replaceAll('_', '-')
-  return words.endsWith('-file') ? `./secrets/${words.slice(0, -5)}` : '…'
+  return words.endsWith('-file') ? `./secrets/${words.slice(0, -5)}` : 'a-long-random-text'
 }
 
 function flow(value: unknown): string {

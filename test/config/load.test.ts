@@ -20,6 +20,7 @@ describe('without a file and without variables', () => {
     const config = loadConfig({ cwd, env: {} })
     expect(config).toEqual({
       file: null,
+      keyFile: null,
       proxy: { http: null, https: null, except: [] },
       api: { url: null, key: null, profile: null, pageSize: 500, runMinutes: 15 },
       dataDir: `${cwd}/data`,

@@ -107,10 +107,6 @@ test.each([
     { verify: HMAC, id: { header: 'X-Delivery' }, lead: 'id' },
     'id: found {"header":"X-Delivery"}, expected the place of the id in the event, or no id, which is then made of the event: the signature does not cover this header, and who sends a message again could give it another one',
   ],
-  [
-    { verify: { scheme: 'none' }, record: 'data' },
-    'record: found "data", expected nothing where verify.scheme is none: what anybody can send is no record',
-  ],
 ])('of webhooks: %j', (webhook, line) => {
   expect(mistakesIn({ webhook })).toContain(`mine.yaml  webhook.${line}`)
 })
