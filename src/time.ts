@@ -27,3 +27,8 @@ export function formatUtc(instant: Instant): string {
 export function minutesBefore(now: Date, minutes: number): Instant {
   return new Date(now.getTime() - minutes * MINUTE_MS).toISOString()
 }
+
+/** Returns the date that many days before a date such as `2026-11-20`. */
+export function dateBefore(date: string, days = 1): string {
+  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
+}

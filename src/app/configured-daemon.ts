@@ -134,8 +134,8 @@ export async function openConfiguredDaemon(
   }
   const faults = createFaultWatch(tellFault, now)
   const lastFault = faults.last
-  const known = { clockAheadMs, clockDoubt, lastFault, snapshotFault: () => snapshotFault }
-  const alerting = await openAlerts(config, { store, ...known, log, poster, transport, now })
+  const knowledge = { clockAheadMs, clockDoubt, lastFault, snapshotFault: () => snapshotFault }
+  const alerting = await openAlerts(config, { store, knowledge, log, poster, transport, now })
   const alerts = createSerialTask(queue, 'alerts', async (signal) => {
     try {
       await runAlerts(alerting, messages.wake, signal)

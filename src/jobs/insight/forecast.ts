@@ -4,13 +4,13 @@ import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
 import { forecastEnd } from '../../insight/pace.ts'
 import { spansOf, total, weekdayOf } from '../../insight/series.ts'
+import { DAY_MS, dateBefore } from '../../time.ts'
 import type { TrackRecord } from './track-record.ts'
 
 /** The figures that are forecast even if the settings have no goal for them. */
 const FORECAST_FIGURES = ['new_leads', 'won'] as const
 /** The number of days, up to the last counted day, from which the average per day is computed. */
 const PER_DAY_DAYS = 28
-const DAY_MS = 86_400_000
 
 export interface DailyReader {
   readonly dates: readonly string[]
@@ -72,12 +72,12 @@ async function forecastOne(
   )
   const last = dates.at(-1) ?? ''
   const begin = beginOf(last, period, fiscalYearStarts)
-  const lastDay = dayBefore(beginOf(last, period, fiscalYearStarts, 1))
+  const lastDay = dateBefore(beginOf(last, period, fiscalYearStarts, 1))
   const from = Math.max(0, dates.indexOf(begin))
   const daysLeft = daysBetween(last, lastDay)
   const spans = spansOf(dates, (date) => date === beginOf(date, period, fiscalYearStarts))
   const now = { from, to: dates.length + daysLeft }
-  const ahead = Array.from({ length: daysLeft }, (_, day) => dayBefore(last, -1 - day))
+  const ahead = Array.from({ length: daysLeft }, (_, day) => dateBefore(last, -1 - day))
   // Amounts of money are not forecast, because money comes in few large amounts.
   const isForecast =
     figure !== 'won_value' &&
@@ -117,10 +117,6 @@ function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, lat
   const length = MONTHS[period]
   const into = (((month - fiscalYearStarts) % length) + length) % length
   return new Date(Date.UTC(year, month - 1 - into + later * length, 1)).toISOString().slice(0, 10)
-}
-
-export function dayBefore(date: string, days = 1): string {
-  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
 }
 
 function daysBetween(from: string, to: string): number {

@@ -20,7 +20,7 @@ import { chooseSplit } from '../../insight/drivers.ts'
 import type { Judged } from '../../insight/expect.ts'
 import { judgeReport } from '../../insight/expect.ts'
 import type { DailyNumbers } from '../../insight/series.ts'
-import { RATE_DAYS, type RateNumbers } from '../../insight/win-rate.ts'
+import { RATE_DAYS } from '../../insight/win-rate.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
@@ -91,7 +91,14 @@ export async function judgeNumbers(
   const isByDay = kind !== 'week' && kind !== 'month' && kind !== 'quarter'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
-  const [rateDays, ...ofPipelines] = await readReportRates(reader, names, leftOut)
+  const [rateDays, ...ofPipelines] = await readRates(
+    reader,
+    names,
+    // The last 30 days are never left out, because the report's own win rate covers them.
+    (pipeline) =>
+      daysLeftOut(dates, pipeline, leftOut).map((is, day) => is && day < dates.length - RATE_DAYS),
+    (pipeline) => trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0,
+  )
   const rate = judgeWinRate(rateDays)
   const isLeftOut = daysLeftOut(dates, null, leftOut)
   const { judged, isRateUnusual, ...judgement } = judgeReport(
@@ -184,27 +191,6 @@ async function readNumbers(
       add({ id, name: names.get(id) ?? id }, values)
   }
   return numbers
-}
-
-/** The last 30 days are never left out, because the report's own win rate covers them. */
-async function readReportRates(
-  reader: DailyReader,
-  names: ReadonlyMap<string, string>,
-  leftOut: LeftOut,
-): Promise<[ofAll: RateNumbers, ...ofPipelines: RateNumbers[]]> {
-  const { dates } = reader
-  return readRates(
-    reader,
-    names,
-    (pipeline) =>
-      daysLeftOut(dates, pipeline, leftOut).map((is, day) => is && day < dates.length - RATE_DAYS),
-    rateDistrust(leftOut),
-  )
-}
-
-/** Returns whether the published ranges of a pipeline (null for all) contained the real rate too rarely. */
-function rateDistrust(leftOut: LeftOut): (pipeline: CountedPipeline) => boolean {
-  return (pipeline) => leftOut.trackRecord.distrusted('win_rate', pipelinesOf(pipeline, leftOut)).length > 0
 }
 
 function readerOf(

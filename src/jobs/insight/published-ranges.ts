@@ -3,7 +3,8 @@ import type { ReportFigures } from '../../domain/figures.ts'
 import type { Goal, GoalPeriod, Pace, PublishedRange } from '../../domain/insight.ts'
 import { localDates } from '../../domain/period.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
-import { dayBefore, MONTHS } from './forecast.ts'
+import { dateBefore } from '../../time.ts'
+import { MONTHS } from './forecast.ts'
 import { scaleOf } from './track-record.ts'
 
 /** Empty if the data does not cover the period, or contains implausible times. */
@@ -22,7 +23,7 @@ export function rangesOf(
   })
   const rates = insight.winRates.flatMap(({ pipeline, range, won }): PublishedRange[] => {
     const of = { figure: 'win_rate', kind: '30_days', pipelineIds: pipelinesOf(pipeline) } as const
-    const days = { asOfDay: lastDay, firstDay: dayBefore(lastDay, RATE_DAYS - 1), lastDay }
+    const days = { asOfDay: lastDay, firstDay: dateBefore(lastDay, RATE_DAYS - 1), lastDay }
     return range === null ? [] : [{ ...of, ...days, range, actual: won }]
   })
   const ends = insight.pace.flatMap((pace): PublishedRange[] => {

@@ -2,8 +2,6 @@
 import { MINUTE_MS } from '../../time.ts'
 
 export interface RateLimit {
-  /** Takes a permit and returns 0, or takes none and returns the milliseconds to wait. */
-  tryTake(now: Date): number
   msToWait(now: Date): number
   take(now: Date): void
 }
@@ -22,10 +20,5 @@ export function createRateLimit(most: number, withinMs = MINUTE_MS): RateLimit {
   return {
     msToWait,
     take,
-    tryTake(now) {
-      const ms = msToWait(now)
-      if (ms === 0) take(now)
-      return ms
-    },
   }
 }

@@ -30,7 +30,7 @@ import { afterFailure, outageAfter, retryAt } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
-  readonly rateLimit: Pick<RateLimit, 'tryTake'>
+  readonly rateLimit: RateLimit
   /** A null report stands for alerts. */
   readonly isRecipient: (address: string, report: string | null) => boolean
 }
@@ -156,8 +156,11 @@ async function waitForRateLimit(
   const isOver = (inMs = 0): boolean =>
     signal.aborted || (until !== null && now().getTime() + inMs >= until.getTime())
   while (!isOver()) {
-    const ms = rateLimit.tryTake(now())
-    if (ms === 0) return true
+    const ms = rateLimit.msToWait(now())
+    if (ms === 0) {
+      rateLimit.take(now())
+      return true
+    }
     if (isOver(ms)) return false
     await wait(ms, signal).catch(() => {})
   }

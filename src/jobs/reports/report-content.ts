@@ -66,16 +66,9 @@ export function createContents(
 ): FindContent {
   const { figures, renderedAt } = issue
   const pictures = new Map<string, Promise<DrawnCharts>>()
-  const attached = new Map<string, Promise<readonly Attachment[]>>()
   const views = new Map<string, ReturnType<typeof compose>>()
   const draw = (locale: LocaleContext) =>
     once(pictures, locale.tag, () => drawCharts(figures, chartLabels(locale)))
-  const attach = (locale: LocaleContext, wanted: readonly string[]) =>
-    once(attached, JSON.stringify([locale.tag, locale.timeZone, wanted]), async () => {
-      const { name, leadUrl } = report
-      const { files: charts } = await draw(locale)
-      return makeAttachments(wanted, { report: name, figures, charts, locale, leadUrl })
-    })
   const compose = async (
     audience: Audience,
     locale: LocaleContext,
@@ -84,9 +77,10 @@ export function createContents(
   ) => {
     const { files: charts, failed } = await draw(locale)
     const notMade = audience.attachments.filter((name) => isOfFailed(name, [...figures.failed, ...failed]))
-    const attachments = await attach(
-      locale,
-      audience.attachments.filter((name) => !notMade.includes(name)),
+    const { name, leadUrl } = report
+    const attachments = await makeAttachments(
+      audience.attachments.filter((each) => !notMade.includes(each)),
+      { report: name, figures, charts, locale, leadUrl },
     )
     const shown = charts.map(pictureOf)
     const { left } = fitFiles([...shown, ...attachments.map(({ file }) => file)], deps.maxBytes)

@@ -51,11 +51,7 @@ async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: 
     return claimNext(trx, schedule, now())
   })
   if (scheduledRun === null) return 'nothing'
-  const end = withinWindow(
-    schedule,
-    scheduledRun,
-    await runScheduledRun(deps, schedule, scheduledRun, lease, signal),
-  )
+  const end = await runScheduledRun(deps, schedule, scheduledRun, lease, signal)
   const { state, message } = end
   deps.log.info({ schedule: schedule.name, due_at: scheduledRun.due_at, state }, message ?? state)
   const isOver = state !== 'again' && state !== 'held'
@@ -92,7 +88,7 @@ async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Sched
     const behind = approved ? open.slice(0, open.indexOf(approved)) : open.filter((run) => run !== next)
     for (const left of behind.filter(({ state }) => !takesAll || state === 'held'))
       await finishScheduledRun(trx, left, { ...end, state: 'skipped', message: formatLeft(left, next) })
-    if (next.state === 'held' || !isPast(schedule, next, now.getTime()))
+    if (next.state === 'held' || !isPast(schedule, next, now))
       return beginScheduledRun(trx, next, now.toISOString())
     const message = `${next.message ?? 'not begun'}; more than ${formatHours(schedule.catchUp.windowHours)} ago`
     await finishScheduledRun(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
@@ -111,8 +107,8 @@ function formatLeft(left: ScheduledRun, next: ScheduledRun): string {
     : `given up when ${later}: ${left.message ?? 'stopped half-way'}`
 }
 
-function isPast({ catchUp }: Schedule, { due_at }: ScheduledRun, atMs: number): boolean {
-  return atMs > Date.parse(due_at) + catchUp.windowHours * HOUR_MS
+function isPast({ catchUp }: Schedule, { due_at }: ScheduledRun, now: Date): boolean {
+  return now.getTime() > Date.parse(due_at) + catchUp.windowHours * HOUR_MS
 }
 
 async function runScheduledRun(
@@ -137,16 +133,6 @@ async function runScheduledRun(
     // The run did not fail but was stopped, so the next daemon starts it again.
     if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }
     return afterFailure(thrown, scheduledRun.attempts, now())
-  }
-}
-
-/** Fails the run instead, if the next attempt would come after the time limit for catching up. */
-function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEnd): RunEnd {
-  if (end.state !== 'again' || end.notBefore === null) return end
-  if (!isPast(schedule, scheduledRun, Date.parse(end.notBefore))) return end
-  return {
-    state: 'failed',
-    message: `${end.message}; after ${formatHours(schedule.catchUp.windowHours)} it is skipped`,
   }
 }
 

@@ -5,10 +5,10 @@
  */
 import { sql } from 'kysely'
 import type { PublishedRange, PublishedRecord, RangeKind } from '../../domain/insight.ts'
+import { DAY_MS, dateBefore } from '../../time.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { publishedRecords } from '../schema/views.ts'
 
-const DAY_MS = 86_400_000
 /** The length of a window in days. Ranges of win rates are grouped by the window in which they end. */
 const RATE_DAYS = 30
 /**
@@ -94,7 +94,7 @@ export async function readPublishedRecords(
   lastDay: string,
 ): Promise<PublishedRecord[]> {
   const isLast = sql`time_zone = ${timeZone} AND last_day <= ${lastDay}
-    AND last_day > iif(kind = 'day', ${dayBefore(lastDay, LAST_DAYS.day)}, ${dayBefore(lastDay, LAST_DAYS.other)})`
+    AND last_day > iif(kind = 'day', ${dateBefore(lastDay, LAST_DAYS.day)}, ${dateBefore(lastDay, LAST_DAYS.other)})`
   const { rows } = await sql<RecordRow>`${publishedRecords(isLast)} ORDER BY kind, figure, pipelines`.execute(
     db,
   )
@@ -124,9 +124,5 @@ function textOf(pipelineIds: readonly string[] | null): string {
 
 /** Returns the first day of the window that contains a date. From 1970 on, every 30 days are a window. */
 function windowOf(date: string): string {
-  return dayBefore(date, Math.floor(Date.parse(date) / DAY_MS) % RATE_DAYS)
-}
-
-function dayBefore(date: string, days: number): string {
-  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
+  return dateBefore(date, Math.floor(Date.parse(date) / DAY_MS) % RATE_DAYS)
 }

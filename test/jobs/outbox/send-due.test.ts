@@ -325,7 +325,7 @@ describe('messages that wait', () => {
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const paced = (waits: number[]) => {
-      const rateLimit = { tryTake: () => waits.shift() ?? 0 }
+      const rateLimit = { msToWait: () => waits.shift() ?? 0, take: () => {} }
       return { ...made.deps, transport, policy: { ...made.deps.policy, rateLimit } }
     }
     await deliverDue(paced([60_000]), signal)

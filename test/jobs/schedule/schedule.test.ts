@@ -142,10 +142,11 @@ describe('a scheduled run that fails', () => {
       )
     await daily.live('2026-11-20T08:29:00Z')
     expect(daily.ran).toHaveLength(1)
-    await daily.live('2026-11-20T08:31:00Z')
+    await daily.live('2026-11-20T09:02:00Z')
+    expect(daily.ran).toHaveLength(2)
     expect((await daily.scheduledRuns()).at(-1)).toMatchObject({
       state: 'failed',
-      message: 'deferred; after 2 hours it is skipped',
+      message: 'deferred; more than 2 hours ago',
     })
   })
 
