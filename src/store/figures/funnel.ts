@@ -20,11 +20,11 @@ type Stay = Pick<FigureRow, 'of' | 'value'>
 const STAY_DAYS = 90
 const DAY_MS = 86_400_000
 
-const PIPELINES_IN_USE = '(SELECT pipeline_id FROM lead_day GROUP BY pipeline_id HAVING sum(leads) > 0)'
+const PIPELINES_IN_USE = '(SELECT pipeline_id FROM day_count GROUP BY pipeline_id HAVING sum(leads) > 0)'
 
 /** The leads that ever reached each stage or a later one, as the last statistics of the upstream count them. */
 export const SERVICE_FUNNEL = {
-  reads: [],
+  reads: ['day_count'],
   sql: `SELECT status, sum(reached) AS reached, min(as_of) AS "asOf" FROM funnel_latest
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
     AND status IN (SELECT status FROM stage WHERE in_funnel = 1)

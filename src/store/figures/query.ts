@@ -96,14 +96,17 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
  */
 export function withRelations(
   query: Query,
-  scope: Pick<FigureScope, 'filter' | 'to'>,
+  scope: Pick<FigureScope, 'filter' | 'from' | 'to'>,
   tempTables: ReadTrx['tempTables'] = NO_TEMP_TABLES,
   plain: '' | typeof INLINE = '',
 ): string {
   const relations = relationsOf(scope.filter)
   const hasTable = (name: RelationName): boolean => {
     const of = tempTables.get(name)
-    return of === null || (of?.to === scope.to && of.filter === scope.filter)
+    if (of === undefined) return false
+    return 'since' in of
+      ? scope.from >= of.since && scope.to >= of.since
+      : of.to === scope.to && of.filter === scope.filter
   }
   const reads = query.reads.filter((name) => !hasTable(name))
   const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...relations[name].reads]))
@@ -168,18 +171,12 @@ export function literal(value: Value): string {
 /** A transaction that only reads, so that all its queries see the same data. */
 export interface ReadTrx {
   readonly db: Db
-  /**
-   * The relations that are in temporary tables, so that they are not computed again for each query. A table
-   * serves only queries with the same filter and the same end of the period. A null in place of a table means
-   * that the relation serves any period.
-   */
-  readonly tempTables: ReadonlyMap<RelationName, TempTable | null>
+  /** The relations that are in temporary tables, so that they are not computed again for each query. */
+  readonly tempTables: ReadonlyMap<RelationName, TempTable>
 }
 
-interface TempTable {
-  readonly to: Instant
-  readonly filter: LeadFilter
-}
+/** The queries that a table serves: those of the same end and filter, or those of any period after an instant. */
+export type TempTable = { readonly to: Instant; readonly filter: LeadFilter } | { readonly since: Instant }
 
 /**
  * Runs `read` in one transaction.

@@ -4,13 +4,11 @@ import type { LeadFilter } from '../../domain/figures.ts'
 /** Each relation may read only relations listed before it. */
 export const RELATION_NAMES = [
   'chosen',
-  'chosen_day',
+  'day_count',
   'lead_now',
   'deleted_then',
   'lead_then',
   'new_lead',
-  'level_day',
-  'level_part',
   'level',
   'level_before',
   'unknown_entry',
@@ -25,6 +23,8 @@ export const RELATION_NAMES = [
   'span',
   'arrival',
   'arrival_gone',
+  'open_day',
+  'open_part',
   'closed_now',
   'closed_once',
   'news',

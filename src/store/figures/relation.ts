@@ -29,7 +29,6 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, instant)})`,
       'lead.pipeline_id',
     )
-  const days = isChosen ? 'chosen_day' : 'lead_day'
   // Each part has the whole condition, so that SQLite reads both by an index, in order of their changes.
   const openStates = (condition: string): string => {
     const isOpen = (leadId: string, changedAt: string) =>
@@ -43,7 +42,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     SELECT id, pipeline_id, updated_at FROM lead
     WHERE updated_at < :to AND status_changed_at < :to AND derived_version IS NOT NULL AND ${isOpen('id', 'updated_at')}`
   }
-  const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_day'] : []
+  const counted: readonly RelationName[] = [...chosen, 'day_count']
 
   return {
     chosen: {
@@ -52,13 +51,17 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       sql: `-- leads that meet the conditions of the filter, as they are now
     SELECT id AS lead_id, no AS lead_no FROM lead WHERE ${chosenSql(filter.conditions)}`,
     },
-    chosen_day: {
-      reads: ['chosen'],
-      isMaterialized: true,
-      sql: `-- the counts of lead_day, but of the chosen leads alone
-    SELECT substr(at, 1, 10) AS day, pipeline_id, status, value_currency, is_known, reached,
-      sum(leads) AS leads, count(*) FILTER (WHERE leads > 0) AS entered, sum(value_amount) AS value_amount
-    FROM lead_event WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY 1, 2, 3, 4, 5, 6`,
+    day_count: {
+      reads: chosen,
+      ...(isChosen && { isMaterialized: true }),
+      sql: `-- leads of what value that entered each state on each day, minus those that left it
+    ${
+      isChosen
+        ? `SELECT substr(at, 1, 10) AS day, ${LEVEL_STATE}, sum(leads) AS leads, count(*) FILTER (WHERE leads > 0) AS entered,
+      sum(value_amount) AS value_amount
+    FROM lead_event WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY day, ${LEVEL_STATE}`
+        : `SELECT day, ${LEVEL_STATE}, leads, entered, value_amount FROM lead_day`
+    }`,
     },
     lead_now: {
       reads: chosen,
@@ -91,32 +94,24 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     FROM lead
     WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.no')}`,
     },
-    level_day: {
-      reads: counted,
-      sql: `-- how many leads of what value had entered each state before the midnight next to the end of the period, minus
-    -- those that had left it
-    SELECT day, ${LEVEL_STATE}, leads, value_amount FROM ${days} WHERE day < ${dayNextTo(':to')}${inPipelines()}`,
-    },
-    level_part: {
-      reads: chosen,
-      sql: `-- the same from that midnight to the end of the period; if the end comes first, what changed after it is taken away
-    SELECT ${LEVEL_STATE}, ${signAt(':to')} * leads AS leads, ${signAt(':to')} * value_amount AS value_amount
-    FROM lead_event WHERE ${isNextTo(':to')}${inScope()}`,
-    },
     level: {
-      reads: [...counted, 'level_day', 'level_part'],
+      reads: counted,
       isMaterialized: true,
-      sql: `-- number and value of the leads in each state at the end of the period
+      sql: `-- number and value of the leads in each state at the end of the period: all changes up to the midnight next to it,
+    -- corrected by those between the two
     SELECT ${LEVEL_STATE}, coalesce(outcome, 'open') AS outcome, sum(leads) AS leads, sum(value_amount) AS value_amount
     FROM (
-      SELECT ${LEVEL_STATE}, sum(leads) AS leads, sum(value_amount) AS value_amount FROM level_day GROUP BY ${LEVEL_STATE}
-      UNION ALL SELECT * FROM level_part) AS change
+      SELECT ${LEVEL_STATE}, sum(leads) AS leads, sum(value_amount) AS value_amount
+      FROM day_count WHERE day < ${dayNextTo(':to')}${inPipelines()} GROUP BY ${LEVEL_STATE}
+      UNION ALL
+      SELECT ${LEVEL_STATE}, ${signAt(':to')} * leads, ${signAt(':to')} * value_amount
+      FROM lead_event WHERE ${isNextTo(':to')}${inScope()}) AS change
     LEFT JOIN stage USING (status) GROUP BY ${LEVEL_STATE}, outcome HAVING sum(leads) <> 0`,
     },
     level_before: {
       reads: counted,
       sql: `-- number of leads at the beginning of the period, and whether their earlier statuses are not known
-    SELECT leads, ${IS_UNKNOWN} AS is_unknown FROM ${days} WHERE day < ${dayNextTo(':from')}${inPipelines()}
+    SELECT leads, ${IS_UNKNOWN} AS is_unknown FROM day_count WHERE day < ${dayNextTo(':from')}${inPipelines()}
     UNION ALL
     SELECT ${signAt(':from')} * leads, ${IS_UNKNOWN} FROM lead_event WHERE ${isNextTo(':from')}${inScope()}`,
     },
@@ -124,7 +119,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       reads: counted,
       sql: `-- number of leads that were created in the period and whose first status was not known: on the days between the
     -- midnights next to its ends, corrected by the time from each midnight to that end
-    SELECT entered FROM ${days}
+    SELECT entered FROM day_count
     WHERE ${IS_UNKNOWN} AND day >= ${dayNextTo(':from')} AND day < ${dayNextTo(':to')}${inPipelines()}
     UNION ALL
     SELECT ${signAt(':to')} FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND ${isNextTo(':to')}${inScope()}
@@ -193,7 +188,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     ORDER BY changed_at LIMIT :candidates`,
     },
     stalled_count: {
-      reads: [...counted, 'level_day', 'level_part', 'level', 'open_then', 'touched'],
+      reads: [...counted, 'level', 'open_then', 'touched'],
       sql: `-- number of leads that were stalled at the end of the period: the open ones, without those that had changed since
     SELECT pipeline_id, sum(leads) AS leads FROM (
     SELECT pipeline_id, leads FROM level WHERE outcome = 'open' AND is_known = 1
@@ -224,6 +219,18 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       AND created_at >= span_from AND created_at < span_to${inScope(pipelineAt('span_to'), 'lead.no')}
       AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to)`,
     },
+    open_day: {
+      reads: counted,
+      sql: `-- how much the open value of a currency changed on each day, and how much of that is of leads whose value then is not known
+    SELECT day, ${VALUE_AND_UNSURE} FROM day_count WHERE ${OPEN_OF_CURRENCY}${inPipelines()} GROUP BY day`,
+    },
+    open_part: {
+      reads: chosen,
+      sql: `-- how much it changed from the midnight next to the end of the period to that end
+    SELECT ${VALUE_AND_UNSURE} FROM (
+      SELECT ${signAt(':to')} * value_amount AS value_amount, is_known
+      FROM lead_event WHERE ${OPEN_OF_CURRENCY} AND ${isNextTo(':to')}${inScope()}) AS change`,
+    },
     closed_now: {
       reads: chosen,
       sql: `-- leads that are closed now, and since when
@@ -252,5 +259,9 @@ const isNextTo = (instant: string): string =>
   `at >= min(${dayNextTo(instant)}, ${instant}) AND at < max(${dayNextTo(instant)}, ${instant})`
 /** The SQL for 1 if a change came before an instant, or -1. */
 const signAt = (instant: string): string => `iif(at < ${instant}, 1, -1)`
+const OPEN_OF_CURRENCY =
+  "value_currency = :currency AND status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')"
+const VALUE_AND_UNSURE =
+  'total(value_amount) AS value, total(value_amount) FILTER (WHERE is_known = 0) AS unsure'
 /** The columns that name a state of a level. */
-const LEVEL_STATE = 'pipeline_id, status, value_currency, is_known, reached'
+export const LEVEL_STATE = 'pipeline_id, status, value_currency, is_known, reached'

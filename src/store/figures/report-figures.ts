@@ -13,14 +13,14 @@ import { readCoverage } from './coverage.ts'
 import type { CoverageName, FigureName } from './definition.ts'
 import { FIGURES } from './definition.ts'
 import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
-import { readFunnel } from './funnel.ts'
+import { readFunnel, staysOf } from './funnel.ts'
 import type { FigureRow, FigureScope, ReadTrx } from './query.ts'
 import { inReadTransaction, readFigureAt, readPart } from './query.ts'
 import type { LastReported } from './report-lists.ts'
 import { readChanges, readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
 import { readServiceStats } from './service-stats.ts'
-import { fillFilteredLeads, fillTempTables } from './temp-tables.ts'
+import { fillDays, fillFilteredLeads, fillTempTables } from './temp-tables.ts'
 
 export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays'> {
   readonly kind: PeriodKind
@@ -87,11 +87,14 @@ async function readCore(
   chosen: ReadTrx,
   request: ReportRequest,
 ): Promise<CoreFigures & { readonly trx: ReadTrx }> {
-  const { period, prior: before, filter } = request
+  const { period, prior: before, filter, sparkPeriods, since } = request
   const { db } = chosen
   const [scope, scopeBefore] = [scopeOf(request, period), scopeOf(request, before)]
-  const prior = await readCompared(await fillTempTables(chosen, scopeBefore, ['level']), scopeBefore)
-  const trx = await fillTempTables(chosen, scope, ['level'])
+  const periods = [period, before, staysOf(scope), ...sparkPeriods]
+  const [first = ''] = [...periods.map(({ from }) => from), since?.at ?? period.from].sort()
+  const counted = await fillDays(chosen, scope, first)
+  const prior = await readCompared(await fillTempTables(counted, scopeBefore, ['level']), scopeBefore)
+  const trx = await fillTempTables(counted, scope, ['level'])
   const current = await readCompared(trx, scope)
   const compared = <Name extends keyof ComparedFigures>(name: Name): Compared<ComparedFigures[Name]> => ({
     current: current[name],
@@ -276,7 +279,7 @@ async function readEach<T>(
   return inReadTransaction(db, async (trx) => {
     const found: T[] = []
     for (const scope of scopes) {
-      const chosen = await fillFilteredLeads(trx, scope)
+      const chosen = await fillDays(await fillFilteredLeads(trx, scope), scope, scope.from)
       found.push(
         await read(await fillTempTables(chosen, scope, ['level', 'touched', 'stalled_count']), scope),
       )

@@ -2,10 +2,11 @@
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { ReadTrx } from './query.ts'
-import { type FigureScope, type Query, type QueryValues, readRows, recentFrom } from './query.ts'
+import { type FigureScope, type QueryValues, readRows, recentFrom } from './query.ts'
 
 /** A value with a larger unknown share is left out, as a sparkline cannot show its coverage. */
 const UNSURE_MAX = 0.01
+
 const DATE_LENGTH = '2026-11-20'.length
 const HALF_DAY_MS = 12 * 3_600_000
 
@@ -38,22 +39,8 @@ export const SPARKLINES = {
   FROM span ORDER BY place`,
 } as const
 
-const OPEN_OF_CURRENCY =
-  "value_currency = :currency AND status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')"
-const VALUE_AND_UNSURE =
-  'total(value_amount) AS value, total(value_amount) FILTER (WHERE is_known = 0) AS unsure'
-
-/** The changes of the open value on each whole day. */
-const OPEN_VALUE_BY_DAY: Query = {
-  reads: ['level_day'],
-  sql: `SELECT day, ${VALUE_AND_UNSURE} FROM level_day WHERE ${OPEN_OF_CURRENCY} GROUP BY day`,
-}
-
-/** Its change between the end of the period and the midnight (UTC) next to it. */
-const OPEN_VALUE_OF_PART: Query = {
-  reads: ['level_part'],
-  sql: `SELECT ${VALUE_AND_UNSURE} FROM level_part WHERE ${OPEN_OF_CURRENCY}`,
-}
+const OPEN_DAYS = { reads: ['open_day'], sql: 'SELECT day, value, unsure FROM open_day' } as const
+const OPEN_PART = { reads: ['open_part'], sql: 'SELECT value, unsure FROM open_part' } as const
 
 export async function readSparklines(
   trx: ReadTrx,
@@ -118,10 +105,10 @@ async function readOpenValues(
   currency: string | null,
 ): Promise<(number | null)[]> {
   if (currency === null) return periods.map(() => null)
-  const days = await readRows<OpenValue & { day: string }>(trx, OPEN_VALUE_BY_DAY, scope, { currency })
+  const days = await readRows<OpenValue & { day: string }>(trx, OPEN_DAYS, scope, { currency })
   const values: (number | null)[] = []
   for (const { to } of periods) {
-    const parts = await readRows<OpenValue>(trx, OPEN_VALUE_OF_PART, { ...scope, to }, { currency })
+    const parts = await readRows<OpenValue>(trx, OPEN_PART, { ...scope, to }, { currency })
     const next = new Date(Date.parse(to) + HALF_DAY_MS).toISOString().slice(0, DATE_LENGTH)
     const changes = [...days.filter(({ day }) => day < next), ...parts]
     const value = changes.reduce((sum, change) => sum + change.value, 0)

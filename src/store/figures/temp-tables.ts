@@ -1,8 +1,17 @@
 /** Computes relations once for all queries of a report, in temporary tables of the same names. */
 import { CompiledQuery } from 'kysely'
+import type { Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { ReadTrx } from './query.ts'
-import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
+import {
+  type FigureScope,
+  type QueryValues,
+  runQuery,
+  type TempTable,
+  valuesOf,
+  withRelations,
+} from './query.ts'
+import { LEVEL_STATE } from './relation.ts'
 import type { RelationName } from './relation-bounds.ts'
 
 /** Columns of lookups, which get an index in the temporary table. */
@@ -11,12 +20,22 @@ const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
   touched: ['lead_id'],
 }
 
-/** Relations that are the same for any period of the same filter. */
-const OF_ANY_PERIOD: readonly RelationName[] = ['chosen', 'chosen_day']
-
-/** Overwrites earlier tables. Returns `trx` unchanged if the filter has no conditions. */
+/** Overwrites an earlier table. Returns `trx` unchanged if the filter has no conditions. */
 export async function fillFilteredLeads(trx: ReadTrx, scope: FigureScope): Promise<ReadTrx> {
-  return scope.filter.conditions.length === 0 ? trx : fillTempTables(trx, scope, OF_ANY_PERIOD)
+  if (scope.filter.conditions.length === 0) return trx
+  return fillTempTable(trx, 'chosen', scope, 'SELECT * FROM chosen', {}, { since: '' })
+}
+
+/**
+ * Fills the changes of each day for all periods since an instant. All earlier days become one, so that nothing
+ * has to add them up again.
+ */
+export async function fillDays(trx: ReadTrx, scope: FigureScope, since: Instant): Promise<ReadTrx> {
+  const first = since.slice(0, '2026-11-20'.length)
+  const query = `SELECT '' AS day, ${LEVEL_STATE}, sum(leads) AS leads, sum(entered) AS entered, sum(value_amount) AS value_amount
+    FROM day_count WHERE day < :first GROUP BY ${LEVEL_STATE}
+    UNION ALL SELECT day, ${LEVEL_STATE}, leads, entered, value_amount FROM day_count WHERE day >= :first`
+  return fillTempTable(trx, 'day_count', scope, query, { first }, { since })
 }
 
 /**
@@ -31,21 +50,22 @@ export async function fillTempTables(
   names: readonly RelationName[],
   values: QueryValues = {},
 ): Promise<ReadTrx> {
-  let once = trx
-  for (const name of names) {
-    const query: Query = { reads: [name], sql: `SELECT * FROM ${name}` }
-    once = await fillTempTable(once, name, scope, withRelations(query, scope, once.tempTables), values)
-  }
-  return once
+  let filled = trx
+  for (const name of names)
+    filled = await fillTempTable(filled, name, scope, `SELECT * FROM ${name}`, values, scope)
+  return filled
 }
 
 async function fillTempTable(
   { db, tempTables }: ReadTrx,
   name: RelationName,
   scope: FigureScope,
-  text: string,
+  sql: string,
   values: QueryValues,
+  serves: TempTable,
 ): Promise<ReadTrx> {
+  const others = new Map([...tempTables].filter(([other]) => other !== name))
+  const text = withRelations({ reads: [name], sql }, scope, others)
   const isShared = isPostgres(db)
   const place = isShared ? 'pg_temp' : 'temp'
   const run = (statement: string) => db.executeQuery(CompiledQuery.raw(statement))
@@ -57,9 +77,5 @@ async function fillTempTable(
   await run(`DELETE FROM ${place}.${name}`)
   await runQuery(db, `INSERT INTO ${place}.${name} ${text}`, all)
   if (isShared) await run(`ANALYZE ${place}.${name}`)
-  const { to, filter } = scope
-  return {
-    db,
-    tempTables: new Map(tempTables).set(name, OF_ANY_PERIOD.includes(name) ? null : { to, filter }),
-  }
+  return { db, tempTables: others.set(name, serves) }
 }
