@@ -35,7 +35,7 @@ test('the example shows every setting, and all of them are right', () => {
   expect([...shown].sort()).toEqual([...known].sort())
   const oneOfEach = wholeExample.replace(/^ *(key|url|database_url|token|secret)_file:.*$/gm, '')
   const signed = oneOfEach.replace(
-    /(dkim:[^]*? key: ).*/,
+    /(dkim:[\s\S]*? key: ).*/,
     (_, before) => before + JSON.stringify(privateKey()),
   )
   const cwd = folderWith({ 'leadsheet.yaml': signed, 'profile.yaml': 'name: mine' })

@@ -84,7 +84,7 @@ describe('a wrong query', () => {
     ['colour=red', 'colour', 'there is no such name here'],
     ['status=open', 'status.0', '"lost"|"disqualified"; got "open"'],
     ['status=won&status=open', 'status.1', 'got "open"'],
-    ['limit=1001', 'limit', '<=1000; got "1001"'],
+    ['limit=1001', 'limit', '<=1000; got 1001'],
     ['limit=', 'limit', 'expected number'],
     ['min_score=high', 'min_score', 'got "high"'],
     ['sort=name', 'sort', '"created_at"|"-created_at"'],

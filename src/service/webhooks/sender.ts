@@ -46,8 +46,9 @@ interface WebhookSenderOptions {
 
 export function createWebhookSender(options: WebhookSenderOptions) {
   const { db, poster, now, simulatedNow, log } = options
-  /** The work on each webhook, by its id. A slow receiver does not delay the others. */
-  const working = new Map<string, Promise<void>>()
+  /** The ids of the messages that are being sent, by webhook. A slow receiver does not delay the others. */
+  const inFlight = new Map<string, Set<string>>()
+  const deliveries = new Set<Promise<void>>()
   let running: Promise<void> | undefined
   let isWanted = false
   const stopping = new AbortController()
@@ -105,45 +106,46 @@ export function createWebhookSender(options: WebhookSenderOptions) {
   /** @returns the time when the next message is due; null if no message waits */
   async function startDue(): Promise<number | null> {
     const nextTimes: number[] = []
-    for (const { id, paused_until, next_at, has_due } of await listQueues(db, now())) {
-      if (paused_until !== null && paused_until > now()) {
-        nextTimes.push(paused_until)
+    for (const queue of await listQueues(db, now())) {
+      if (queue.paused_until !== null && queue.paused_until > now()) {
+        nextTimes.push(queue.paused_until)
         continue
       }
-      if (next_at !== null) nextTimes.push(next_at)
-      if (has_due === 1 && !working.has(id)) working.set(id, workOn(id))
+      if (queue.next_at !== null) nextTimes.push(queue.next_at)
+      if (queue.has_due === 1) await startSome(queue)
     }
     return nextTimes.length === 0 ? null : Math.min(...nextTimes)
   }
 
-  /** Sends the due messages of a webhook. If an outcome cannot be saved, the message is sent again later. */
-  async function workOn(id: string): Promise<void> {
+  async function startSome(webhook: WebhookRow): Promise<void> {
+    const own = inFlight.get(webhook.id) ?? new Set()
+    const most = webhook.failing_since === null ? AT_ONCE : AT_ONCE_FAILING
+    const due = await listDueMessages(db, webhook.id, now(), most + own.size)
+    const free = Math.max(0, most - own.size)
+    for (const message of due.filter(({ id }) => !own.has(id)).slice(0, free)) {
+      own.add(message.id)
+      inFlight.set(webhook.id, own)
+      const delivery = deliver(webhook, message).finally(() => {
+        own.delete(message.id)
+        if (own.size === 0) inFlight.delete(webhook.id)
+        deliveries.delete(delivery)
+        wake()
+      })
+      deliveries.add(delivery)
+    }
+  }
+
+  /** Sends a message and saves the outcome. If it cannot be saved, the message is sent again later. */
+  async function deliver(webhook: WebhookRow, message: WebhookMessageRow): Promise<void> {
+    const made = await attempt(webhook, message)
+    // `stop` aborted this attempt. Its outcome is unknown, so the message is sent again after the next start.
+    if (stopping.signal.aborted && made.outcome.status === null) return
     try {
-      while (await sendSome(id));
+      await save(made)
     } catch (error) {
       logFailure(error)
       await pause(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
-    working.delete(id)
-    wake()
-  }
-
-  /** Returns whether more messages may be due. */
-  async function sendSome(id: string): Promise<boolean> {
-    const webhook = await findWebhook(db, id)
-    if (webhook?.status !== 'active' || (webhook.paused_until ?? 0) > now() || stopping.signal.aborted)
-      return false
-    const most = webhook.failing_since === null ? AT_ONCE : AT_ONCE_FAILING
-    const due = await listDueMessages(db, id, now(), most)
-    const ended = await Promise.allSettled(due.map((message) => deliver(webhook, message)))
-    for (const one of ended) if (one.status === 'rejected') throw one.reason
-    return due.length > 0
-  }
-
-  async function deliver(webhook: WebhookRow, message: WebhookMessageRow): Promise<void> {
-    const made = await attempt(webhook, message)
-    // `stop` aborted this attempt. Its outcome is unknown, so the message is sent again after the next start.
-    if (!stopping.signal.aborted || made.outcome.status !== null) await save(made)
   }
 
   async function attempt(webhook: WebhookRow, message: WebhookMessageRow): Promise<Attempt> {
@@ -188,7 +190,7 @@ export function createWebhookSender(options: WebhookSenderOptions) {
       clearTimeout(timer)
       await poster.close()
       await running
-      await Promise.all(working.values())
+      await Promise.all(deliveries)
     },
   }
 }
