@@ -13,7 +13,7 @@ import { addToPack, createMessagePack } from '../../store/outbox/stored-message.
 import type { Issue } from '../../store/reports/issue.ts'
 import { noteNotSent, wasSent } from '../../store/reports/issue.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
-import { claimLease } from '../../store/schedule/lease.ts'
+import { withLease } from '../../store/schedule/lease.ts'
 import { listNotDoneBefore } from '../../store/schedule/scheduled-run.ts'
 import { rangesOf } from '../insight/published-ranges.ts'
 import type { Sender } from '../outbox/compose-message.ts'
@@ -109,13 +109,9 @@ export async function enqueueReportNow(
   at: Date,
   signal: AbortSignal,
 ): Promise<Enqueued> {
-  const lease = await claimLease(deps.store, `report:${report.name}`, deps.now)
-  try {
-    const stop = AbortSignal.any([signal, lease.lost])
-    return await enqueueReport(deps, report, recipients, { at, lease }, stop)
-  } finally {
-    await lease.release()
-  }
+  return withLease(deps.store, `report:${report.name}`, deps.now, (lease) =>
+    enqueueReport(deps, report, recipients, { at, lease }, AbortSignal.any([signal, lease.lost])),
+  )
 }
 
 /** Writes `Daily leads: 59 new …: 12 messages to send`. Whether they were sent, only the outbox knows. */

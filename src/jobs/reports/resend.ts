@@ -9,7 +9,7 @@ import { requeueMessage } from '../../store/outbox/message-resolve.ts'
 import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/stored-message.ts'
 import { type Issue, listLastMailed } from '../../store/reports/issue.ts'
 import { listPreferences, type Preference } from '../../store/reports/preference.ts'
-import { claimLease } from '../../store/schedule/lease.ts'
+import { withLease } from '../../store/schedule/lease.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import type { ReportDeps } from './enqueue-report.ts'
 import { preferenceText } from './preferences.ts'
@@ -89,12 +89,11 @@ export async function enqueueResend(
   plan: ResendPlan,
   reason: string | null,
 ): Promise<ReadonlySet<string>> {
-  const lease = await claimLease(deps.store, `report:${report.name}`, deps.now)
-  const packs: RevisionPack[] = []
-  try {
+  return withLease(deps.store, `report:${report.name}`, deps.now, async (lease) => {
     const at = deps.now().toISOString()
+    const packs: RevisionPack[] = []
     await packAnew(packs, deps, report, plan.anew, { at, reason })
-    return await deps.store.write(async (trx) => {
+    return deps.store.write(async (trx) => {
       await lease.renew(trx, deps.now())
       const queued = new Set<string>()
       for (const { message } of plan.again) {
@@ -106,9 +105,7 @@ export async function enqueueResend(
       }
       return queued
     })
-  } finally {
-    await lease.release()
-  }
+  })
 }
 
 const WHY_NOT = {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { pruneEvents, pruneSamples, type Series } from '../../store/retention/retention.ts'
-import { claimLease } from '../../store/schedule/lease.ts'
+import { withLease } from '../../store/schedule/lease.ts'
 import { DAY_MS } from '../../time.ts'
 
 export interface Retention {
@@ -29,13 +29,9 @@ const EVENT_DAYS = 7
  * @throws LeadsheetError job_busy while another process prunes; the signal's reason if the signal is aborted
  */
 export async function prune(store: Store, retention: Retention, job: PruneJob): Promise<Pruned[]> {
-  const lease = await claimLease(store, 'prune', job.now)
-  try {
-    const signal = AbortSignal.any([job.signal, lease.lost])
-    return await pruneAll(store, retention, { ...job, signal })
-  } finally {
-    await lease.release()
-  }
+  return withLease(store, 'prune', job.now, ({ lost }) =>
+    pruneAll(store, retention, { ...job, signal: AbortSignal.any([job.signal, lost]) }),
+  )
 }
 
 async function pruneAll(

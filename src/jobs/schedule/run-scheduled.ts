@@ -6,7 +6,7 @@ import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { LATE_MS } from '../../schedule/timing.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
-import { claimLease, type Lease } from '../../store/schedule/lease.ts'
+import { type Lease, withLease } from '../../store/schedule/lease.ts'
 import {
   beginScheduledRun,
   finishScheduledRun,
@@ -35,13 +35,10 @@ export type Ran = 'over' | 'waits' | 'nothing'
 export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
   const { db } = deps.store
   if (!(await isAnyOpen(db, schedule.name, deps.now().toISOString()))) return 'nothing'
-  const lease = await claimLease(deps.store, schedule.leaseName, deps.now)
-  try {
+  return withLease(deps.store, schedule.leaseName, deps.now, (lease) => {
     const stop = AbortSignal.any([signal, lease.lost])
-    return stop.aborted ? 'nothing' : await runNext(deps, schedule, lease, stop)
-  } finally {
-    await lease.release()
-  }
+    return stop.aborted ? Promise.resolve('nothing') : runNext(deps, schedule, lease, stop)
+  })
 }
 
 async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {

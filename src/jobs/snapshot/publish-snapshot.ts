@@ -9,7 +9,7 @@ import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
-import { claimLease } from '../../store/schedule/lease.ts'
+import { withLease } from '../../store/schedule/lease.ts'
 import type { SnapshotInfo, SnapshotNews } from '../../store/snapshot/snapshot.ts'
 import {
   makeSnapshot,
@@ -67,17 +67,16 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
       hint: `Run ${shellCommand('sync')} first.`,
     })
   }
-  const lease = await claimLease(deps.store, leaseNameOf(deps), deps.now)
-  try {
-    const published = await publish(deps, AbortSignal.any([signal, lease.lost]))
-    deps.noteFault?.(null)
-    return published
-  } catch (thrown) {
-    if (thrown instanceof LeadsheetError && !signal.aborted) deps.noteFault?.(thrown)
-    throw thrown
-  } finally {
-    await lease.release()
-  }
+  return withLease(deps.store, leaseNameOf(deps), deps.now, async (lease) => {
+    try {
+      const published = await publish(deps, AbortSignal.any([signal, lease.lost]))
+      deps.noteFault?.(null)
+      return published
+    } catch (thrown) {
+      if (thrown instanceof LeadsheetError && !signal.aborted) deps.noteFault?.(thrown)
+      throw thrown
+    }
+  })
 }
 
 /** On PostgreSQL each machine makes its own snapshot, so the lease names the machine. */

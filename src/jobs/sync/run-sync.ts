@@ -11,7 +11,7 @@ import { tidyAfterWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveStages } from '../../store/leads/stage-move.ts'
-import { claimLease, type Lease } from '../../store/schedule/lease.ts'
+import { type Lease, withLease } from '../../store/schedule/lease.ts'
 import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
 import {
   findAddress,
@@ -52,12 +52,7 @@ export interface SyncDeps {
  * @throws LeadsheetError job_busy, store_unreachable
  */
 export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
-  const lease = await claimLease(deps.store, SYNC_LEASE, deps.now)
-  try {
-    return await syncUnder(lease, deps, options)
-  } finally {
-    await lease.release()
-  }
+  return withLease(deps.store, SYNC_LEASE, deps.now, (lease) => syncUnder(lease, deps, options))
 }
 
 /**

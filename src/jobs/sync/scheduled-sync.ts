@@ -7,7 +7,7 @@ import type { Store } from '../../store/db/store.ts'
 import { listCountedDays, refreshDailyCounts } from '../../store/insight/daily-count.ts'
 import { refreshStallThresholds } from '../../store/insight/stall-threshold.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
-import { claimLease } from '../../store/schedule/lease.ts'
+import { withLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
 import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import { isTransient, retryLater } from '../schedule/job-failure.ts'
@@ -115,8 +115,7 @@ function summaryOf({ leads }: SyncResult): string {
  * @throws LeadsheetError job_busy while a sync is running
  */
 export async function askSync(store: Store, schedule: Schedule, now: () => Date): Promise<void> {
-  const lease = await claimLease(store, schedule.leaseName, now)
-  try {
+  await withLease(store, schedule.leaseName, now, async () => {
     const at = now()
     const instant = at.toISOString()
     // Before the new run, stores the runs that became due earlier. Later calls look only for runs after the
@@ -127,7 +126,5 @@ export async function askSync(store: Store, schedule: Schedule, now: () => Date)
     await store.write((trx) =>
       addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
     )
-  } finally {
-    await lease.release()
-  }
+  })
 }

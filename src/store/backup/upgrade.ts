@@ -6,7 +6,7 @@ import { LeadsheetError } from '../../errors.ts'
 import { hasBytes, openSqlite } from '../db/sqlite.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { retryWhileBusy } from '../open.ts'
-import { claimLease, listHeldLeases } from '../schedule/lease.ts'
+import { listHeldLeases, withLease } from '../schedule/lease.ts'
 import { listPending, migrate, upgradeBackup } from '../schema/migrate.ts'
 import { makeBackup } from './backup.ts'
 
@@ -46,8 +46,7 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
     place: { kind: 'sqlite', file } as const,
     write: <T>(work: (trx: Trx) => Promise<T>) => db.transaction().execute(work),
   }
-  const lease = await claimLease(store, LEASE, upgrade.now)
-  try {
+  await withLease(store, LEASE, upgrade.now, async () => {
     await refuseWhileUsed(db, file, upgrade.now())
     const backup = upgradeBackup(file, upgrade.program)
     await mkdir(dirname(backup), { recursive: true, mode: 0o700 })
@@ -55,9 +54,7 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
     await makeBackup(file, backup, { replaces: true, signal: upgrade.signal })
     upgrade.tell(`it is brought to the schema of ${upgrade.program}`)
     await migrate(db, file)
-  } finally {
-    await lease.release()
-  }
+  })
 }
 
 /** A process of the older version expects the old schema. */

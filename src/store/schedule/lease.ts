@@ -108,6 +108,24 @@ export async function claimLease(
 }
 
 /**
+ * Does work under a lease.
+ * @throws LeadsheetError job_busy with the present holder, and the errors of the work
+ */
+export async function withLease<T>(
+  store: Pick<Store, 'write' | 'place'>,
+  name: string,
+  now: () => Date,
+  work: (lease: Lease) => Promise<T>,
+): Promise<T> {
+  const lease = await claimLease(store, name, now)
+  try {
+    return await work(lease)
+  } finally {
+    await lease.release()
+  }
+}
+
+/**
  * Renews a lease. In SQLite, the lease lasts until `until`. In PostgreSQL, the clock of the server gives the
  * new end.
  */
