@@ -18,8 +18,8 @@ import { listNotDoneBefore } from '../../store/schedule/scheduled-run.ts'
 import { rangesOf } from '../insight/published-ranges.ts'
 import type { Sender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
+import { tryQuietly } from '../schedule/job-failure.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
-import { publishQuietly } from '../snapshot/publish-snapshot.ts'
 import type { GateDeps } from './freshness-gate.ts'
 import { checkFreshness } from './freshness-gate.ts'
 import type { ComposedIssue, IssueDeps } from './make-issue.ts'
@@ -238,7 +238,7 @@ export function reportSchedule(
       for (const { block, query, message } of enqueued.enqueuedIssues.flatMap(({ failed }) => failed))
         work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
       if (enqueued.archiveFault !== null) throw enqueued.archiveFault
-      await publishQuietly(work, signal)
+      await tryQuietly(work.log, signal, () => work.publish(signal))
       return { state: 'done', message: enqueuedText(enqueued) }
     },
   }

@@ -7,12 +7,13 @@
 
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Freshness } from '../../domain/sync.ts'
-import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOld, type Resource } from '../../report/warnings-banner.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
 import { findLastRun } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
 import { formatUtc, MINUTE_MS } from '../../time.ts'
+import { tryQuietly } from '../schedule/job-failure.ts'
 import type { DueRun, RunEnd } from '../schedule/schedule.ts'
 import { SYNC_PARTS, type SyncDeps, sync } from '../sync/run-sync.ts'
 import type { SyncOptions } from '../sync/sync-context.ts'
@@ -53,7 +54,8 @@ export async function checkFreshness(
   let state = await readState(work, report, audiences, due.due_at)
   const deadline = deadlineOf(report, due, next)
   if (state.old.length > 0 && (await nextTry(work)) <= work.now()) {
-    await syncQuietly(work, signal)
+    const options = { ...work.syncOptions(signal), parts: REPORTED_PARTS }
+    await tryQuietly(work.log, signal, () => sync(work, options))
     state = await readState(work, report, audiences, due.due_at)
   }
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
@@ -130,15 +132,6 @@ async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>): Promise
   const hasFailed = isKnown && last.outcome !== 'ok' && last.outcome !== 'ok_no_change'
   const at = hasFailed ? Date.parse(last.at) + RETRY_MS : 0
   return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
-}
-
-async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
-  try {
-    await sync(work, { ...work.syncOptions(signal), parts: REPORTED_PARTS })
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError)) throw thrown
-    work.log.warn({ code: thrown.code }, errorText(thrown))
-  }
 }
 
 /**

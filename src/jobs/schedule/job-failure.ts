@@ -26,6 +26,16 @@ export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string
   log[isBusy ? 'info' : 'error']({ ...at, ...fields }, errorText(thrown))
 }
 
+/** Does work whose failure is only logged, because other work does not need it or does it again. */
+export async function tryQuietly(log: Log, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
+  }
+}
+
 /**
  * Decides what happens to a scheduled run that threw an error. If the job was not to blame, the run is tried
  * again at the next tick. After a transient failure the run is tried again as `BACKOFF.scheduledRun` says.

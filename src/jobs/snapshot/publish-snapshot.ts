@@ -7,7 +7,6 @@ import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
 import { withLease } from '../../store/schedule/lease.ts'
 import type { SnapshotInfo, SnapshotNews } from '../../store/snapshot/snapshot.ts'
@@ -150,19 +149,6 @@ async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Publishe
   const { size: bytes } = await stat(file)
   const durationMs = Math.round(performance.now() - started)
   return { file, bytes, durationMs, leadsAsOf: info.leadsAsOf }
-}
-
-/** Publishes the snapshot. A failure is only logged, because the synced data is valid without it. */
-export async function publishQuietly(
-  { publish, log }: { readonly publish: (signal: AbortSignal) => Promise<void>; readonly log: Log },
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await publish(signal)
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError)) throw thrown
-    log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
-  }
 }
 
 // Lists for each column of the store the field of the upstream's records from which the column is filled.

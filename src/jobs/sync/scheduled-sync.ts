@@ -2,7 +2,6 @@
 
 import { dayBefore } from '../../domain/period.ts'
 import type { SyncResult } from '../../domain/sync.ts'
-import { LeadsheetError } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listCountedDays, refreshDailyCounts } from '../../store/insight/daily-count.ts'
 import { refreshStallThresholds } from '../../store/insight/stall-threshold.ts'
@@ -10,12 +9,11 @@ import type { Lease } from '../../store/schedule/lease.ts'
 import { withLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
 import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
-import { isTransient, retryLater } from '../schedule/job-failure.ts'
+import { isTransient, retryLater, tryQuietly } from '../schedule/job-failure.ts'
 import type { Retention } from '../schedule/retention.ts'
 import { prune } from '../schedule/retention.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import { SYNC_LEASE } from '../schedule/schedule.ts'
-import { publishQuietly } from '../snapshot/publish-snapshot.ts'
 import type { SyncDeps } from './run-sync.ts'
 import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
@@ -43,26 +41,19 @@ export type RunSync = (full: boolean, lease: Lease, signal: AbortSignal) => Prom
 export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Parameters<RunSync>) {
   const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
   const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
-  if (full && !signal.aborted) await pruneQuietly(work, signal)
+  if (full && !signal.aborted) await tryQuietly(work.log, signal, () => pruneOld(work, signal))
   const { inserted, updated, deleted } = result.leads
-  if (!signal.aborted) await countQuietly(work, inserted + updated + deleted > 0)
+  const hasChanges = inserted + updated + deleted > 0
+  if (!signal.aborted) await tryQuietly(work.log, signal, () => countAhead(work, hasChanges))
   return result
 }
 
-/** Computes in advance what reports need. A failure is only logged, because a report computes it itself. */
-async function countQuietly(
-  { store, log, now, timeZones }: Pick<SyncWork, 'store' | 'log' | 'now' | 'timeZones'>,
-  hasChanges: boolean,
-): Promise<void> {
-  try {
-    await refreshStallThresholds(store, now())
-    for (const timeZone of hasChanges ? timeZones : []) {
-      const { to: end } = dayBefore(now(), timeZone)
-      await refreshDailyCounts(store, await listCountedDays(store.db, end, timeZone), now())
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError)) throw thrown
-    log.warn({ code: thrown.code }, thrown.message)
+/** Computes in advance what reports need. If this fails, a report computes it itself. */
+async function countAhead({ store, now, timeZones }: SyncWork, hasChanges: boolean): Promise<void> {
+  await refreshStallThresholds(store, now())
+  for (const timeZone of hasChanges ? timeZones : []) {
+    const { to: end } = dayBefore(now(), timeZone)
+    await refreshDailyCounts(store, await listCountedDays(store.db, end, timeZone), now())
   }
 }
 
@@ -79,7 +70,7 @@ export function syncSchedule(
       const result = await runSync(full, lease, signal)
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
       if (signal.aborted) return { state: 'again', message, notBefore: null }
-      await publishQuietly(work, signal)
+      await tryQuietly(work.log, signal, () => work.publish(signal))
       if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
       if (result.outcome !== 'failed') return { state: 'done', message }
       // A failed full sync is tried again, because the next one runs only a day later. A failed incremental
@@ -90,16 +81,10 @@ export function syncSchedule(
   }
 }
 
-/** Prunes old data. A failure is only logged, because the next full sync prunes the same data. */
-async function pruneQuietly(work: SyncWork, signal: AbortSignal): Promise<void> {
-  try {
-    const pruned = await prune(work.store, work.retention, { now: work.now, signal })
-    for (const { table, before, deleted } of pruned.filter((one) => one.deleted > 0))
-      work.log.info({ table, before, rows: deleted }, 'pruned')
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError)) throw thrown
-    work.log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
-  }
+async function pruneOld(work: SyncWork, signal: AbortSignal): Promise<void> {
+  const pruned = await prune(work.store, work.retention, { now: work.now, signal })
+  for (const { table, before, deleted } of pruned.filter((one) => one.deleted > 0))
+    work.log.info({ table, before, rows: deleted }, 'pruned')
 }
 
 function summaryOf({ leads }: SyncResult): string {
