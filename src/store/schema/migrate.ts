@@ -31,11 +31,11 @@ export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
   try {
     await db.transaction().execute(async (trx) => {
       if (await isCurrent(trx, file)) return
-      await dropViews(trx)
+      const others = await dropViews(trx)
       const migrator = new Migrator({ db: trx, provider: { getMigrations: async () => MIGRATIONS } })
       const { error } = await migrator.migrateToLatest()
       if (error !== undefined) throw error
-      await createViews(trx)
+      await createViews(trx, others)
     })
   } finally {
     await sql`PRAGMA foreign_keys = ON`.execute(db)

@@ -1,5 +1,5 @@
 /** The SQL of the views that analysts and figures read. A view comes after the views that it reads. */
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type { Tables } from '../tables/tables.ts'
 import { LEAD_EVENT } from './lead-event-view.ts'
@@ -135,19 +135,30 @@ export const VIEWS = {
     ${publishedRecords(sql`true`)}`,
 } as const
 
-/** Tells whether the file has the views in `VIEWS` with the same SQL. */
+/** Tells whether the file has the views in `VIEWS` with the same SQL. Views of analysts are not checked. */
 export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {
-  const { rows } = await sql<{ name: string; sql: string }>`
-    SELECT name, sql FROM sqlite_schema WHERE type = 'view'`.execute(db)
-  const present = new Map(rows.map((row) => [row.name, row.sql]))
+  const present = await readViews(db)
   return Object.entries(VIEWS).every(([name, view]) => present.get(name) === view.compile(db).sql)
 }
 
-/** Drops the views in `VIEWS`, because a migration cannot change a table that a view reads. */
-export async function dropViews(db: Kysely<Tables>): Promise<void> {
-  for (const name of Object.keys(VIEWS)) await sql`DROP VIEW IF EXISTS ${sql.ref(name)}`.execute(db)
+/** A migration cannot change a table that a view reads. Returns the texts of analysts' views by name. */
+export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>> {
+  const present = await readViews(db)
+  for (const name of present.keys()) await sql`DROP VIEW ${sql.ref(name)}`.execute(db)
+  return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-export async function createViews(db: Kysely<Tables>): Promise<void> {
+/** Leaves out an analyst's view if a table now has the same name. */
+export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
+  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)
+  const taken = new Set(rows.map((row) => row.name))
+  // Because the texts come from the file itself, nothing needs escaping.
+  for (const [name, text] of others) if (!taken.has(name)) await db.executeQuery(CompiledQuery.raw(text))
+}
+
+async function readViews(db: Kysely<Tables>): Promise<Map<string, string>> {
+  const { rows } = await sql<{ name: string; sql: string }>`
+    SELECT name, sql FROM sqlite_schema WHERE type = 'view'`.execute(db)
+  return new Map(rows.map((row) => [row.name, row.sql]))
 }
