@@ -131,8 +131,8 @@ describe('operators', () => {
     await tick(24 * 60)
     expect(subjects().slice(2)).toEqual(['[leadsheet] 1 alert: data old'])
     expect(await listAlerts(syncing.store.db, 'open', 10)).toMatchObject([
-      { check: 'key_refused', acknowledgedAt: '2026-11-22T06:00:00.000Z' },
-      { check: 'sync_late' },
+      { checkId: 'key_refused', acknowledgedAt: '2026-11-22T06:00:00.000Z' },
+      { checkId: 'sync_late' },
     ])
   })
 
