@@ -155,7 +155,7 @@ describe('where all is well', () => {
       })
     await refuse('<1@example.com>', minutesAgo(60))
     expect(await check('messages')).toMatchObject({ status: 'warn' })
-    const about = { check: 'messages_failed', subject: 'alerts' } as const
+    const about = { checkId: 'messages_failed', subject: 'alerts' } as const
     await store.write((trx) => upsertAlerts(trx, [alert(1, { ...about, acknowledgedAt: minutesAgo(30) })]))
     expect(await check('messages')).toMatchObject({ status: 'ok' })
     await refuse('<2@example.com>', minutesAgo(10))

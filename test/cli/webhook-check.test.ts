@@ -123,7 +123,7 @@ describe('the doctor says of the webhook', () => {
   })
 
   it('that others can read its secret', async () => {
-    const cwd = folderWith({ 'data/webhook.json': JSON.stringify({ ...REGISTERED, registration: null }) })
+    const cwd = folderWith({ 'data/webhook.json': '{' })
     chmodSync(join(cwd, 'data/webhook.json'), 0o644)
     const checks = await Array.fromAsync(
       checkWebhook(
@@ -132,13 +132,10 @@ describe('the doctor says of the webhook', () => {
         new AbortController().signal,
       ),
     )
-    expect(checks).toMatchObject([
-      {
-        status: 'warn',
-        found: expect.stringMatching(/^every user of this machine can read .*webhook.json$/),
-      },
-      { status: 'ok', found: 'none is registered' },
-    ])
+    expect(checks[0]).toMatchObject({
+      status: 'warn',
+      found: expect.stringMatching(/^every user of this machine can read .*webhook.json$/),
+    })
   })
 
   it('that what is kept of it is broken', async () => {

@@ -2,6 +2,10 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { openWebPages } from '../../src/report/preferences/page.ts'
+import { openWeb } from '../../src/web/server/server.ts'
+import { TEMPLATES_FOLDER } from '../support/report.ts'
+import { SILENT } from '../support/syncing.ts'
 import { ask, openDashboard, TOKEN } from '../support/web/dashboard.ts'
 
 /** Opens silent connections from an address of this machine, and returns those that the server has not closed. */
@@ -41,13 +45,24 @@ it.each(['loopback', '127.0.0.2', '127.0.0.0/24'])('the proxy %s may have more',
 })
 
 it('what is being answered is not cut for one that says nothing', async () => {
-  const { url } = await openDashboard()
-  const headers = { authorization: `Bearer ${TOKEN}` }
-  const live = await fetch(`${url}/events`, { headers })
-  expect(live.status).toBe(200)
-  const held = await hold(url, '127.0.0.1', 40)
+  const asked = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const options = { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }
+  await using server = await openWeb(options, [
+    (app) =>
+      app.get('/slow', async () => {
+        asked.resolve()
+        await gate.promise
+        return 'done'
+      }),
+  ])
+  const answer = fetch(`${server.url}/slow`)
+  await asked.promise
+  const held = await hold(server.url, '127.0.0.1', 40)
   await expect.poll(held).toBe(15)
-  await expect(Promise.race([live.body?.getReader().read(), delay(20, 'open')])).resolves.toBeDefined()
+  gate.resolve()
+  expect(await (await answer).text()).toBe('done')
 })
 
 it.each([

@@ -342,8 +342,6 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await standingOf('ana@example.com')).toBe('paused')
     await page.getByRole('button', { name: 'Resume' }).press('Enter')
     await page.getByText('Resumed.').waitFor()
-    await page.getByRole('button', { name: 'Only once a week' }).click()
-    await page.getByText('You get this report once a week.').waitFor()
     await page.getByRole('button', { name: 'Unsubscribe' }).click()
     await page.getByText('You will get no more of these mails.').waitFor()
     expect(await standingOf('ana@example.com')).toBe('unsubscribed')

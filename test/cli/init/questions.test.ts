@@ -6,10 +6,11 @@ import { findProfile } from '../../../src/cli/init/find-profile.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { folderWith } from '../../support/folder.ts'
+import { startService } from '../../support/service.ts'
 import { CONTACTS } from '../../support/source/contacts.ts'
 import { KEY, startForeign } from '../../support/source/foreign.ts'
 import { SILENT } from '../../support/syncing.ts'
-import { startUpstream } from '../../support/upstream.ts'
 
 /** The answers to each question, by its beginning, in the order of the attempts. */
 type Answers = Readonly<Record<string, readonly string[]>>
@@ -76,8 +77,9 @@ test('a service that works otherwise is probed, and what was found out is kept',
 })
 
 test('neither the reference service nor one that does not answer is probed', async () => {
-  await using upstream = await startUpstream(3)
-  const reference = await ask({ 'Address of the service': [upstream.url], 'API key': [KEY] })
+  await using service = await startService(folderWith(), new Date('2026-11-21T16:00:00Z'), 2)
+  const key = await service.createKey({ name: 'init', scope: 'read' })
+  const reference = await ask({ 'Address of the service': [service.url], 'API key': [key] })
   for (const asked of [reference, await ask({})]) {
     const { screen, probed } = await asked.probe()
     expect(screen).not.toContain('looking for')

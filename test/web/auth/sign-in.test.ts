@@ -405,7 +405,7 @@ describe('every answer of the dashboard', () => {
     const { url } = await openDashboard()
     const { headers } = await ask(url, { headers: BEARER })
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     )
     expect(headers).toMatchObject({
       'cache-control': 'no-store',

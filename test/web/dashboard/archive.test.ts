@@ -147,12 +147,10 @@ describe('an issue in the archive', () => {
       wordsOf(row),
     )
     expect(rows).toEqual([
-      expect.stringMatching(/gone@example\.com refused .* English 1 550 5\.1\.1 no such user/),
-      expect.stringMatching(/ana@example\.com sent Fri 20 Nov.* English 1 250 OK.* shown above/),
-      expect.stringMatching(/ana@example\.com sent again .* English 1 250 OK/),
-      expect.stringMatching(
-        /clara@example\.com paused by the operator on 2026-11-20: on leave sent .* German/,
-      ),
+      expect.stringMatching(/gone@example\.com refused .* 1 550 5\.1\.1 no such user/),
+      expect.stringMatching(/ana@example\.com sent Fri 20 Nov.* 1 250 OK.* shown above/),
+      expect.stringMatching(/ana@example\.com sent again .* 1 250 OK/),
+      expect.stringMatching(/clara@example\.com paused by the operator on 2026-11-20: on leave sent /),
     ])
     expect(wordsOf(page.text)).toContain('sent to 2 of 3, 1 refused; again to 1')
     const beside = await pathOf(store, JSON.stringify({ pipelineIds: ['pl_emea'], conditions: [] }))
