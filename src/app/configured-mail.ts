@@ -8,7 +8,7 @@ import type { Log } from '../log.ts'
 import type { DkimKey, LinkSubject } from '../mail/message.ts'
 import { buildMessage, parseMailbox, signLink } from '../mail/message.ts'
 import type { Transport } from '../mail/transport.ts'
-import { openTransport } from '../mail/transport.ts'
+import { openTransport, serverNameOf } from '../mail/transport.ts'
 import type { Store } from '../store/db/store.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
@@ -42,6 +42,7 @@ export async function tryMessage(config: Config): Promise<void> {
     text: 'test',
     lang: config.locale,
     files: [],
+    notAttached: '',
     messageId: '<test@localhost.invalid>',
     date: new Date(0).toISOString(),
     report: 'test',
@@ -63,11 +64,9 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 export function deliveryPolicyOf(
   config: Pick<Config, 'smtp' | 'mail' | 'reports' | 'alerts'>,
 ): DeliveryPolicy {
-  const { perMinute } = config.mail
-  const isServer = config.smtp.url?.reveal().startsWith('smtp') ?? false
-  const most = isServer ? perMinute : Number.POSITIVE_INFINITY
+  const server = config.smtp.url && serverNameOf(config.smtp.url.reveal())
   return {
-    rateLimit: createRateLimit(most),
+    rateLimit: createRateLimit(server === null ? Number.POSITIVE_INFINITY : config.mail.perMinute),
     isRecipient: isRecipientIn(config),
   }
 }

@@ -4,7 +4,7 @@ import type { EventSource, Installation } from '../checks/check.ts'
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
 import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
-import { serverOf } from '../mail/smtp.ts'
+import { serverNameOf } from '../mail/transport.ts'
 import type { Store } from '../store/db/store.ts'
 import { hasEndpoint } from '../upstream/client/request.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
@@ -27,15 +27,9 @@ export function installationOf(
     events: eventWayOf(config, profile),
     reports: config.reports.map(({ name }) => name),
     runMinutes: config.api.runMinutes,
-    mailServer: mailServerOf(config),
+    mailServer: config.smtp.url && serverNameOf(config.smtp.url.reveal()),
     settingsFile: config.file,
   }
-}
-
-/** Returns the name of the mail server; null if messages go into a folder or no mail is configured. */
-function mailServerOf({ smtp: { url } }: Config): string | null {
-  const address = url?.reveal() ?? ''
-  return address.startsWith('smtp') ? serverOf(new URL(address)).name : null
 }
 
 /** Null if the upstream has no webhooks, or if no pages are served that could receive events. */

@@ -40,4 +40,6 @@ export interface Message extends Rendered {
   /** The name of the report, which is also in the List-Id and X-Leadsheet-Report headers. */
   readonly report: string
   readonly files: readonly MessageFile[]
+  /** Says, before their names, that the mail server does not take attachments of this size. */
+  readonly notAttached: string
 }

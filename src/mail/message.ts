@@ -126,16 +126,9 @@ export function fitFiles(files: readonly MessageFile[], maxBytes: number): Fitte
   return { kept: files.filter((file) => !left.includes(file)), left }
 }
 
-/** The sentence about attachments that the mail server did not take, by language. */
-const TOO_LARGE = {
-  en: (names: string) => `Not attached, because the mail server takes no message of this size: ${names}.`,
-  de: (names: string) => `Nicht angehängt, weil der Mailserver so große Mails nicht annimmt: ${names}.`,
-} as const
-
 /** Returns the message without some attachments, with a sentence on top that names them. */
 export function withoutFiles(message: Message, left: readonly MessageFile[]): Message {
-  const sentence = message.lang === 'de' ? TOO_LARGE.de : TOO_LARGE.en
-  const text = sentence(left.map(({ name }) => name).join(', '))
+  const text = `${message.notAttached} ${left.map(({ name }) => name).join(', ')}`
   const note = `<p style="margin:0;padding:12px 16px;font:14px sans-serif">${text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`)}</p>`
   const at = /<body\b[^<>]*>/i.exec(message.html)
   const end = at === null ? 0 : at.index + at[0].length

@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
 import { buildMessage } from './message.ts'
 import type { SmtpOptions } from './smtp.ts'
-import { openSmtp } from './smtp.ts'
+import { openSmtp, serverOf } from './smtp.ts'
 import { sendError } from './smtp-failure.ts'
 
 export interface Transport extends AsyncDisposable {
@@ -42,6 +42,11 @@ export function openTransport(url: string, options: SmtpOptions): Transport {
   throw new LeadsheetError('config_invalid', 'the mail URL is none of smtp://, smtps:// and file:', {
     hint: 'Write smtp://user:password@mail.example.com:587, or file:/path/to/folder.',
   })
+}
+
+/** Returns the name of the mail server that a URL names; null for a folder, which has no rate and no outage. */
+export function serverNameOf(url: string): string | null {
+  return /^smtps?:/.test(url) ? serverOf(new URL(url)).name : null
 }
 
 /** `file:outbox` is relative to the working directory, `file:///var/outbox` is absolute. */

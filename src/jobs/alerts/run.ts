@@ -175,6 +175,7 @@ export function alertMailsOf(
       ...content,
       lang: 'en',
       files: [],
+      notAttached: '',
       date,
       report: REPORT,
       messageId: messageId({ ...identity, from }),

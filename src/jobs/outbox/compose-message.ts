@@ -19,6 +19,7 @@ export interface Sender {
 export interface MessageContent extends Rendered {
   readonly lang: string
   readonly files: readonly MessageFile[]
+  readonly notAttached: string
 }
 
 /**
@@ -33,7 +34,7 @@ export function messageFor(
   revision = 0,
 ): Message {
   const { from, replyTo } = sender
-  const { subject, html, text, lang, files } = content
+  const { subject, html, text, lang, files, notAttached } = content
   const { report, period, renderedAt: date } = issue
   const { installationId } = store
   const id = messageId({ installationId, report, period, recipient: to.address, revision, from })
@@ -47,6 +48,7 @@ export function messageFor(
     text,
     lang,
     files,
+    notAttached,
     messageId: id,
     date,
     report,

@@ -56,7 +56,16 @@ export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): Fin
   const { subject, text } = issue
   // The charts of that time are not stored, so their places go.
   const html = issue.html.replace(/<img\b[^<>]*>/g, (tag) => (tag.includes(' src="cid:') ? '' : tag))
-  return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [], failed: [] })
+  return async () => ({
+    subject,
+    html,
+    text,
+    lang: 'en',
+    files: [],
+    notAttached: '',
+    leftOut: [],
+    failed: [],
+  })
 }
 
 export function createContents(
@@ -116,7 +125,8 @@ export function createContents(
     checkRendered(rendered, view, report.name)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
     const lang = new Intl.Locale(audience.locale).language
-    return { ...rendered, lang, files: [...used, ...files], leftOut: left, failed: view.failed }
+    const notAttached = locale.words('attention.notAttached')
+    return { ...rendered, lang, files: [...used, ...files], notAttached, leftOut: left, failed: view.failed }
   }
 }
 

@@ -71,8 +71,7 @@ const REGISTRY = {
   },
   kpis: {
     title: 'Key figures',
-    meaning:
-      'new leads, won leads, win rate and open pipeline, each with its last 14 days, 12 weeks or 12 months',
+    meaning: 'the headline numbers, each with its last 14 days, 12 weeks or 12 months',
     compose: (...given) => [composeKpis(...given)],
     isShown: 'unless unread',
     isCore: true,

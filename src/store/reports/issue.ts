@@ -1,6 +1,11 @@
 /** Stores issues for ever, one for each report, period and variant (the same filter of leads). */
 import { randomUUID } from 'node:crypto'
-import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
+import {
+  type FailedSection,
+  FIGURES_FORMAT,
+  type PeriodKind,
+  type ReportFigures,
+} from '../../domain/figures.ts'
 import type { Rendered } from '../../domain/message.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -207,9 +212,6 @@ async function hasMessages(trx: Db, issueId: string): Promise<boolean> {
     .executeTakeFirst()
   return row !== undefined
 }
-
-/** The format of the figures that are stored today. Raise it with each change that older figures are without. */
-const FIGURES_FORMAT = 1
 
 /** Parses stored figures, whatever they are. Figures that are no JSON, or no group, have no fields. */
 function parseFigures(json: string): Readonly<Record<string, unknown>> {

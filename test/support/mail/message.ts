@@ -21,6 +21,7 @@ export const MESSAGE: Message = {
   date: '2026-11-21T05:04:00.000Z',
   report: 'daily',
   files: [],
+  notAttached: 'Not attached, because the mail server takes no message of this size:',
 }
 
 /** Two pictures that the HTML shows, and an attachment. */
