@@ -35,6 +35,7 @@ const SHORT: readonly string[] = [String.raw`/\b(x-[a-z]+`, '/(^|']
 /** The files that build expressions at run time, from names and words of ours. Others are tried below. */
 const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
+  'config/load.ts',
   'probe/auth-probe.ts',
   'redaction.ts',
   'report/render/template-files.ts',

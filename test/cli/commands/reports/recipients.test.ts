@@ -28,7 +28,7 @@ describe('the recipients', () => {
     expect(lines.slice(1)).toEqual([
       [
         ...['ana@example.com', '-', 'daily', 'active', 'all', 'en-GB', 'UTC'],
-        ...['as in its folder', '-', 'leadsheet.yaml:2:14'],
+        ...['as in its folder', '-', 'leadsheet.yaml:2:13'],
       ],
       [
         ...[
