@@ -175,6 +175,8 @@ export interface Installation {
   readonly mailServer: string | null
   /** The path of the settings file; null if all settings come from the environment. */
   readonly settingsFile: string | null
+  /** The mistakes of settings that were left out. */
+  readonly settingsMistakes: readonly string[]
 }
 
 /** A time in which the database could not be written. `to` is null while it lasts. */

@@ -6,12 +6,19 @@ import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, internal } from './check.ts'
+import { ALERTED, type Check, type Finding, internal, SHOWN } from './check.ts'
 
 /** In minutes: a person may still be editing the file. */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
+  settings_wrong: {
+    ...SHOWN,
+    part: 'settings',
+    title: 'settings wrong',
+    meaning: 'a part of the settings has a mistake, and was left out',
+    find: async ({ settingsMistakes }) => settingsMistakes.map(mistaken),
+  },
   settings_old: {
     ...ALERTED,
     part: 'settings',
@@ -20,6 +27,15 @@ export const SETTINGS_CHECKS = {
     find: findOld,
   },
 } as const satisfies Record<string, Check>
+
+function mistaken(mistake: string): Finding {
+  return {
+    subject: mistake,
+    message: `Left out here: ${mistake}`,
+    brief: 'the settings have a mistake',
+    hint: `Correct it until ${shellCommand('config check')} finds no mistake. A daemon that runs keeps its settings.`,
+  }
+}
 
 async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
   const inForce = await readSettingsInForce(db, settingsFile, now)

@@ -26,6 +26,8 @@ export interface Config extends ReturnType<typeof configFrom> {
   readonly keyFile: string | null
   /** The proxies of the environment. */
   readonly proxy: EnvironmentProxy
+  /** The mistakes of settings that were left out. Commands that only read the data go on without them. */
+  readonly mistakes: readonly string[]
   /** Sentences about settings that are allowed but unwise. */
   readonly warnings: readonly string[]
   /** The place where each setting was given, by its name: `api.url` -> `leadsheet.yaml:3:8`. */
@@ -116,6 +118,7 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
     file: _file,
     keyFile: _keyFile,
     proxy: _proxy,
+    mistakes: _mistakes,
     warnings: _warnings,
     sources,
     api,

@@ -80,14 +80,18 @@ export function loadConfig(options: LoadOptions = {}): Config {
     baseOf,
     settingsFile === null ? cwd : dirname(settingsFile.path),
   )
-  const mistakes = problems.map((mistake) => `${mistake} (left out)`)
 
   return deepFreeze({
     file: settingsFile?.path ?? null,
     keyFile: draft.keyFile,
     proxy,
     ...config,
-    warnings: [...mistakes, ...draft.warnings, ...warningsOf(settings, draft, settingsFile)],
+    mistakes: problems,
+    warnings: [
+      ...problems.map((mistake) => `${mistake} (left out)`),
+      ...draft.warnings,
+      ...warningsOf(settings, draft, settingsFile),
+    ],
     sources: sourcesOf(draft),
   })
 }

@@ -11,7 +11,14 @@ import { SILENT } from '../syncing.ts'
 import { enqueueMessage, SENDER } from './message.ts'
 import { AT_ONCE } from './reports.ts'
 
-export const CONTENT: MessageContent = { subject: 's', html: 'h', text: 't', lang: 'en', files: [] }
+export const CONTENT: MessageContent = {
+  subject: 's',
+  html: 'h',
+  text: 't',
+  lang: 'en',
+  files: [],
+  notAttached: '',
+}
 
 export interface Ledger extends AsyncDisposable {
   readonly store: Store
