@@ -1,7 +1,6 @@
 /** Turns the mail settings into what the jobs and the transports need. */
 import type { Config, ReadyMail } from '../config/config.ts'
-import type { Message } from '../domain/message.ts'
-import type { Sender } from '../jobs/outbox/compose-message.ts'
+import { messageFor, type Sender } from '../jobs/outbox/compose-message.ts'
 import { createRateLimit } from '../jobs/outbox/rate-limit.ts'
 import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
 import type { Log } from '../log.ts'
@@ -27,27 +26,19 @@ export function senderOf({ from, replyTo }: Config['mail'], pageOf: Sender['unsu
  * @throws LeadsheetError config_invalid
  */
 export async function tryMessage(config: Config): Promise<void> {
-  const { from, replyTo, unsubscribe } = senderOf(config.mail, null)
+  const sender = senderOf(config.mail, null)
   const recipients = config.reports.flatMap((report) => report.recipients)
   for (const address of [...recipients.map((one) => one.address), ...config.alerts.recipients])
     parseMailbox(address)
   const [first] = recipients
-  const message: Message = {
-    from,
-    replyTo,
-    to: first?.address ?? from,
-    toName: first?.name ?? null,
-    subject: 'test',
-    html: '<p>test</p>',
-    text: 'test',
-    lang: config.locale,
-    files: [],
-    notAttached: '',
-    messageId: '<test@localhost.invalid>',
-    date: new Date(0).toISOString(),
-    report: 'test',
-    unsubscribe: { mailto: unsubscribe.mailto, url: null },
-  }
+  const at = new Date(0).toISOString()
+  const message = messageFor(
+    { installationId: 'test' },
+    { report: 'test', period: { from: at, to: at }, renderedAt: at },
+    first ?? { address: sender.from, name: null },
+    { subject: 'test', html: '<p>test</p>', text: 'test', lang: config.locale, files: [], notAttached: '' },
+    sender,
+  )
   await buildMessage(message, dkimOf(config.mail))
 }
 

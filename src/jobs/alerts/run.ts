@@ -8,7 +8,6 @@ import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { messageId } from '../../mail/message.ts'
 import type { Transport } from '../../mail/transport.ts'
 import type { RenderAlert } from '../../report/render/alert-mail.ts'
 import {
@@ -27,6 +26,7 @@ import {
 } from '../../store/alerts/alert-message.ts'
 import type { Store } from '../../store/db/store.ts'
 import { enqueueAlert } from '../../store/outbox/delivery.ts'
+import { messageFor } from '../outbox/compose-message.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import { type AlertMessage, alertMailView, composeAlertMessage, NOT_STORED } from './alert-message.ts'
 import { decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state.ts'
@@ -152,35 +152,15 @@ type WithoutStore = Omit<AlertDeps & AlertWebhook & HeartbeatMonitor, 'store'> &
 }
 
 export function alertMailsOf(
-  { installationId }: Pick<Store, 'installationId'>,
+  store: Pick<Store, 'installationId'>,
   { recipients, from, replyTo, render }: AlertMailSettings,
   message: AlertMessage,
 ): Message[] {
-  const content = render(alertMailView(message))
-  const { made_at: date } = message
-  return recipients.map((recipient) => {
-    const identity = {
-      installationId,
-      report: REPORT,
-      period: { from: date, to: date },
-      recipient,
-      revision: 0,
-    }
-    return {
-      from,
-      to: recipient,
-      toName: null,
-      replyTo,
-      unsubscribe: { mailto: replyTo ?? from, url: null },
-      ...content,
-      lang: 'en',
-      files: [],
-      notAttached: '',
-      date,
-      report: REPORT,
-      messageId: messageId({ ...identity, from }),
-    }
-  })
+  const content = { ...render(alertMailView(message)), lang: 'en', files: [], notAttached: '' }
+  const { made_at: renderedAt } = message
+  const about = { report: REPORT, period: { from: renderedAt, to: renderedAt }, renderedAt }
+  const sender = { from, replyTo, unsubscribe: { mailto: replyTo ?? from, pageOf: null } }
+  return recipients.map((address) => messageFor(store, about, { address, name: null }, content, sender))
 }
 
 const REPORT = 'alerts'

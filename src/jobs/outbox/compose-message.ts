@@ -1,10 +1,10 @@
-/** Builds the message that brings an issue (a report for one period) to one recipient. */
+/** Builds the message that brings an issue (a report for one period) or alerts to one recipient. */
 
 import type { Message, MessageFile, Rendered, Unsubscribe } from '../../domain/message.ts'
-import type { LinkSubject } from '../../mail/message.ts'
+import type { Instant } from '../../domain/model.ts'
+import type { LinkSubject, MessageIdentity } from '../../mail/message.ts'
 import { messageId } from '../../mail/message.ts'
 import type { Store } from '../../store/db/store.ts'
-import type { Issue } from '../../store/reports/issue.ts'
 
 export interface Sender {
   readonly from: string
@@ -27,7 +27,7 @@ export interface MessageContent extends Rendered {
  */
 export function messageFor(
   store: Pick<Store, 'installationId'>,
-  issue: Pick<Issue, 'report' | 'period' | 'renderedAt'>,
+  about: Pick<MessageIdentity, 'report' | 'period'> & { readonly renderedAt: Instant },
   to: { readonly address: string; readonly name: string | null },
   content: MessageContent,
   sender: Sender,
@@ -35,7 +35,7 @@ export function messageFor(
 ): Message {
   const { from, replyTo } = sender
   const { subject, html, text, lang, files, notAttached } = content
-  const { report, period, renderedAt: date } = issue
+  const { report, period, renderedAt: date } = about
   const { installationId } = store
   const id = messageId({ installationId, report, period, recipient: to.address, revision, from })
   return {
