@@ -18,6 +18,7 @@ export const CONTENT: MessageContent = {
   lang: 'en',
   files: [],
   notAttached: '',
+  notAttached: '',
 }
 
 export interface Ledger extends AsyncDisposable {
