@@ -17,8 +17,6 @@ export const ERROR_CODES = {
   api_deferred: 'the upstream asked for a longer wait than one run allows',
   config_invalid: 'the configuration has mistakes; the error lists all of them',
   config_missing: 'settings that this command needs are missing',
-  config_refused: 'the daemon keeps its settings because the new ones have mistakes',
-  daemon_missing: 'no daemon is running on this data directory and machine, or it does not answer',
   data_network: 'the data directory is on a network file system, where SQLite can lose data',
   data_unwritable: 'the data directory or a file in it cannot be written',
   job_busy: 'another process is already doing this',

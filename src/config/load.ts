@@ -48,7 +48,8 @@ export function loadConfig(options: LoadOptions = {}): Config {
   const needed = options.needed && [...DATA_SETTINGS, ...options.needed]
   const problems: string[] = []
   const doubtful: SettingPath[] = []
-  const name = file === undefined ? env[CONFIG_VARIABLE] || defaultFile(cwd) : file
+  const usual = existsSync(resolve(cwd, DEFAULT_FILE)) ? DEFAULT_FILE : null
+  const name = file === undefined ? env[CONFIG_VARIABLE] || usual : file
   const read = (keepLine?: RegExp) => (name === null ? null : readSettingsFile(name, cwd, keepLine))
   const settingsFile = needed ? readPatiently(read, needed, problems) : read()
   const draft = draftSettings(settingsFile, readEnvironment(env, problems, doubtful), cwd)
@@ -140,10 +141,6 @@ export function settingsPath(file: string | undefined, env: Environment = proces
   return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
 
-function defaultFile(cwd: string): string | null {
-  return existsSync(resolve(cwd, DEFAULT_FILE)) ? DEFAULT_FILE : null
-}
-
 function invalid(problems: readonly string[]): LeadsheetError {
   const count = problems.length === 1 ? 'a mistake' : `${problems.length} mistakes`
   return new LeadsheetError(
@@ -231,12 +228,8 @@ function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
       value !== undefined &&
       isSecret(path) &&
       origin.name === pathText(path) &&
-      (schemaAt(path)?.secret !== 'login' || hasPassword(String(value)))
+      (schemaAt(path)?.secret !== 'login' || URL.parse(String(value))?.password !== '')
     if (!stands) return []
     return [mistakeLine(origin, `every user of this machine can read ${file.path}; chmod 600 it`)]
   })
-}
-
-function hasPassword(url: string): boolean {
-  return URL.parse(url)?.password !== ''
 }

@@ -141,11 +141,9 @@ export function isAboutDashboard(warning: string): boolean {
 export function dashboardAccess({ listen, publicUrl, allowedHosts, hasToken }: Doors): DashboardAccess {
   if (hasToken) return 'token'
   const outside = publicUrl === null ? [] : [new URL(publicUrl).hostname]
-  return [listen.host, ...allowedHosts, ...outside].every(isThisMachine) ? 'look' : 'closed'
-}
-
-function isThisMachine(host: string): boolean {
-  return host === '::1' || LOOPBACK.test(host)
+  return [listen.host, ...allowedHosts, ...outside].every((host) => host === '::1' || LOOPBACK.test(host))
+    ? 'look'
+    : 'closed'
 }
 
 const SECRET_LENGTH = 8

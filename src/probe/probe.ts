@@ -69,7 +69,9 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     return [isStrict, await findPaging(asker, { ...found.list, isStrict }, found.first)]
   })
   const records = paging.records
-  const safe = withSafeId({ ...found.list, isStrict }, records)
+  const first = found.list.id
+  const id = isUnique(records, first) ? first : (pickId(records) ?? first)
+  const safe = { ...found.list, isStrict, id }
   const list = await cut.go('id', safe, () => withAskableId(asker, base, safe, records))
   const named = findFields(records, list.id)
   // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
@@ -132,11 +134,6 @@ class Cut {
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<boolean> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
   return page?.ids.length !== first.ids.length
-}
-
-function withSafeId(list: List, records: readonly unknown[]): List {
-  if (isUnique(records, list.id)) return list
-  return { ...list, id: pickId(records) ?? list.id }
 }
 
 const IDS_TRIED = 3

@@ -60,7 +60,8 @@ function drawScore(company: Company, random: Random): number {
   const size = Math.min(12, 3.5 * Math.log10(1 + (company.employees ?? 0)))
   const known = (company.domain === null ? -8 : 0) + (company.isHiring ? 5 : 0)
   const standing = { active: 0, acquired: -9, inactive: -38 }[company.state]
-  return Math.round(bounded(random.between(42, 86) + size + known + standing, 1, 99))
+  const score = Math.round(random.between(42, 86) + size + known + standing)
+  return Math.min(99, Math.max(1, score))
 }
 
 function drawDeal(company: Company, character: Character, random: Random): number {
@@ -81,10 +82,6 @@ function drawDays(random: Random, median: number, sigma: number, bounds: readonl
   const days = random.spread(median, sigma)
   const elsewhere = random.between(...bounds)
   return days < bounds[0] || days > bounds[1] ? elsewhere : days
-}
-
-function bounded(value: number, min: number, max: number): number {
-  return Math.min(max, Math.max(min, value))
 }
 
 export type Discovery = Readonly<ReturnType<typeof withAgent>>

@@ -31,7 +31,10 @@ export function inventEnrichment(seed: number, company: Company) {
   return {
     technologies: drawTechnologies(company.industry, random),
     funding: random.chance(0.85) ? drawFunding(employees, random) : null,
-    hiring: { is_hiring: company.isHiring, open_roles: company.isHiring ? drawRoles(employees, random) : 0 },
+    hiring: {
+      is_hiring: company.isHiring,
+      open_roles: company.isHiring ? Math.max(1, Math.round(random.spread(1 + employees * 0.06, 0.5))) : 0,
+    },
     social: {
       linkedin_followers: Math.round(random.spread(400 + employees * 45, 0.8)),
       ...(company.tags.includes('Open Source') ? { github_stars: Math.round(random.spread(900, 1.4)) } : {}),
@@ -58,10 +61,6 @@ function drawTechnologies(industry: string | null, random: Random): readonly str
 function drawFunding(employees: number, random: Random) {
   const found = FUNDING_STAGES.find((stage) => employees <= stage.upToEmployees) ?? FUNDING_STAGES[0]
   return { stage: found.stage, total_usd: Math.round(random.spread(found.medianUsd, 0.5) / 50_000) * 50_000 }
-}
-
-function drawRoles(employees: number, random: Random): number {
-  return Math.max(1, Math.round(random.spread(1 + employees * 0.06, 0.5)))
 }
 
 function share(random: Random, min: number, max: number): number {
