@@ -18,7 +18,6 @@ export const CONTENT: MessageContent = {
   lang: 'en',
   files: [],
   notAttached: '',
-  notAttached: '',
 }
 
 export interface Ledger extends AsyncDisposable {
