@@ -34,7 +34,7 @@ import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listDeliveries } from '../../store/outbox/delivery.ts'
 import { readMessage } from '../../store/outbox/stored-message.ts'
-import { findLastRun } from '../../store/sync/sync-run.ts'
+import { listRuns } from '../../store/sync/sync-run.ts'
 import { openSource } from '../../upstream/source.ts'
 import { addExamples } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
@@ -292,7 +292,7 @@ async function requireOwnStore(store: Store, folder: string): Promise<void> {
   const file = join(folder, INSTALLATION_FILE)
   const own = existsSync(file) ? (await readFile(file, 'utf8')).trim() : null
   if (own === store.installationId) return
-  if ((await findLastRun(store.db)) !== null) {
+  if ((await listRuns(store.db, 1)).length > 0) {
     throw new LeadsheetError('usage_invalid', `${nameOf(store.place)} is in use, and not by this demo`, {
       hint: 'Name a schema of its own, such as ?schema=leadsheet_demo.',
     })

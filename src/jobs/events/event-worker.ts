@@ -16,7 +16,7 @@ import {
   mayApplyEvents,
   postponeEvent,
 } from '../../store/events/event.ts'
-import { isOtherAddress, readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
+import { findAddress, readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
 import { logFailure } from '../schedule/job-failure.ts'
@@ -87,7 +87,8 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     lookAgain(waitMs > 0 ? Math.min(waitMs, LOOK_AGAIN_MS) : null)
     if (waitMs > 0 || !(await mayApplyEvents(store.db, at))) return
     // Events about leads of another source wait, and the next sync says so.
-    if (await isOtherAddress(store.db, deps.source.address)) return
+    const address = await findAddress(store.db)
+    if (address !== null && address !== deps.source.address) return
     const { notBefore } = await readWatermark(store.db)
     if (notBefore !== null && notBefore > at.toISOString()) return
     for (const row of await listQueued(store.db, at.toISOString(), free, [...inFlight.keys()])) {

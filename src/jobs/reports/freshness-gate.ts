@@ -10,7 +10,7 @@ import type { Freshness } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOld, type Resource } from '../../report/warnings-banner.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
-import { findLastRun } from '../../store/sync/sync-run.ts'
+import { listRuns } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
 import { formatUtc, MINUTE_MS } from '../../time.ts'
 import { tryQuietly } from '../schedule/job-failure.ts'
@@ -126,11 +126,12 @@ function judge(
  */
 async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
-  const last = await findLastRun(store.db)
+  const [last] = await listRuns(store.db, 1)
+  const endedAt = last?.finishedAt ?? last?.startedAt ?? ''
   // A sync with a time in the future was stored while the clock was wrong, so it is ignored.
-  const isKnown = last !== null && last.outcome !== null && last.at <= now().toISOString()
-  const hasFailed = isKnown && last.outcome !== 'ok' && last.outcome !== 'ok_no_change'
-  const at = hasFailed ? Date.parse(last.at) + RETRY_MS : 0
+  const outcome = endedAt <= now().toISOString() ? (last?.outcome ?? null) : null
+  const hasFailed = outcome !== null && outcome !== 'ok' && outcome !== 'ok_no_change'
+  const at = hasFailed ? Date.parse(endedAt) + RETRY_MS : 0
   return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
 }
 

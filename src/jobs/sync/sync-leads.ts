@@ -22,7 +22,7 @@ import {
   type DatedLead,
   findLastUpdate,
   findNewestLead,
-  findProfileHash,
+  findProfile,
   isDatedAs,
   listWholeScans,
   readWatermark,
@@ -139,8 +139,8 @@ async function beginScan(run: SyncRun): Promise<Scan> {
 }
 
 async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<boolean> {
-  const known = await findProfileHash(store.db)
-  return known !== null && known !== sha256
+  const known = await findProfile(store.db)
+  return known !== undefined && known.sha256 !== sha256
 }
 
 function isResumable(

@@ -220,20 +220,6 @@ export async function findLastWholeRun(
   return { id: row.id, asOf: row.leads_as_of, requests: row.finished_at === null ? null : row.requests }
 }
 
-export interface LastRun {
-  /** The time at which the run ended. For a killed or running run, the time at which it began. */
-  readonly at: Instant
-  readonly outcome: SyncOutcome | 'killed' | null
-  readonly problems: readonly { readonly part: string; readonly code: string; readonly message: string }[]
-}
-
-export async function findLastRun(db: Db): Promise<LastRun | null> {
-  const [run] = await listRuns(db, 1)
-  if (run === undefined) return null
-  const { startedAt, finishedAt, outcome, problems } = run
-  return { at: finishedAt ?? startedAt, outcome, problems }
-}
-
 /** Searches from the last run that read all leads, because another part of that run may have failed. */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db

@@ -113,16 +113,9 @@ export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promis
     .execute()
 }
 
-/** The hash with which all leads were last read completely; null before the first complete scan. */
-export async function findProfileHash(db: Db): Promise<string | null> {
-  const row = await db.selectFrom('upstream_profile').select('sha256').executeTakeFirst()
-  return row?.sha256 ?? null
-}
-
-/** Finds when the first complete scan with the present profile ended; null if there was none. */
-export async function findProfileSince(db: Db): Promise<Instant | null> {
-  const row = await db.selectFrom('upstream_profile').select('since').executeTakeFirst()
-  return row?.since ?? null
+/** The profile with which all leads were last read completely; undefined before the first complete scan. */
+export async function findProfile(db: Db): Promise<{ sha256: string; since: Instant } | undefined> {
+  return db.selectFrom('upstream_profile').select(['sha256', 'since']).executeTakeFirst()
 }
 
 export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Promise<void> {
@@ -139,12 +132,6 @@ export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Pr
 export async function findAddress(db: Db): Promise<string | null> {
   const row = await db.selectFrom('upstream_address').select('address').executeTakeFirst()
   return row?.address ?? null
-}
-
-/** Returns whether the stored leads were read from another address than this one. */
-export async function isOtherAddress(db: Db, address: string): Promise<boolean> {
-  const known = await findAddress(db)
-  return known !== null && known !== address
 }
 
 /** Ends what is known of another address: the next scan begins anew, and nothing was missing here before. */
