@@ -21,6 +21,7 @@ describe('without a file and without variables', () => {
     expect(config).toEqual({
       file: null,
       keyFile: null,
+      mistakes: [],
       proxy: { http: null, https: null, except: [] },
       api: { url: null, key: null, profile: null, pageSize: 500, runMinutes: 15 },
       dataDir: `${cwd}/data`,
