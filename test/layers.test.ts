@@ -131,7 +131,7 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
     'copy',
     'snapshot',
   ],
-  web: ['server', 'auth', 'dashboard', 'preview'],
+  web: ['server', 'auth', 'dashboard'],
 }
 
 /** Packages and texts that only some paths may hold. Each path is the beginning of a file's path. */
