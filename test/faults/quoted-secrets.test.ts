@@ -62,8 +62,6 @@ const OF_SETTINGS: Readonly<Record<string, string>> = {
   'a text for a group': `api: ${changed}`,
   'an alias': `api: { key: *${changed} }`,
   'a quote without its end': `web: { token: "${changed} }`,
-  'half a variable': `smtp: { url: "smtp://u:\${${changed}@h" }`,
-  'no variable': `smtp: { url: "smtp://u:\${${changed}!}@h" }`,
   'no URL': `alerts: { webhook: { url: "${changed}" } }`,
   'open HTTP': `alerts: { heartbeat: { url: "http://example.com/${changed}" } }`,
   'no PEM': `mail: { dkim: { domain: a.b, selector: c, key: "${changed}" } }`,
