@@ -4,24 +4,31 @@ import type { Random } from './random.ts'
 
 export type AgentKind = WireAgent['kind']
 
-export interface AgentProfile {
-  readonly id: string
-  readonly name: string
-  readonly kind: AgentKind
-  /** The regions whose leads the agent takes first. An agent with an empty list takes leads of any region. */
-  readonly regions: readonly string[]
-  /** The places where a discovery agent finds companies (a lead's `source`). Other agents have none. */
-  readonly sources: readonly string[]
-}
+export type AgentProfile = Readonly<ReturnType<typeof agent>>
 
 const EASTERN = ['Europe', 'Africa', 'Middle East and North Africa']
 const AMERICAN = ['North America', 'Latin America']
 const ASIAN = ['South Asia', 'Southeast Asia', 'East Asia', 'Oceania']
 
 export const AGENTS: readonly AgentProfile[] = [
-  discovery('agt_scout_1', 'Scout-1 (EU registers)', EASTERN, ['company register', 'trade fair list']),
-  discovery('agt_scout_2', 'Scout-2 (startup directories)', [], ['startup directory', 'accelerator list']),
-  discovery('agt_scout_3', 'Scout-3 (launches and jobs)', [], ['launch calendar', 'job board', 'news']),
+  agent('agt_scout_1', 'Scout-1 (EU registers)', 'discovery', EASTERN, [
+    'company register',
+    'trade fair list',
+  ]),
+  agent(
+    'agt_scout_2',
+    'Scout-2 (startup directories)',
+    'discovery',
+    [],
+    ['startup directory', 'accelerator list'],
+  ),
+  agent(
+    'agt_scout_3',
+    'Scout-3 (launches and jobs)',
+    'discovery',
+    [],
+    ['launch calendar', 'job board', 'news'],
+  ),
   agent('agt_enricher_1', 'Enricher-1 (company sites)', 'enrichment'),
   agent('agt_enricher_2', 'Enricher-2 (people)', 'enrichment'),
   agent('agt_enricher_3', 'Enricher-3 (technology)', 'enrichment'),
@@ -70,10 +77,10 @@ export function pickAgent(kind: AgentKind, region: string | null, random: Random
 
 type Texts = readonly string[]
 
-function discovery(id: string, name: string, regions: Texts, sources: Texts): AgentProfile {
-  return { id, name, kind: 'discovery', regions, sources }
-}
-
-function agent(id: string, name: string, kind: AgentKind, regions: Texts = []): AgentProfile {
-  return { id, name, kind, regions, sources: [] }
+/**
+ * @param regions the regions whose leads the agent takes first; if empty, it takes leads of any region
+ * @param sources the places where a discovery agent finds companies (a lead's `source`)
+ */
+function agent(id: string, name: string, kind: AgentKind, regions: Texts = [], sources: Texts = []) {
+  return { id, name, kind, regions, sources }
 }
