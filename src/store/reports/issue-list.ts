@@ -5,7 +5,7 @@ import type { Instant, Period } from '../../domain/model.ts'
 import { modelsIn } from '../db/model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
-import type { DeliveryRowState } from '../outbox/delivery.ts'
+import type { Row } from '../tables/tables.ts'
 
 export interface ListedIssue {
   readonly id: string
@@ -64,7 +64,7 @@ async function withCounts(
   const { rows } = await sql<{
     issue_id: string
     is_copy: number
-    state: DeliveryRowState
+    state: Row<'delivery'>['state']
     messages: number
   }>`
     SELECT issue_id, iif(revision > 0, 1, 0) AS is_copy, state, count(*) AS messages FROM delivery
@@ -84,8 +84,8 @@ async function withCounts(
   })
 }
 
-function countsOf(rows: readonly { state: DeliveryRowState; messages: number }[]): MessageCounts {
-  const of = (state: DeliveryRowState) => rows.find((row) => row.state === state)?.messages ?? 0
+function countsOf(rows: readonly { state: Row<'delivery'>['state']; messages: number }[]): MessageCounts {
+  const of = (state: Row<'delivery'>['state']) => rows.find((row) => row.state === state)?.messages ?? 0
   return {
     total: rows.reduce((sum, { messages }) => sum + messages, 0),
     sent: of('sent'),
