@@ -159,8 +159,12 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'who wants no more is mailed all the same',
     edits: [
       {
-        find: "preference.state === 'active'",
-        replace: "preference.state !== 'never'",
+        find: "preference.state === 'active') return false",
+        replace: "preference.state !== 'never') return false",
+      },
+      {
+        find: "preference.state === 'active') wanted.push",
+        replace: "preference.state !== 'never') wanted.push",
       },
     ],
     caughtBy: [

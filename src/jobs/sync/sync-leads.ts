@@ -6,7 +6,7 @@
 
 import type { Instant } from '../../domain/model.ts'
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
-import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
 import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { finishLeadEvents } from '../../store/events/event.ts'
@@ -31,6 +31,7 @@ import {
   saveUndated,
   saveWatermark,
 } from '../../store/sync/watermark.ts'
+import { isNumbered } from '../../upstream/paging/read-ahead.ts'
 import { setLeadsBack, warnOfOlder } from './older-records.ts'
 import { isRefused } from './refused-page.ts'
 import { createScanReader, type PassEnd } from './scan-reader.ts'
@@ -41,6 +42,14 @@ import { pageSizeOf, type SyncOptions, type SyncRun, writeUnderLease } from './s
 
 /** An older interrupted scan is started again, because its cursor may be invalid. */
 const SCAN_AGE_MAX_MS = 48 * 60 * 60_000
+
+/** The errors that may come from a stale cursor, besides a refusal. */
+const MAYBE_STALE: readonly ErrorCode[] = [
+  'api_forbidden',
+  'api_unauthorized',
+  'api_unexpected',
+  'api_unreachable',
+]
 
 type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'> & {
   readonly problem: SyncProblem | null
@@ -200,10 +209,23 @@ async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<P
   }
 }
 
-/** Returns whether the upstream refused the page from which an interrupted scan went on. */
-async function isStaleCursor({ store }: SyncRun, begun: Scan, thrown: unknown): Promise<boolean> {
-  if (begun.cursor === null || !isRefused(thrown)) return false
-  return (await findScan(store.db))?.pages === begun.pages
+/** Other errors than a refusal are the cursor's fault only if the first page can be read at the same time. */
+async function isStaleCursor(
+  { source, store, options }: SyncRun,
+  begun: Scan,
+  thrown: unknown,
+): Promise<boolean> {
+  if (begun.cursor === null || !(thrown instanceof LeadsheetError)) return false
+  const { code } = thrown
+  if ((await findScan(store.db))?.pages !== begun.pages) return false
+  if (isRefused(thrown)) return true
+  if (!MAYBE_STALE.includes(code) || isNumbered(source.profile.paging)) return false
+  const filters = { updatedSince: begun.pass_since ?? undefined }
+  const first = source.listLeads(filters, null, options.pageSize, { signal: options.signal })
+  return first.then(
+    () => true,
+    () => false,
+  )
 }
 
 /** A complete scan marks missing leads as deleted, and moves the watermark. */
