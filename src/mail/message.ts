@@ -128,7 +128,7 @@ export function fitFiles(files: readonly MessageFile[], maxBytes: number): Fitte
 
 /** Returns the message without some attachments, with a sentence on top that names them. */
 export function withoutFiles(message: Message, left: readonly MessageFile[]): Message {
-  const text = `${message.notAttached} ${left.map(({ name }) => name).join(', ')}`
+  const text = `${message.notAttached} ${left.map(({ name }) => name).join(', ')}.`
   const note = `<p style="margin:0;padding:12px 16px;font:14px sans-serif">${text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`)}</p>`
   const at = /<body\b[^<>]*>/i.exec(message.html)
   const end = at === null ? 0 : at.index + at[0].length

@@ -37,8 +37,8 @@ interface Frame {
   /** The hidden fields of each form; null if the user may not send forms. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
   readonly flash: Flash | null
-  /** The page loads itself again after so many seconds; null or absent if it does not. */
-  readonly reloadSeconds?: number | null
+  /** True if the page loads itself again every 30 seconds. */
+  readonly isReloading?: boolean
 }
 
 interface Asked {

@@ -31,11 +31,6 @@ interface StatusDeps extends DashboardDeps {
   readonly snapshotFile: string
 }
 
-/**
- * Only a page that its reader asked for loads itself again, because that folds all parts and takes the focus away.
- */
-const RELOAD_SECONDS = 30
-
 export function statusRoutes(deps: StatusDeps): AddRoutes {
   const { pages, now, timeZone } = deps
   const page = pages.page('status')
@@ -43,9 +38,10 @@ export function statusRoutes(deps: StatusDeps): AddRoutes {
     app.get<{ Querystring: { readonly reload?: unknown } }>('/', async (request, reply) => {
       const clock = clockOf(timeZone, now())
       const view = await readStatusView(deps, clock)
-      const reloadSeconds = request.query.reload === undefined ? null : RELOAD_SECONDS
-      const frame = { ...frameOf(request, 'Status', '/'), reloadSeconds }
-      return sendPage(reply, page({ ...view, reloadSeconds }, frame, clock))
+      // Only a page that its reader asked for loads itself again, because that folds all parts.
+      const isReloading = request.query.reload !== undefined
+      const frame = { ...frameOf(request, 'Status', '/'), isReloading }
+      return sendPage(reply, page({ ...view, isReloading }, frame, clock))
     })
   }
 }
