@@ -14,14 +14,11 @@ import { columnsOf, findFields, findStages, isName, isUnique, listIds, pickId } 
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
+import type { OtherEndpoints } from './other-endpoints.ts'
+import { findLead, findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSince, isUndated } from './since-probe.ts'
-import { findLead } from './single-lead.ts'
-
-/** Endpoints that no other service is likely to have. */
-const NOT_LOOKED_FOR = { pipelines: 'none', stats: 'none', webhooks: 'none', agents: 'none' } as const
-const NO_LEAD = finding('endpoints.lead', 'none', 'likely', 'no answer with that record below the list')
 
 /** The maximum number of unread fields that are named. A record may have hundreds of them. */
 const NAMED_MAX = 20
@@ -81,9 +78,11 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const fields = since === null ? named : withFallback(named, records)
   const order = await cut.go('sort', null, () => findSort(asker, paged, paging, named))
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
-  const lead = await cut.go('endpoints', null, () => findLead(asker, base, list, ids))
+  const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
+    findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
+  )
 
-  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields)]
+  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
   gaps.push(...unreadFields(records, list.id, fields))
   gaps.push(...idGaps(list, records))
   if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields, records))
@@ -93,13 +92,13 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...paging.findings,
     ...(since === null ? [] : [since.finding]),
     ...(order === null ? [] : [order.finding]),
-    idFinding(list, records, lead !== null),
+    idFinding(list, records, others.endpoints.lead !== 'none'),
     ...fields.map(({ field, rule, confidence, evidence }) =>
       finding(`mapping.lead.${field}`, ruleText(rule), confidence, evidence),
     ),
-    lead?.finding ?? NO_LEAD,
+    ...others.findings,
   ]
-  const input = draftProfile({ asker, base, list, paging, fields, lead, since, order })
+  const input = draftProfile({ asker, base, list, paging, fields, others, since, order })
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
   return { findings, gaps, input, profile, tried: [] }
@@ -267,35 +266,39 @@ function overwritten({ path, param, found }: Overwritten): Gap {
   return gap(path.join('.'), problem, `take ${param} out of api.url`)
 }
 
+function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]): string | null {
+  const path = pathOf(fields, 'pipeline_id')
+  return path && toText(readPath(records[0], path))
+}
+
 interface FoundParts {
   readonly asker: Asker
   readonly base: URL
   readonly list: List
   readonly paging: FoundPaging
   readonly fields: readonly FoundField[]
-  readonly lead: Awaited<ReturnType<typeof findLead>>
+  readonly others: OtherEndpoints
   readonly since: Awaited<ReturnType<typeof findFilter>>
   readonly order: Awaited<ReturnType<typeof findSort>>
 }
 
 /** Builds a profile that contains only what was found, without the default values. */
 function draftProfile(found: FoundParts): ProfileInput {
-  const { asker, base, list, paging, fields, lead, since, order } = found
+  const { asker, base, list, paging, fields, others, since, order } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
     name: base.hostname,
-    endpoints: { leads: leadsPath(base, list, paging), lead: lead?.path ?? 'none', ...NOT_LOOKED_FOR },
+    endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },
     auth: authInput(asker),
     ...(paging.input === null ? {} : { paging: paging.input }),
-    envelope: {
-      leads: pathText(paging.largest.envelope),
-      ...(lead === null ? {} : { lead: pathText(lead.envelope) }),
-    },
+    envelope: { leads: pathText(paging.largest.envelope), ...others.envelope },
     ...(since === null ? {} : { filters: { updated_since: sinceInput(since.filter) } }),
     ...(order === null ? {} : { sort: order.sort }),
     mapping: {
       lead: { id: pathText(list.id), ...Object.fromEntries(fields.map(({ field, rule }) => [field, rule])) },
+      ...(Object.keys(others.stat).length === 0 ? {} : { stat: others.stat }),
+      ...(Object.keys(others.agent).length === 0 ? {} : { agent: others.agent }),
     },
     ...(stages.length === 0 ? {} : { stages }),
   } as ProfileInput

@@ -116,7 +116,7 @@ test.each([
 })
 
 describe('beside the list', () => {
-  test('a router that answers anything with it has no single leads', async () => {
+  test('a router that answers anything with it has no agents, statistics or single leads', async () => {
     await using foreign = await startForeign({
       ...PLAIN,
       record: (number) => ({ ...PLAIN.record(number), pipeline_id: 'p1' }),
@@ -126,7 +126,20 @@ describe('beside the list', () => {
           : { body: { won: 1, lost: 2, open: 3, ...all[0], data: all.slice(0, 50) } },
     })
     const { input } = await probeForeign(foreign.url + PLAIN.path)
-    expect(input?.endpoints).toMatchObject({ lead: 'none' })
+    expect(input?.endpoints).toMatchObject({ agents: 'none', stats: 'none', lead: 'none' })
+  })
+
+  test('statistics that are there and not understood are told, and not said to be nowhere', async () => {
+    await using foreign = await startForeign({
+      ...PLAIN,
+      record: (number) => ({ ...PLAIN.record(number), pipeline_id: 'p1' }),
+      others: { '/crm/leads/api/v1/pipelines/p1/stats': { body: { buckets: { a: 1 } } } },
+    })
+    const probed = await probeForeign(foreign.url + PLAIN.path)
+    expect(problemsOf(probed)).toContain(
+      'endpoints.stats: GET /crm/leads/api/v1/pipelines/p1/stats -> 200, but',
+    )
+    expect(probed.text).not.toContain('no statistics at the usual paths')
   })
 
   test('a single lead that takes no query of the list is asked for without it', async () => {
