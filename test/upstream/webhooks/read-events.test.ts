@@ -174,7 +174,6 @@ test(`whatever a message is and a profile says, events come of it, and nothing i
     ...maybe('time', place()),
     ...maybe('pipeline', path()),
     ...maybe('agent', path()),
-    ...maybe('record', path()),
     deleted: ['1', 'x'],
   })
   const value = (depth: number): unknown => {

@@ -176,7 +176,7 @@ describe('a webhook', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('is registered under its key again where no answer came, also by the next command', async () => {
+  it('is registered under its key again where no answer came', async () => {
     const keys: unknown[] = []
     const note =
       (answer: Answer): Answer =>
@@ -186,12 +186,11 @@ describe('a webhook', () => {
       }
     const registered = say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))
     const failed = note(say(502))
-    const { source } = await openUpstream({ POST: [failed, failed, failed, failed, note(registered)] })
+    const { source } = await openUpstream({ POST: [failed, failed, note(registered)] })
     const file = registrationFile(folderWith())
     const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
-    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_unreachable' })
     expect(await registerSelf(own, signal)).toMatchObject({ outcome: 'registered' })
-    expect([keys.length, new Set(keys).size]).toEqual([5, 1])
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1])
   })
 
   it('has its secret taken out of what the upstream quotes', async () => {
