@@ -24,7 +24,7 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
     const { rows } = await sql<{ text: string | null }>`
       SELECT string_agg(lead_no || ' ' || fingerprint, ';') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
-    for (const [, no, high = '', low = ''] of (rows[0]?.text ?? '').matchAll(/(\d+) (.{8})(.{8})/g)) {
+    for (const [, no, high = '', low = ''] of (rows[0]?.text ?? '').matchAll(/(\d{1,15}) (.{8})(.{8})/g)) {
       known.set(Number(no), Number.parseInt(high, 16), Number.parseInt(low, 16))
     }
     await new Promise(setImmediate)
