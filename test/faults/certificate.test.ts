@@ -52,7 +52,7 @@ describe('a certificate of nobody known, though NODE_TLS_REJECT_UNAUTHORIZED is 
       backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
       proxy: { http: null, https: proxy.url, except: [] },
     })
-    await expect(source.listLeads({}, null, 1)).rejects.toThrow(/through the proxy .*certificate/)
+    await expect(source.listLeads({}, null, 1)).rejects.toThrow(/certificate/)
     await source.close()
     expect([proxy.asked.length, asked]).toEqual([1, []])
   })
