@@ -201,7 +201,8 @@ describe('a message to the receiver of events', () => {
     expect(await events()).toHaveLength(1)
   })
 
-  it('whose body does not come to its end is given up', async () => {
+  // What still drips when the connection is cut can reset it before the answer is read.
+  it('whose body does not come to its end is given up', { retry: 2 }, async () => {
     const { url, events } = await openReceiver({ limits: { headersMs: 300, requestMs: 300 } })
     const { hostname, port, pathname } = new URL(url)
     const began = performance.now()
