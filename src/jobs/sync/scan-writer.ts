@@ -125,7 +125,7 @@ async function noteProgress(
     ...read,
     seenKeys,
     isUnordered:
-      isUnordered(page, written, before, memory) || isRepeated(run, page, seenKeys, before, memory),
+      isUnordered(page, written, before, memory) || isRepeated(run, page, written, seenKeys, before, memory),
     fresh: fresh.size,
     freshInPass,
     partialSign: read.partialSign ?? (read.isBehindEnd && freshInPass > 0 ? BEHIND_END : null),
@@ -187,16 +187,21 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
   return stable.slice(0, stable.findLastIndex(isSeen) + 1).some((no) => !isSeen(no))
 }
 
-/** A list whose pages name the next one does not repeat a page, unless a server with another order answers. */
+/**
+ * A list whose pages name the next one does not repeat a page, unless a server with another order answers. Leads
+ * that have changed since the pass found them may fill a page at its end.
+ */
 function isRepeated(
   { source }: SyncRun,
   page: MappedPage,
+  { known, saved }: Written,
   keys: readonly SeenKey[],
   { pass }: Scan,
   { seenLeads }: ScanState,
 ): boolean {
   const isSeen = keys.length > 0 && keys.every((key) => seenLeads.passOf(key) === pass)
-  return isSeen && namesNext(source.profile.paging) && page.deleted.size === 0
+  const haveChanged = known.length === 0 && saved.every(({ change }) => change === 'updated')
+  return isSeen && !haveChanged && namesNext(source.profile.paging) && page.deleted.size === 0
 }
 
 /** Returns whether a lead has not changed since the scan began, as far as its times can tell. */
