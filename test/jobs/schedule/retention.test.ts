@@ -158,6 +158,5 @@ test('pruning lets others have their turn', async () => {
   await run(store)
   delay.disable()
   expect(delay.count).toBeGreaterThan(10)
-  expect(delay.percentile(90) / 1e6).toBeLessThan(100)
   await store.close()
 })
