@@ -7,7 +7,7 @@ export const OF_DATA: readonly Sabotage[] = [
     edits: [
       {
         find: '  const done = await writePageUnderLease(run, async (trx) => {',
-        replace: `  await run.store.write((trx) => trx.updateTable('sync_scan').set({ cursor: step.cursor }).execute())
+        replace: `  await run.store.write((trx) => trx.updateTable('sync_scan').set({ cursor: read.cursor }).execute())
   const done = await writePageUnderLease(run, async (trx) => {`,
       },
     ],
@@ -232,7 +232,7 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a record that an event brings counts as the newest, whatever its time',
+    name: 'a record that comes late counts as the newest, whatever its time',
     edits: [
       {
         find: 'return before.updated_at > lead.updatedAt && !isCutToSecond(lead.updatedAt, before.updated_at)',
@@ -241,9 +241,8 @@ export const OF_DATA: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        title:
-          'are right after one sweep, and those that are gone after two; where none is lost, before any (${STREAMS} streams, SEED=${SEED}) (row 65)',
-        because: /AssertionError: SEED=\d+/,
+        title: 'go on as they were when a removed lead comes back as an older record',
+        because: /to deeply equal/,
       },
     ],
   },
