@@ -204,7 +204,7 @@ export function secret(
     .meta({ secret: kind })
 }
 
-/** What the reference shows of a setting besides its description. */
+/** The facts that the reference shows of a setting besides its description. */
 interface SettingFacts {
   /** The environment variable that gives the setting. */
   readonly env?: string

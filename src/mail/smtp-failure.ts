@@ -52,7 +52,7 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
 /** The attempts behind the errors that {@link sendError} has made. */
 const failedSends = new WeakMap<LeadsheetError, FailedSend>()
 
-/** What nodemailer, the server or the system told of a failed attempt. */
+/** The facts of a failed attempt, as nodemailer, the server or the system told them. */
 type SendFault = Readonly<ReturnType<typeof faultOf>>
 
 function faultOf(thrown: unknown, phase: SendPhase) {

@@ -115,7 +115,7 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
       }
       const ids = new Set(server.received.map((one) => one.mail.messageId))
       expect(ids.size).toBeLessThanOrEqual(messages.length)
-      const [page] = globSync('data/archive/daily/*.html', { cwd: folder })
+      const [page] = globSync('data/archive/daily/*/index.html', { cwd: folder })
       expect(readFileSync(join(folder, page ?? ''), 'utf8')).toMatch(/<\/html>\s*$/)
     },
     [Symbol.asyncDispose]: server[Symbol.asyncDispose],

@@ -158,7 +158,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   }
   expect(await countDone()).toBe(SCHEDULED_RUNS)
   const pages = readdirSync(join(folder, 'archive'), { recursive: true, encoding: 'utf8' })
-  expect(pages.filter((page) => page.endsWith('.html'))).toHaveLength(SCHEDULED_RUNS)
+  expect(pages.filter((page) => page.endsWith('/index.html'))).toHaveLength(SCHEDULED_RUNS)
   expect(mail.received).toEqual([])
   const told = (): string[] => receiver.posts.map(({ body }) => JSON.parse(body).subject)
   expect(told()).toContain('1 alert: mail waiting')

@@ -31,7 +31,7 @@ export const NONE = 'none'
 
 interface Row {
   readonly path: SettingPath
-  /** What the answer is, in the help of the options and in the question. */
+  /** The meaning of the answer, for the help of the options and for the question. */
   readonly about: string
   /** The option that gives the value; absent if none does. */
   readonly flag?: string

@@ -1,8 +1,10 @@
 /**
- * Writes the page of each issue (a report for one period) into the archive folder, for people without a dashboard.
- * The archive that the dashboard shows is the table of issues.
+ * Writes issues (reports for one period) into the archive folder, for people without a dashboard. Each issue
+ * has a folder with its page (index.html) and its attachments. The archive that the dashboard shows is the
+ * table of issues.
  */
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -23,27 +25,29 @@ export interface ArchivedIssue {
   readonly files: readonly MessageFile[]
 }
 
+const PAGE = 'index.html'
+
 /**
- * Writes the page of an issue completely or not at all, and replaces an earlier page.
- * @returns the path of the page
+ * Writes the folder of an issue and replaces an earlier folder of the same name. The folder is written
+ * completely or not at all.
+ * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
 export async function archiveIssue(folder: string, issue: ArchivedIssue): Promise<string> {
   const page = join(folder, archivedPage(issue))
-  const html = renderArchivePage(issue)
-  // The temporary name contains the process id, because another process may write the same page.
-  const unfinished = `${page}.${process.pid}.part`
-  try {
-    await mkdir(dirname(page), { recursive: true, mode: 0o700 })
-    await writeFile(unfinished, html, { mode: 0o600 })
-    await rename(unfinished, page)
-  } catch (cause) {
-    await rm(unfinished, { force: true }).catch(() => undefined)
+  const attached = issue.files.filter(({ cid }) => cid === null)
+  const contents = new Map<string, string | Uint8Array>([
+    ...attached.map(({ name, content }) => [name, content] as const),
+    [PAGE, renderArchivePage(issue)],
+  ])
+  await replaceFolder(dirname(page), contents).catch((cause: unknown) => {
+    const isOfFile = cause instanceof Error && 'syscall' in cause
+    if (!isOfFile) throw cause
     throw new LeadsheetError('data_unwritable', `${page} cannot be written: ${faultText(cause)}`, {
       hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
       cause,
     })
-  }
+  })
   return page
 }
 
@@ -53,7 +57,29 @@ export function archivedPage({
   variant,
 }: Pick<ArchivedIssue, 'report' | 'period' | 'variant'>): string {
   const hash = variant === '' ? '' : `-${createHash('sha256').update(variant).digest('hex').slice(0, 8)}`
-  return join(report, `${localDates(period)}${hash}.html`)
+  return join(report, `${localDates(period)}${hash}`, PAGE)
+}
+
+/** The temporary names contain the process id, because another process may write the same folder. */
+async function replaceFolder(
+  folder: string,
+  contents: ReadonlyMap<string, string | Uint8Array>,
+): Promise<void> {
+  const unfinished = `${folder}.${process.pid}.part`
+  const before = `${folder}.${process.pid}.old`
+  const clear = () =>
+    Promise.all([unfinished, before].map((each) => rm(each, { recursive: true, force: true })))
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
+  await clear()
+  try {
+    await mkdir(unfinished, { mode: 0o700 })
+    for (const [name, content] of contents) await writeFile(join(unfinished, name), content, { mode: 0o600 })
+    if (existsSync(folder)) await rename(folder, before)
+    await rename(unfinished, folder)
+  } finally {
+    if (!existsSync(folder) && existsSync(before)) await rename(before, folder)
+    await clear()
+  }
 }
 
 /** Writes `sent to 12`, `sent to 10 of 12, 2 refused` or `not sent: quiet`. */

@@ -88,7 +88,7 @@ export async function enqueueReport(
     const { issue, messages, failed, findContent } = await enqueueIssue(deps, report, sharing, due, signal)
     // An error while the folder is written does not stop the messages, because the folder can be made again
     // later.
-    const page = await putInArchive(deps, report, issue, findContent).catch((thrown: unknown) => {
+    const page = await putInArchive(deps, report, issue, sharing, findContent).catch((thrown: unknown) => {
       archiveFault ??= thrown
       return null
     })

@@ -6,6 +6,7 @@
 
 import { join } from 'node:path'
 import type { FailedSection, ReportFigures, ReportWarning } from '../../domain/figures.ts'
+import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -93,7 +94,7 @@ export async function makeIssue(
 ): Promise<MadeIssue> {
   const composed = await composeIssue(deps, report, period, audiences, signal)
   const issue = await deps.store.write((trx) => keepIssue(trx, composed))
-  return { issue, page: await putInArchive(deps, report, issue, composed.findContent) }
+  return { issue, page: await putInArchive(deps, report, issue, audiences, composed.findContent) }
 }
 
 /**
@@ -155,12 +156,25 @@ export async function putInArchive(
   { archive }: Pick<IssueDeps, 'archive'>,
   report: Report,
   issue: Issue,
+  audiences: Audiences,
   findContent: FindContent,
 ): Promise<string> {
   // Issues of older program versions have figures in another format, so their pages cannot be rendered again.
   if (issue.programVersion === null) return join(archive, archivedPage(issue))
-  const { files } = await findContent({ ...report, attachments: [] }, null)
+  const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
+  const files = [...pictures, ...(await attachmentsFor(findContent, report, audiences))]
   return archiveIssue(archive, { ...issue, files })
+}
+
+/** Returns every file that any recipient gets, including files that are too large for a mail. */
+async function attachmentsFor(
+  findContent: FindContent,
+  report: Report,
+  audiences: Audiences,
+): Promise<readonly MessageFile[]> {
+  const wanted = new Set([report, ...audiences].flatMap(({ attachments }) => attachments))
+  const { files, leftOut } = await findContent({ ...report, attachments: [...wanted] }, null)
+  return [...files.filter(({ cid }) => cid === null), ...leftOut]
 }
 
 /** @throws LeadsheetError report_no_data, report_failed */

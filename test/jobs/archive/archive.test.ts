@@ -1,5 +1,5 @@
 // @both-stores, in turn
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,16 +24,20 @@ function issueOf(date: number, changes: Partial<ArchivedIssue> = {}): ArchivedIs
     period: dayOf(date),
     variant: '',
     html: '<!DOCTYPE html>\n<html lang="de"><head><meta charset="utf-8"><title>Daily leads</title></head><body class="bg"><p>59 new</p><img src="cid:trend" alt="Trend"></body></html>',
-    files: [{ name: 'trend.png', contentType: 'image/png', content: PICTURE, cid: 'trend' }],
+    files: [
+      { name: 'trend.png', contentType: 'image/png', content: PICTURE, cid: 'trend' },
+      { name: 'daily-stalled.csv', contentType: 'text/csv', content: Buffer.from('id\n1\n'), cid: null },
+    ],
     ...changes,
   }
 }
 
 describe('an issue in the archive', () => {
-  test('is a page named after its report and day', async () => {
+  test('is a folder with its page and attachments', async () => {
     const archive = folderWith()
-    expect(await archiveIssue(archive, issueOf(20))).toBe(join(archive, 'daily', '2026-11-20.html'))
-    expect(readdirSync(join(archive, 'daily'))).toEqual(['2026-11-20.html'])
+    const page = await archiveIssue(archive, issueOf(20))
+    expect(page).toBe(join(archive, 'daily', '2026-11-20', 'index.html'))
+    expect(readdirSync(join(page, '..')).sort()).toEqual(['daily-stalled.csv', 'index.html'])
   })
 
   test('is for its own user alone, with every file of the archive', async () => {
@@ -43,7 +47,7 @@ describe('an issue in the archive', () => {
     const modes = readdirSync(archive, { recursive: true }).map(
       (name) => statSync(join(archive, String(name))).mode & 0o077,
     )
-    expect(modes.length).toBe(3)
+    expect(modes.length).toBe(7)
     expect(modes.filter((mode) => mode !== 0)).toEqual([])
   })
 
@@ -63,17 +67,18 @@ describe('an issue in the archive', () => {
     const html = '<html><head></head><body>anew</body></html>'
     const page = await archiveIssue(archive, issueOf(20, { html, files: [] }))
     expect(readFileSync(page, 'utf8')).toContain('anew')
-    expect(readdirSync(join(archive, 'daily'))).toEqual(['2026-11-20.html'])
+    expect(readdirSync(join(page, '..'))).toEqual(['index.html'])
+    expect(readdirSync(join(archive, 'daily'))).toEqual(['2026-11-20'])
   })
 
   test('leaves nothing half-written, and says what is not writable', async () => {
     const archive = folderWith()
-    mkdirSync(join(archive, 'daily', '2026-11-20.html'), { recursive: true })
-    await expect(archiveIssue(archive, issueOf(20))).rejects.toMatchObject({
+    const files = [{ name: 'no/such/folder.csv', contentType: 'text/csv', content: PICTURE, cid: null }]
+    await expect(archiveIssue(archive, issueOf(20, { files }))).rejects.toMatchObject({
       code: 'data_unwritable',
-      message: expect.stringContaining('2026-11-20.html'),
+      message: expect.stringContaining('2026-11-20'),
     })
-    expect(readdirSync(join(archive, 'daily'))).toEqual(['2026-11-20.html'])
+    expect(readdirSync(join(archive, 'daily'))).toEqual([])
   })
 })
 

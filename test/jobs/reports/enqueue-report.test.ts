@@ -1,6 +1,6 @@
 // @both-stores
 /** The issues and messages of a due report, and the reports that are not worth a mail. */
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
@@ -147,19 +147,26 @@ describe('the recipients of a report', () => {
     expect(message?.files.filter(({ cid }) => cid === null)).toEqual([])
     expect(message?.text).toContain('daily-stalled-2026-11-20.csv')
     expect(message?.text).toContain('daily-pipelines-2026-11-20.xlsx')
+    // The archive has them, as the mail says.
+    const archived = readdirSync(join(enqueued?.page ?? '', '..'))
+    expect(archived).toEqual(
+      expect.arrayContaining(['daily-stalled-2026-11-20.csv', 'daily-pipelines-2026-11-20.xlsx']),
+    )
   })
 
   it('find it in the archive as it was mailed, also where that was lost', async () => {
     await using world = await openWorld()
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }
     const [enqueued] = await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
-    const page = enqueued?.page ?? ''
-    const before = readFileSync(page, 'utf8')
+    const folder = join(enqueued?.page ?? '', '..')
+    const contents = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))])
+    const before = contents()
+    expect(before).toHaveLength(3)
     await world.store.db.updateTable('lead').set({ company_name: 'renamed' }).execute()
     world.clock.now = new Date(NOW.getTime() + 3_600_000)
-    rmSync(page)
+    rmSync(folder, { recursive: true })
     await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
-    expect(readFileSync(page, 'utf8')).toBe(before)
+    expect(contents()).toEqual(before)
   })
 
   it('have all of an issue or nothing of it, when another process has taken over meanwhile', async () => {

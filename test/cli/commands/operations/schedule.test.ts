@@ -147,7 +147,7 @@ describe('leadsheet schedule', () => {
 
 it('a report that could not be finished is tried again, and nobody is asked to approve it', async () => {
   const cwd = await installation()
-  const path = join(cwd, 'data/archive/daily/2026-11-23.html')
+  const path = join(cwd, 'data/archive/daily/2026-11-23/index.html')
   {
     await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(NOW))
     await store.db
