@@ -5,31 +5,51 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Trx } from '../../store/db/store.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
-import type { Tombstones } from '../../store/sync/soft-delete.ts'
+import type { ScanMemory } from '../../store/sync/scan-memory.ts'
+import type { MappedPage } from '../../store/sync/scan-page.ts'
 import { isQuarantined, isTombstone } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
 import { parseJson, pathText } from '../../upstream/values/json.ts'
-import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 
-export interface MappedPage {
-  /** Leads that are not written: their records are unchanged or must be ignored. */
-  readonly known: readonly number[]
-  readonly leads: readonly Lead[]
-  readonly quarantined: readonly QuarantinedRecord[]
-  readonly deleted: Tombstones
+/** The records of a page, mapped to leads. */
+export interface MappedRecords extends MappedPage {
   readonly records: readonly RawRecord[]
   readonly recordOf: ReadonlyMap<Lead, RawRecord>
 }
 
 /**
- * Maps the records of a page. A record whose fingerprint is stored is skipped, because it is unchanged.
+ * Maps the records of a page. Leads that are on it twice, once unchanged and once changed, are mapped from both
+ * records.
  * @throws LeadsheetError api_unexpected if none of the records has an id
  */
-export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
+export async function mapPage(
+  { source, store }: SyncRun,
+  records: readonly RawRecord[],
+  { known, firstLoad }: ScanMemory,
+): Promise<MappedRecords> {
+  const page = mapRecords(source, records, known.find)
+  const otherIds = [...idsIn(page.quarantined), ...page.deleted.keys()]
+  const isAllNew = firstLoad?.takes(idsIn(page.leads), otherIds) === true
+  if (isAllNew || page.known.length === 0) return { ...page, isAllNew }
+  // The number of a lead never changes, so it may be read before the transaction that writes the page.
+  const nos = await findLeadNos(store.db, [...idsIn(page.leads), ...idsIn(page.quarantined)])
+  const repeated = new Set(nos.values())
+  if (!page.known.some((no) => repeated.has(no))) return { ...page, isAllNew }
+  const findOthers: FindKnown = (high, low) => {
+    const no = known.find(high, low)
+    return no !== null && repeated.has(no) ? null : no
+  }
+  return { ...mapRecords(source, records, findOthers), isAllNew }
+}
+
+function mapRecords(
+  source: Source,
+  records: readonly RawRecord[],
+  findKnown: FindKnown,
+): Omit<MappedRecords, 'isAllNew'> {
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
   const quarantined: QuarantinedRecord[] = []
@@ -50,8 +70,19 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   }
   const isWithoutIds = quarantined.length === records.length && quarantined.every((row) => row.id === null)
   if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
-  const rest = { leads: [...leads.keys()], quarantined, deleted, records, recordOf: leads }
-  return { known: [...known], ...rest }
+  return {
+    known: [...known],
+    leads: [...leads.keys()],
+    quarantined,
+    deleted,
+    sharedIds: sharedIdsIn([...leads.keys()]),
+    records,
+    recordOf: leads,
+  }
+}
+
+function idsIn(records: readonly { readonly id: string | null }[]): string[] {
+  return records.flatMap(({ id }) => id ?? [])
 }
 
 /** Slow, because each record must be mapped. A record without an id is left out. */
@@ -59,25 +90,8 @@ export function idsOf(source: Source, records: readonly RawRecord[]): string[] {
   return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }
 
-/** Maps leads that are on the page twice, once unchanged and once changed, from both records. */
-export async function remapRepeated(
-  trx: Trx,
-  { source }: SyncRun,
-  page: MappedPage,
-  { known }: ScanState,
-): Promise<MappedPage> {
-  if (page.known.length === 0) return page
-  const nos = await findLeadNos(trx, [...leadIdsOf(page), ...quarantinedIdsOf(page)])
-  const repeated = new Set(nos.values())
-  if (!page.known.some((no) => repeated.has(no))) return page
-  return mapPage(source, page.records, (high, low) => {
-    const no = known.find(high, low)
-    return no !== null && repeated.has(no) ? null : no
-  })
-}
-
-/** Lists the ids that more than one record of the page has, if the records cannot be states of one lead. */
-export function sharedIdsOn({ leads }: MappedPage): string[] {
+/** Lists the ids that several of the leads have, if these cannot be states of one lead. */
+function sharedIdsIn(leads: readonly Lead[]): string[] {
   const before = new Map<string, Lead>()
   const shared = leads.filter((lead) => {
     const other = before.get(lead.id)
@@ -93,14 +107,6 @@ function canBeStates(one: Lead, other: Lead): boolean {
   const isDated = one.updatedAt !== null && other.updatedAt !== null
   if (isDated && one.updatedAt !== other.updatedAt) return true
   return isDeepStrictEqual(parseJson(one.raw), parseJson(other.raw))
-}
-
-export function leadIdsOf(page: MappedPage): string[] {
-  return page.leads.map((lead) => lead.id)
-}
-
-export function quarantinedIdsOf(page: MappedPage): string[] {
-  return page.quarantined.flatMap(({ id }) => (id === null ? [] : [id]))
 }
 
 function withoutIds(source: Source, records: readonly RawRecord[]): LeadsheetError {

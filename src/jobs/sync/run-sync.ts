@@ -12,7 +12,7 @@ import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveStages } from '../../store/leads/stage-move.ts'
 import { type Lease, withLease } from '../../store/schedule/lease.ts'
-import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
+import { createRunWriter, finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
 import {
   findAddress,
   findScanResult,
@@ -75,7 +75,8 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
     requests: deps.source.usage.requests - before.requests,
     retries: deps.source.usage.retries - before.retries,
   })
-  const done = await runParts({ ...deps, lease, runId, mode, options, spent })
+  const writer = createRunWriter(deps.store, lease, runId, deps.now, spent)
+  const done = await runParts({ ...deps, ...writer, runId, mode, options })
   const { pages, details, ...leads } = await readCounts(deps.store.db, runId)
   const result: SyncResult = {
     runId,

@@ -8,6 +8,7 @@
 import type { ScanStop } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
+import type { PageRead } from '../../store/sync/scan-page.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
@@ -16,7 +17,6 @@ import type { RawPage } from '../../upstream/source.ts'
 import { idsOf } from './map-page.ts'
 import { type Ask, type LastPage, proveEnd } from './refused-page.ts'
 import { isAllRead, isTotalReached } from './scan-result.ts'
-import type { ReadPage } from './scan-writer.ts'
 import { pageSizeOf, type SyncRun } from './sync-context.ts'
 
 /** The number of pages in a row without a new lead after which the list counts as endless. */
@@ -32,6 +32,10 @@ export interface PassEnd {
   readonly stop: ScanStop
   readonly saysEnd?: boolean
   readonly error?: LeadsheetError
+}
+
+export interface ReadPage extends PageRead {
+  readonly records: readonly RawRecord[]
 }
 
 interface ScanReader extends Disposable {
@@ -200,6 +204,7 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
       isAgain: next !== null && Number(next) <= frontier,
       partialSign: page.partialSign ?? null,
       isBehindEnd: looks > 0,
+      namesNext: namesNext(paging),
     }
     before = { page, next, isLoop, isRepeat, isOverlapping: overlapping > 0, at, mayLook, looks }
     last = { position, records }

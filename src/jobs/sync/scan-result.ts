@@ -4,11 +4,11 @@
  */
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { shellCommand } from '../../errors.ts'
-import type { Scan } from '../../store/sync/scan.ts'
+import { CLOCK_SKEW_MS, type Scan } from '../../store/sync/scan.ts'
+import { BEHIND_END } from '../../store/sync/scan-page.ts'
 import type { WholeScan } from '../../store/sync/watermark.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
-import { BEHIND_END, CLOCK_SKEW_MS } from './scan-writer.ts'
 
 const PASSES_MAX = 6
 /** The number of records after which Elasticsearch and services that search by it end each list. */

@@ -8,7 +8,7 @@ import type { SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError } from '../../errors.ts'
 import { listWaitingLeads, postponeDetail, saveDetail, type WaitingLead } from '../../store/leads/detail.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
-import { type DetailOptions, type SyncRun, writePageUnderLease } from './sync-context.ts'
+import type { DetailOptions, SyncRun } from './sync-context.ts'
 
 /** The error codes that may concern only a single lead. After such an error, the next lead is still read. */
 const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
@@ -93,7 +93,7 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
 }
 
 async function keep(run: SyncRun, lead: WaitingLead, outcome: Outcome): Promise<void> {
-  await writePageUnderLease(run, async (trx) => {
+  await run.writeSoon(async (trx) => {
     const counts = { read: 0, notFound: 0, failed: 0 }
     if (outcome instanceof LeadsheetError) {
       await postponeDetail(trx, lead, outcome.message, run.now())

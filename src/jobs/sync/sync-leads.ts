@@ -4,44 +4,58 @@
  * time from which the next incremental scan reads changes).
  */
 
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
 import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
-import { checkNoCrash, readCrashMarker } from '../../store/db/postgres.ts'
-import type { Trx } from '../../store/db/store.ts'
-import { finishLeadEvents } from '../../store/events/event.ts'
-import { outdateAllDetails } from '../../store/leads/detail.ts'
+import { readCrashMarker } from '../../store/db/postgres.ts'
+import type { Observation } from '../../store/db/store.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { countLeads } from '../../store/leads/lead.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
-import { clearScan, findScan, type Scan, startPass, startScan } from '../../store/sync/scan.ts'
-import { recordMissing } from '../../store/sync/soft-delete.ts'
-import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import {
-  countUndated,
+  CLOCK_SKEW_MS,
+  clearScan,
+  findScan,
+  listOlder,
+  type Scan,
+  startPass,
+  startScan,
+} from '../../store/sync/scan.ts'
+import {
+  acceptScan,
+  deleteTombstoned,
+  readUpdateTimes,
+  saveReport,
+  setLeadsBack,
+} from '../../store/sync/scan-end.ts'
+import { loadScanMemory, type ScanMemory } from '../../store/sync/scan-memory.ts'
+import { savePage } from '../../store/sync/scan-page.ts'
+import {
   type DatedLead,
-  findLastUpdate,
   findNewestLead,
   findProfile,
   isDatedAs,
   listWholeScans,
   readWatermark,
-  saveProfileHash,
-  saveScanResult,
-  saveUndated,
-  saveWatermark,
 } from '../../store/sync/watermark.ts'
+import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import { isNumbered } from '../../upstream/paging/read-ahead.ts'
-import { setLeadsBack, warnOfOlder } from './older-records.ts'
+import type { Profile } from '../../upstream/profile/profile.ts'
+import { parseJson } from '../../upstream/values/json.ts'
+import { mapPage } from './map-page.ts'
 import { isRefused } from './refused-page.ts'
-import { createScanReader, type PassEnd } from './scan-reader.ts'
+import { createScanNotes, type ScanNotes } from './scan-notes.ts'
+import { createScanReader, type PassEnd, type ReadPage } from './scan-reader.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
-import { hashProfile, loadScanState, type ScanState } from './scan-state.ts'
-import { CLOCK_SKEW_MS, deleteTombstoned, writePage } from './scan-writer.ts'
-import { pageSizeOf, type SyncOptions, type SyncRun, writeUnderLease } from './sync-context.ts'
+import { pageSizeOf, type SyncOptions, type SyncRun } from './sync-context.ts'
 
 /** An older interrupted scan is started again, because its cursor may be invalid. */
 const SCAN_AGE_MAX_MS = 48 * 60 * 60_000
+
+/** The number of leads that are set back in one transaction. */
+const LEADS_A_WRITE = 500
 
 /** The errors that may come from a stale cursor, besides a refusal. */
 const MAYBE_STALE: readonly ErrorCode[] = [
@@ -83,19 +97,20 @@ export async function syncLeads(run: SyncRun, leftOut: DatedLead | null = null):
   const begun = await beginScan(run)
   const isFirst = begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
-  const memory = await loadScanState(run.store.db, crashMarker, begun, firstLoad)
+  const memory = await loadScanMemory(run.store.db, crashMarker, begun, firstLoad)
+  const notes = createScanNotes()
   const expected =
     begun.mode === 'full' || begun.updated_since === null
       ? null
       : await findNewestLead(run.store.db, begun.updated_since, begun.started_at)
-  const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
+  const end = await readToEnd(run, begun, memory, notes).catch(async (thrown: unknown) => {
     const { signal } = run.options
     if (await isStaleCursor(run, begun, thrown)) return null
     // A run that must stop has no time to restore the indexes, so the next run restores them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
     const isStopped = signal.aborted
     if (isStopped || (thrown instanceof LeadsheetError && thrown.code !== 'store_unreachable')) {
-      await giveUpScan(run, begun, memory, isStopped ? 'interrupted' : 'failed')
+      await giveUpScan(run, begun, notes, isStopped ? 'interrupted' : 'failed')
     }
     throw thrown
   })
@@ -104,7 +119,7 @@ export async function syncLeads(run: SyncRun, leftOut: DatedLead | null = null):
       { cursor: begun.cursor },
       'the upstream no longer takes the cursor of the interrupted scan; starting over',
     )
-    await writeUnderLease(run, clearScan)
+    await run.write(clearScan)
     return syncLeads(run, leftOut)
   }
   if (end.error === undefined) {
@@ -115,9 +130,9 @@ export async function syncLeads(run: SyncRun, leftOut: DatedLead | null = null):
       )
       return syncLeads({ ...run, mode: 'full' }, expected)
     }
-    return finishScan(run, end, memory, leftOut)
+    return finishScan(run, end, memory, notes, leftOut)
   }
-  await giveUpScan(run, begun, memory, end.stop)
+  await giveUpScan(run, begun, notes, end.stop)
   throw end.error
 }
 
@@ -135,7 +150,7 @@ async function beginScan(run: SyncRun): Promise<Scan> {
   const { updatedAt } = await readWatermark(store.db)
   const since =
     mode === 'full' || updatedAt === null ? null : instantOf(Date.parse(updatedAt) - options.overlapMs)
-  return writeUnderLease(run, (trx) =>
+  return run.write((trx) =>
     startScan(trx, {
       mode,
       updated_since: since,
@@ -145,6 +160,13 @@ async function beginScan(run: SyncRun): Promise<Scan> {
       is_remap: isRemap ? 1 : 0,
     }),
   )
+}
+
+/** The place of the API key and the rate limit decide nothing about the data, so they are left out. */
+function hashProfile(profile: Profile): string {
+  const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
+  const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
 async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<boolean> {
@@ -168,9 +190,14 @@ function isResumable(
 }
 
 /** Reads pass after pass, until the result can be trusted or the maximum number of passes is reached. */
-async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd & ScanResult> {
+async function readToEnd(
+  run: SyncRun,
+  begun: Scan,
+  memory: ScanMemory,
+  notes: ScanNotes,
+): Promise<PassEnd & ScanResult> {
   const { source } = run
-  let end = await readPass(run, begun, memory)
+  let end = await readPass(run, begun, memory, notes)
   await memory.firstLoad?.end(run.options.signal)
   for (;;) {
     if (end.error !== undefined) return { ...end, scan_result: 'incomplete', problem: null }
@@ -191,22 +218,47 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
-    const next = await writeUnderLease(run, async (trx) => {
-      await checkNoCrash(trx, memory.crashMarker)
-      return startPass(trx, scan, since)
-    })
-    end = await readPass(run, next, memory)
+    const next = await run.write((trx) => startPass(trx, scan, since, memory.crashMarker))
+    end = await readPass(run, next, memory, notes)
   }
 }
 
 /** Stores one page while the next one is fetched. If the pass fails, the pages before are kept. */
-async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd> {
+async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory, notes: ScanNotes): Promise<PassEnd> {
   using reader = createScanReader(run, begun, memory.known.find)
   for (let scan = begun; ; ) {
     const read = await reader.next(scan)
     if ('stop' in read) return read
-    scan = await writePage(run, scan, read, memory)
+    scan = await storePage(run, scan, read, memory, notes)
   }
+}
+
+/**
+ * @returns the scan after the page
+ * @throws LeadsheetError api_unexpected if none of its records has an id; the page is then left out
+ */
+async function storePage(
+  run: SyncRun,
+  before: Scan,
+  read: ReadPage,
+  memory: ScanMemory,
+  notes: ScanNotes,
+): Promise<Scan> {
+  const page = await mapPage(run, read.records, memory)
+  notes.note(page)
+  // Lets other tasks run, because the mapping and writing of a page does not pause for them.
+  await nextTurn()
+  if (!page.isAllNew) await memory.firstLoad?.end(run.options.signal)
+  const { scan, pages } = await run.writeSoon((trx) => {
+    const upstreamNow = instantOf(run.now().getTime() - (run.source.clockAheadMs() ?? 0))
+    return savePage(trx, before, read, page, memory, { ...seenBy(run), upstreamNow })
+  })
+  run.options.onProgress?.({ part: 'leads', pages, done: scan.seen, total: read.total })
+  // The first turn of the event loop ends before the network is polled, and the second turn ends after that.
+  // Otherwise pages that have already arrived would be stored without a pause.
+  await nextTurn()
+  await nextTurn()
+  return scan
 }
 
 /** Other errors than a refusal are the cursor's fault only if the first page can be read at the same time. */
@@ -228,78 +280,81 @@ async function isStaleCursor(
   )
 }
 
-/** A complete scan marks missing leads as deleted, and moves the watermark. */
+/** Stores what the scan has proved, and its report. */
 async function finishScan(
   run: SyncRun,
   end: PassEnd & ScanResult,
-  memory: ScanState,
+  memory: ScanMemory,
+  notes: ScanNotes,
   leftOut: DatedLead | null,
 ): Promise<SyncProblem[]> {
   const { scan, scan_result, problem } = end
+  const { source, store, options } = run
   // Only now the scan is known to be complete. This comes before the watermark is read, which it moves back.
-  const older = scan_result === 'complete' ? await setLeadsBack(run, memory) : memory.older.size
-  const seen = { runId: run.runId, at: run.now().toISOString() }
-  const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
-  const undated = scan.mode === 'full' && run.source.hasUpdatedSince ? await countUndated(run.store.db) : 0
-  return writeUnderLease(run, async (trx) => {
-    await checkNoCrash(trx, memory.crashMarker)
-    const problems = problem === null ? [] : [problem]
-    let heldBack = 0
+  const older = scan_result === 'complete' ? await followOlderRecords(run, memory) : memory.older.size
+  const times = await readUpdateTimes(store.db, scan, source.hasUpdatedSince)
+  return run.write(async (trx) => {
+    const seen = seenBy(run)
     await deleteTombstoned(trx, memory, seen)
-    if (scan_result === 'complete') {
-      const missing =
-        scan.mode === 'full'
-          ? await recordMissing(
-              trx,
-              memory.seenLeads,
-              { ...seen, startedAt: scan.started_at },
-              run.options.acceptsDeletions === true,
-            )
-          : { deleted: 0, refused: null }
-      const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
-      if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
-      if (scan.mode === 'full') await saveUndated(trx, undated > 0)
-      await markLeadsWhole(trx, run.runId, scan.started_at, missing.deleted)
-      const read = { startedAt: scan.started_at, asksForDeleted: run.source.has('lead') }
-      await finishLeadEvents(trx, read, seen.at)
-      if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
-      if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
-      if (missing.refused !== null) {
-        heldBack = missing.refused.missing
-        problems.push(massMissing(missing.refused))
-      }
-    }
-    const drift = await memory.watch.save(trx, seen.at)
-    const times = await findImplausibleTimes(trx)
+    const isConfirmed = options.acceptsDeletions === true
+    const acceptance = { isConfirmed, asksForDeleted: source.has('lead'), times }
+    const refused = scan_result === 'complete' ? await acceptScan(trx, scan, memory, acceptance, seen) : null
+    const implausible = await findImplausibleTimes(trx)
+    // Otherwise, the lead may have changed after the list of changes was read.
+    const isFilterWrong =
+      leftOut !== null && memory.seenLeads.passOf(leftOut.no) > 0 && (await isDatedAs(trx, leftOut))
+    const isUndated = times.undated > 0 && Number.isFinite(Date.parse(times.last ?? ''))
     const report = {
       ...reportOf(scan, end),
-      heldBack,
+      heldBack: refused?.missing ?? 0,
       warnings: [
         ...warningsOf(scan, memory),
         ...warnOfOlder(older, scan_result),
-        ...memory.unsure.describe(),
-        ...times.map(formatImplausible),
-        ...(undated > 0 && Number.isFinite(Date.parse(lastUpdate ?? '')) ? [warnOfUndated(undated)] : []),
-        ...(leftOut && (await isUnchanged(trx, leftOut, memory)) ? [warnOfFilter(leftOut)] : []),
+        ...notes.warnings(),
+        ...implausible.map(formatImplausible),
+        ...(isUndated ? [warnOfUndated(times.undated)] : []),
+        ...(isFilterWrong ? [warnOfFilter(leftOut)] : []),
       ],
-      drift,
+      drift: await notes.saveDrift(trx, seen.at),
     }
-    await saveScanResult(trx, run.runId, report, seen.at)
-    await clearScan(trx)
-    return problems
+    await saveReport(trx, run.runId, report, seen.at)
+    return [problem, refused && massMissing(refused)].filter((each) => each !== null)
   })
 }
 
+/**
+ * Lets the stored leads follow the older records that a complete full scan has noted: the upstream was restored
+ * from a backup, or corrected a date. If this is interrupted, the next full scan finds the other leads again.
+ * @returns the number of leads set back
+ */
+async function followOlderRecords(run: SyncRun, memory: ScanMemory): Promise<number> {
+  for (let done = 0; ; ) {
+    run.options.signal.throwIfAborted()
+    const records = await listOlder(run.store.db, LEADS_A_WRITE)
+    if (records.length === 0) return done
+    const leads = records.flatMap(({ raw }) => {
+      const lead = run.source.mapLead(parseJson(raw), raw)
+      return isQuarantined(lead) ? [] : [lead]
+    })
+    const nos = records.map((record) => record.lead_no)
+    await run.writeSoon((trx) => setLeadsBack(trx, nos, leads, memory, seenBy(run)))
+    done += records.length
+    await nextTurn()
+  }
+}
+
 /** A later run resumes a scan that failed or was interrupted. After a faulty list it starts a new one. */
-async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanState, stop: ScanStop): Promise<void> {
-  const at = run.now().toISOString()
+async function giveUpScan(run: SyncRun, begun: Scan, notes: ScanNotes, stop: ScanStop): Promise<void> {
   const scan = (await findScan(run.store.db)) ?? begun
-  await writeUnderLease(run, async (trx) => {
+  await run.write(async (trx) => {
+    const { runId, at } = seenBy(run)
     const report = reportOf(scan, { scan_result: 'incomplete', stop, problem: null })
-    const drift = await memory.watch.save(trx, at)
-    await saveScanResult(trx, run.runId, { ...report, drift }, at)
-    if (stop !== 'interrupted' && stop !== 'failed') await clearScan(trx)
+    await saveReport(trx, runId, { ...report, drift: await notes.saveDrift(trx, at) }, at)
   })
+}
+
+function seenBy({ runId, now }: SyncRun): Observation {
+  return { runId, at: now().toISOString() }
 }
 
 function reportOf(scan: Scan, { scan_result, stop }: ScanResult): ScanReport {
@@ -321,11 +376,6 @@ function reportOf(scan: Scan, { scan_result, stop }: ScanResult): ScanReport {
   }
 }
 
-/** Returns whether the scan met the lead as it was before, so that a list of changes should have had it. */
-async function isUnchanged(trx: Trx, lead: DatedLead, memory: ScanState): Promise<boolean> {
-  return memory.seenLeads.passOf(lead.no) > 0 && (await isDatedAs(trx, lead))
-}
-
 const FILTER_WARNING = 'filters.updated_since leaves out what it must have'
 
 function warnOfFilter({ id, updatedAt }: DatedLead): string {
@@ -336,7 +386,7 @@ function warnOfUndated(count: number): string {
   return `leads without an update time: ${count}; filters.updated_since may leave such leads out, so each sync reads the whole list, unless mapping.lead.updated_at falls back to the time of creation and the filter asks for both times`
 }
 
-function warningsOf(scan: Scan, { sharedIds }: ScanState): string[] {
+function warningsOf(scan: Scan, { sharedIds }: ScanMemory): string[] {
   const [example] = sharedIds
   return [
     warnOfTotal(scan),
@@ -348,6 +398,14 @@ function warningsOf(scan: Scan, { sharedIds }: ScanState): string[] {
       ? `ids that stand for more than one record, of which one is kept: ${sharedIds.size}, such as ${example}; check mapping.lead.id in the profile`
       : null,
   ].filter((warning) => warning !== null)
+}
+
+/** Says how many leads of the list are older than the stored ones, and which of the two stands. */
+function warnOfOlder(count: number, scan_result: ScanReport['scan_result']): string[] {
+  if (count === 0) return []
+  const what = count === 1 ? '1 lead is' : `${count} leads are`
+  const then = scan_result === 'complete' ? 'now follows the list' : 'stays until a full scan is complete'
+  return [`${what} older in the list than in the copy; the copy ${then}`]
 }
 
 function massMissing({ missing, of }: { missing: number; of: number }): SyncProblem {

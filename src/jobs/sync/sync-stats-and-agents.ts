@@ -9,7 +9,7 @@ import { listPipelineIdsInUse, saveAgents, savePipelineStat } from '../../store/
 import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
 import type { SyncRun } from './sync-context.ts'
-import { unreadable, writeUnderLease } from './sync-context.ts'
+import { unreadable } from './sync-context.ts'
 
 /**
  * A pipeline that cannot be read is reported as a problem, and the others are still read.
@@ -39,7 +39,7 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
   const stat = run.source.mapPipelineStat(answer, id, seen.at)
-  await writeUnderLease(run, (trx) => saveOrQuarantineStat(trx, stat, seen))
+  await run.write((trx) => saveOrQuarantineStat(trx, stat, seen))
   return isQuarantined(stat) ? unreadable(stat.reason) : null
 }
 
@@ -60,7 +60,7 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   const { agents, quarantined } = read
   const at = run.now()
   const seen = { runId: run.runId, at: at.toISOString() }
-  await writeUnderLease(run, (trx) => saveOrQuarantineAgents(trx, read, seen))
+  await run.write((trx) => saveOrQuarantineAgents(trx, read, seen))
   for (const { id, reason } of quarantined) {
     const problem = unreadable(reason)
     onProblem({

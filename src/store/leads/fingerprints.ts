@@ -1,5 +1,6 @@
 /** Hashes of records. A record with a known hash is unchanged, so it is neither parsed nor looked up. */
 import { sql } from 'kysely'
+import type { Lead } from '../../domain/model.ts'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
@@ -48,6 +49,11 @@ export async function saveFingerprints(
 export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
   await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', numbersOf(leadNos)).execute()
+}
+
+/** Each scan maps it again and tells of its cleaned, cut or unsure values. */
+export function isReadAnew({ cleaned, cut, unsure }: Lead): boolean {
+  return cleaned.length > 0 || cut > 0 || unsure.length > 0
 }
 
 function hex(half: number): string {

@@ -5,12 +5,16 @@
  */
 
 import type { Instant } from '../../domain/model.ts'
+import { checkNoCrash } from '../db/postgres.ts'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
 const RESOURCE = 'lead'
+
+/** Clocks of the upstream and of this machine may differ by so much. */
+export const CLOCK_SKEW_MS = 2 * 60_000
 
 export type Scan = Omit<Row<'sync_scan'>, 'resource'>
 
@@ -22,6 +26,9 @@ interface ScanStart {
   readonly profile_sha256: string
   readonly is_remap: number
 }
+
+/** The number of a lead, or the id of a quarantined record whose lead is not in the store. */
+export type SeenKey = number | string
 
 export interface ScanStep {
   /** The leads and records on the page, each once. */
@@ -81,7 +88,13 @@ export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
 }
 
 /** Starts a further pass of the scan. The leads found by earlier passes are kept. */
-export async function startPass(trx: Trx, before: Scan, since: Instant | null): Promise<Scan> {
+export async function startPass(
+  trx: Trx,
+  before: Scan,
+  since: Instant | null,
+  crashMarker: string,
+): Promise<Scan> {
+  await checkNoCrash(trx, crashMarker)
   return trx
     .updateTable('sync_scan')
     .where('resource', '=', RESOURCE)
@@ -108,6 +121,10 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .returningAll()
     .executeTakeFirstOrThrow()
 }
+
+const insertScanPage = statement((db, page: { page: number; pass: number; seen: string }) =>
+  db.insertInto('sync_scan_page').values(page).compile(),
+)
 
 /** Notes the leads found on a page, and returns the scan after it; see {@link saveScan}. */
 export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
@@ -205,67 +222,4 @@ export async function listOlder(db: Db, limit: number): Promise<OlderRecord[]> {
 export async function listOlderNos(db: Db): Promise<number[]> {
   const rows = await db.selectFrom('sync_scan_older').select('lead_no').execute()
   return rows.map((row) => row.lead_no)
-}
-
-/** The number of a lead, or the id of a quarantined record whose lead is not in the store. */
-export type SeenKey = number | string
-
-export interface SeenLeads {
-  /** Returns the number of the last pass that found a lead or record; 0 if none has. */
-  passOf(key: SeenKey): number
-  note(key: SeenKey, pass: number): void
-  /** Notes the number of a lead that is now stored, if the scan found a record with its id before. */
-  number(id: string, no: number): void
-  count(): number
-  /** Lists the numbers of leads up to `last` that no pass has found. */
-  missing(last: number): number[]
-}
-
-/** Each lead takes one byte. The rows of `sync_scan_page` stay, so that a run can continue after a kill. */
-export async function loadSeenLeads(db: Db): Promise<SeenLeads> {
-  const seenLeads = createSeenLeads()
-  const pages = await db.selectFrom('sync_scan_page').orderBy('page').selectAll().execute()
-  for (const page of pages) for (const each of seenKeysOf(page.seen)) seenLeads.note(each, page.pass)
-  return seenLeads
-}
-
-const insertScanPage = statement((db, page: { page: number; pass: number; seen: string }) =>
-  db.insertInto('sync_scan_page').values(page).compile(),
-)
-
-export function createSeenLeads(): SeenLeads {
-  let passes = new Uint8Array(1024)
-  const others = new Map<string, number>()
-  const note = (key: SeenKey, pass: number): void => {
-    if (typeof key === 'string') {
-      others.set(key, pass)
-      return
-    }
-    if (key >= passes.length) passes = grown(passes, key)
-    passes[key] = pass
-  }
-  return {
-    passOf: (key) => (typeof key === 'string' ? others.get(key) : passes[key]) ?? 0,
-    note,
-    number(id, no) {
-      const pass = others.get(id)
-      if (pass !== undefined) note(no, pass)
-    },
-    count: () => passes.reduce((sum, pass) => (pass === 0 ? sum : sum + 1), others.size),
-    missing(last) {
-      const nos: number[] = []
-      for (let no = 1; no <= last; no++) if ((passes[no] ?? 0) === 0) nos.push(no)
-      return nos
-    },
-  }
-}
-
-function seenKeysOf(json: string): SeenKey[] {
-  return JSON.parse(json)
-}
-
-function grown(passes: Uint8Array<ArrayBuffer>, no: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(no * 2)
-  larger.set(passes)
-  return larger
 }

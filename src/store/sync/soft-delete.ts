@@ -6,13 +6,13 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
-import type { Db, Observation, Trx } from '../db/store.ts'
+import type { Observation, Trx } from '../db/store.ts'
 import { forgetFingerprints } from '../leads/fingerprints.ts'
 import { findLastNo } from '../leads/lead.ts'
 import { isCutToSecond } from '../leads/lead-row.ts'
 import { recordDeletions } from '../leads/lead-version.ts'
 import { hasNamelessLeads } from '../leads/quarantined-record.ts'
-import type { SeenLeads } from './scan.ts'
+import type { SeenLeads } from './scan-memory.ts'
 
 /** If a scan misses more than this share of all leads, none is deleted: the upstream is probably at fault. */
 const MISSING_SHARE_MAX = 0.2
@@ -22,7 +22,7 @@ const MISSING_ALWAYS_BELIEVED = 5
  * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number
  * of missing leads and the number of all leads.
  */
-type MissingResult =
+export type MissingResult =
   | { readonly deleted: number; readonly refused: null }
   | { readonly deleted: 0; readonly refused: { missing: number; of: number } }
 
@@ -72,15 +72,6 @@ async function findMass(trx: Trx, missing: number): Promise<MissingResult['refus
     .select((eb) => eb.fn.countAll<number>().as('of'))
     .executeTakeFirstOrThrow()
   return missing > of * MISSING_SHARE_MAX ? { missing, of } : null
-}
-
-export async function listMissingLeads(db: Db): Promise<number[]> {
-  const rows = await db
-    .selectFrom('lead')
-    .innerJoin('missing_lead', 'missing_lead.lead_id', 'lead.id')
-    .select('lead.no')
-    .execute()
-  return rows.map((row) => row.no)
 }
 
 /** Removes the note that the last whole scan missed these leads, because they were found or are deleted. */

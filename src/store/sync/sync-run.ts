@@ -11,8 +11,8 @@ import type {
   SyncResult,
 } from '../../domain/sync.ts'
 import { statement } from '../db/statement.ts'
-import type { Db, Trx } from '../db/store.ts'
-import { listHeldLeases } from '../schedule/lease.ts'
+import type { Db, Store, Trx } from '../db/store.ts'
+import { type Lease, listHeldLeases } from '../schedule/lease.ts'
 import type { Row } from '../tables/tables.ts'
 
 type Mode = Row<'sync_run'>['mode']
@@ -46,8 +46,37 @@ export interface RunUsage {
   readonly retries: number
 }
 
-export async function saveUsage(trx: Trx, runId: string, { requests, retries }: RunUsage): Promise<void> {
-  await updateUsage(trx, { id: runId, requests, retries })
+/** Writes data of a run, each in one transaction, unless another process has taken over the lease. */
+export interface RunWriter {
+  /**
+   * Waits until the data is on the disk.
+   * @throws LeadsheetError job_busy if the lease was lost
+   */
+  write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** Does not wait for the disk: if a power cut loses the write, the next run reads the same data again. */
+  writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+}
+
+export function createRunWriter(
+  store: Store,
+  lease: Lease,
+  runId: string,
+  now: () => Date,
+  spent: () => RunUsage,
+): RunWriter {
+  const underLease =
+    <T>(work: (trx: Trx) => Promise<T>) =>
+    async (trx: Trx): Promise<T> => {
+      await lease.renew(trx, now())
+      // Saves the number of requests in each transaction, so that operators see it during a run and it
+      // survives a kill.
+      await updateUsage(trx, { id: runId, ...spent() })
+      return work(trx)
+    }
+  return {
+    write: (work) => store.write(underLease(work)),
+    writeSoon: (work) => store.writeSoon(underLease(work)),
+  }
 }
 
 const updateUsage = statement((db, { id, requests, retries }: RunUsage & { id: string }) =>

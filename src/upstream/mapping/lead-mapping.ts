@@ -130,11 +130,6 @@ function unsureIn(column: string, why: UnsureValue['why'], text: string): Unsure
   return { column, why, text: text.slice(0, 40), hasComma }
 }
 
-/** Each scan maps it again and tells of its cleaned, cut or unsure values. */
-export function isReadAnew({ cleaned, cut, unsure }: Lead): boolean {
-  return cleaned.length > 0 || cut > 0 || unsure.length > 0
-}
-
 /** @param observedAt the time to use if the statistics do not contain their own */
 export function mapPipelineStat(
   raw: unknown,

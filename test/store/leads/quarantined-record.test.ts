@@ -7,7 +7,7 @@ import {
   releaseQuarantinedRecords,
   saveQuarantinedRecords,
 } from '../../../src/store/leads/quarantined-record.ts'
-import { createSeenLeads } from '../../../src/store/sync/scan.ts'
+import { createSeenLeads } from '../../../src/store/sync/scan-memory.ts'
 import { recordMissing } from '../../../src/store/sync/soft-delete.ts'
 import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 

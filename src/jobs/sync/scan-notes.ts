@@ -1,77 +1,35 @@
-/** Keeps the state of a scan in memory, so that an unchanged lead causes almost no work. */
-import { createHash } from 'node:crypto'
+/**
+ * What a scan notes about the records of its pages for its report: values that could not be read for sure, and
+ * fields that differ from those of earlier scans.
+ */
 import type { Instant, Lead, UnsureValue } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
-import type { checkNoCrash } from '../../store/db/postgres.ts'
-import type { Db, Trx } from '../../store/db/store.ts'
-import type { NumberIndex } from '../../store/leads/fingerprints.ts'
-import { createNumberIndex, loadKnownLeads } from '../../store/leads/fingerprints.ts'
-import type { FirstLoad } from '../../store/leads/first-load.ts'
-import { hasQuarantinedLeads } from '../../store/leads/quarantined-record.ts'
-import type { Scan, SeenLeads } from '../../store/sync/scan.ts'
-import { listOlderNos, loadSeenLeads } from '../../store/sync/scan.ts'
-import type { FieldSample } from '../../store/sync/schema-drift.ts'
-import { saveFields } from '../../store/sync/schema-drift.ts'
-import { listMissingLeads } from '../../store/sync/soft-delete.ts'
+import type { Trx } from '../../store/db/store.ts'
+import { type FieldSample, saveFields } from '../../store/sync/schema-drift.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
-import type { Profile } from '../../upstream/profile/profile.ts'
+import type { MappedRecords } from './map-page.ts'
 
-export interface ScanState {
-  /** Read before this state was loaded, which a crash makes invalid; see {@link checkNoCrash}. */
-  readonly crashMarker: string
-  readonly known: NumberIndex
-  seenLeads: SeenLeads
-  /** The leads that neither the last complete scan nor this scan so far has found. */
-  readonly missing: Set<number>
-  readonly older: Set<number>
-  /** The tombstones that count only if the scan finds no live record of the lead. */
-  readonly unsureTombstones: Map<string, Instant | null>
-  /** A lead's quarantine ends when a page contains a record of it that can be mapped. */
-  hasQuarantined: boolean
-  readonly sharedIds: Set<string>
-  /** True if the scan found leads that changed since it began, or if pages of an earlier run may have had some. */
-  hasChanges: boolean
-  readonly changedAhead: Set<number>
-  readonly watch: DriftWatch
-  readonly unsure: UnsureTally
-  /** Null if the store already contains leads. */
-  readonly firstLoad: FirstLoad | null
+export interface ScanNotes {
+  note(page: MappedRecords): void
+  warnings(): string[]
+  /** Called once, after the scan has ended. Returns the fields that differ from earlier scans. */
+  saveDrift(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 
-/**
- * Loads the state of a scan. If the profile changed, no fingerprints are loaded, because all leads must be
- * mapped again. An incremental scan loads none either, because it reads only a few leads.
- * @param crashMarker the crash marker of the database server, read before `scan` was read
- */
-export async function loadScanState(
-  db: Db,
-  crashMarker: string,
-  scan: Scan,
-  firstLoad: FirstLoad | null,
-): Promise<ScanState> {
-  const isOfKnown = scan.mode === 'full' && scan.is_remap === 0
+export function createScanNotes(): ScanNotes {
+  const watch = createDriftWatch()
+  const unsure = createUnsureTally()
   return {
-    crashMarker,
-    known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
-    seenLeads: await loadSeenLeads(db),
-    missing: new Set(await listMissingLeads(db)),
-    older: new Set(await listOlderNos(db)),
-    unsureTombstones: new Map(),
-    hasQuarantined: await hasQuarantinedLeads(db),
-    sharedIds: new Set(),
-    hasChanges: scan.pages > 0,
-    changedAhead: new Set(),
-    watch: createDriftWatch(),
-    unsure: createUnsureTally(),
-    firstLoad,
+    note({ records, recordOf, leads }) {
+      // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
+      // of changed records in each scan, and their fields would look new.
+      const isMapped = new Set(recordOf.values())
+      unsure.note(leads)
+      watch.observe(records.filter((record) => record.known !== null || isMapped.has(record)))
+    },
+    warnings: unsure.describe,
+    saveDrift: watch.save,
   }
-}
-
-/** The place of the API key and the rate limit decide nothing about the data, so they are left out. */
-export function hashProfile(profile: Profile): string {
-  const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
-  const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
 interface UnsureTally {
@@ -128,7 +86,6 @@ interface Field {
 
 interface DriftWatch {
   observe(records: readonly RawRecord[]): void
-  /** Called once, after the scan has ended. Returns the fields that differ from earlier scans. */
   save(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 

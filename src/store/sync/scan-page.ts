@@ -1,115 +1,99 @@
 /**
- * Writes pages of leads, each with the cursor behind it: after a crash, either a page and its cursor are stored
+ * Saves pages of leads, each with the cursor behind it: after a crash, either a page and its cursor are stored
  * or neither is.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Instant, Lead } from '../../domain/model.ts'
+import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
 import type { LeadCounts } from '../../domain/sync.ts'
-import { checkNoCrash } from '../../store/db/postgres.ts'
-import type { Observation, Trx } from '../../store/db/store.ts'
-import { outdateDetails } from '../../store/leads/detail.ts'
-import type { Fingerprint } from '../../store/leads/fingerprints.ts'
-import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
-import type { SavedLead } from '../../store/leads/lead.ts'
-import { countCreated, findLeadNos, insertLeads, saveLeads } from '../../store/leads/lead.ts'
-import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
-import type { Scan, ScanStep, SeenKey } from '../../store/sync/scan.ts'
-import { advanceScan, saveScan } from '../../store/sync/scan.ts'
-import { findTombstoned, forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
-import { addCounts } from '../../store/sync/sync-run.ts'
-import { isReadAnew } from '../../upstream/mapping/lead-mapping.ts'
-import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
-import { namesNext } from '../../upstream/paging/paging.ts'
+import { checkNoCrash } from '../db/postgres.ts'
+import type { Observation, Trx } from '../db/store.ts'
+import { outdateDetails } from '../leads/detail.ts'
+import { type Fingerprint, forgetFingerprints, isReadAnew, saveFingerprints } from '../leads/fingerprints.ts'
+import { countCreated, findLeadNos, insertLeads, type SavedLead, saveLeads } from '../leads/lead.ts'
+import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../leads/quarantined-record.ts'
 import {
-  leadIdsOf,
-  type MappedPage,
-  mapPage,
-  quarantinedIdsOf,
-  remapRepeated,
-  sharedIdsOn,
-} from './map-page.ts'
-import { noteOlderRecords, type OlderRecords } from './older-records.ts'
-import type { ScanState } from './scan-state.ts'
-import type { SyncRun } from './sync-context.ts'
-import { writePageUnderLease } from './sync-context.ts'
-
-export const CLOCK_SKEW_MS = 2 * 60_000
+  advanceScan,
+  CLOCK_SKEW_MS,
+  forgetOlder,
+  noteOlder,
+  type Scan,
+  type ScanStep,
+  type SeenKey,
+  saveScan,
+} from './scan.ts'
+import type { ScanMemory } from './scan-memory.ts'
+import { findTombstoned, forgetMissing, markDeleted, type Tombstones } from './soft-delete.ts'
+import { addCounts } from './sync-run.ts'
 
 /** The partial sign of a page with leads behind a page that seemed to be the last of a numbered list. */
 export const BEHIND_END = 'leads behind what seemed to be the last page'
 
-export interface ReadPage
+/** A page of the list of leads as it was read. */
+export interface PageRead
   extends Pick<
     ScanStep,
     'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain' | 'partialSign'
   > {
-  readonly records: readonly RawRecord[]
   readonly isBehindEnd: boolean
+  /** Tells whether the pages of the list name the next one. */
+  readonly namesNext: boolean
+}
+
+type Hash = Pick<Fingerprint, 'high' | 'low'>
+
+/** The records of a page, mapped to leads. */
+export interface MappedPage {
+  /** Leads that are not written: their records are unchanged or must be ignored. */
+  readonly known: readonly number[]
+  readonly leads: readonly Lead[]
+  readonly quarantined: readonly QuarantinedRecord[]
+  readonly deleted: Tombstones
+  /** The ids that stand for more than one record of the page, which cannot be states of one lead. */
+  readonly sharedIds: readonly string[]
+  readonly records: readonly Hash[]
+  readonly recordOf: ReadonlyMap<Lead, Hash>
+  /** Tells whether the page is part of a first load, which has seen none of its leads before. */
+  readonly isAllNew: boolean
+}
+
+interface SeenPage extends Observation {
+  /** The present time by the clock of the upstream. */
+  readonly upstreamNow: Instant
 }
 
 /**
- * Writes a page, and with it the place behind it in the list.
- * @param memory must not be used any more after a write has failed, because it then has what is not stored
- * @returns the scan after the page
- * @throws LeadsheetError api_unexpected if none of its records has an id; the page is then left out
+ * Saves a page, and with it the place behind it in the list.
+ * @returns the scan after the page, and the pages that the run has read
  */
-export async function writePage(
-  run: SyncRun,
+export async function savePage(
+  trx: Trx,
   before: Scan,
-  read: ReadPage,
-  memory: ScanState,
-): Promise<Scan> {
-  const mapped = mapPage(run.source, read.records, memory.known.find)
-  observe(memory, mapped)
-  // Lets other tasks run, because the mapping and writing of a page does not pause for them.
-  await nextTurn()
-  const isAllNew = isForFirstLoad(mapped, memory)
-  if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
-  const done = await writePageUnderLease(run, async (trx) => {
-    await checkNoCrash(trx, memory.crashMarker)
-    const seen: Observation = { runId: run.runId, at: run.now().toISOString() }
-    const page = isAllNew ? mapped : await remapRepeated(trx, run, mapped, memory)
-    const written = await writeRecords(trx, before, page, isAllNew, memory, seen)
-    const { scan, counts } = await noteProgress(trx, run, before, read, page, written, memory)
-    await saveScan(trx, scan, seen.at)
-    const { pages } = await addCounts(trx, run.runId, { ...counts, pages: 1 })
-    return { scan, pages }
-  })
-  run.options.onProgress?.({ part: 'leads', pages: done.pages, done: done.scan.seen, total: read.total })
-  // The first turn of the event loop ends before the network is polled, and the second turn ends after that.
-  // Otherwise pages that have already arrived would be stored without a pause.
-  await nextTurn()
-  await nextTurn()
-  return done.scan
-}
-
-function observe(memory: ScanState, { records, recordOf, leads }: MappedPage): void {
-  // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
-  // of changed records in each scan, and their fields would look new.
-  const isMapped = new Set(recordOf.values())
-  memory.unsure.note(leads)
-  memory.watch.observe(records.filter((record) => record.known !== null || isMapped.has(record)))
-}
-
-function isForFirstLoad(page: MappedPage, { firstLoad }: ScanState): boolean {
-  const others = [...quarantinedIdsOf(page), ...page.deleted.keys()]
-  return firstLoad?.takes(leadIdsOf(page), others) === true
+  read: PageRead,
+  page: MappedPage,
+  memory: ScanMemory,
+  seen: SeenPage,
+): Promise<{ readonly scan: Scan; readonly pages: number }> {
+  await checkNoCrash(trx, memory.crashMarker)
+  const written = await writeRecords(trx, before, page, memory, seen)
+  const { scan, counts } = await noteProgress(trx, before, read, page, written, memory, seen)
+  await saveScan(trx, scan, seen.at)
+  const { pages } = await addCounts(trx, seen.runId, { ...counts, pages: 1 })
+  return { scan, pages }
 }
 
 /** Notes what a page, whose records are written, means for the scan, and which leads the scan has found. */
 async function noteProgress(
   trx: Trx,
-  run: SyncRun,
   before: Scan,
-  read: ReadPage,
+  read: PageRead,
   page: MappedPage,
   written: Written,
-  memory: ScanState,
+  memory: ScanMemory,
+  { upstreamNow }: SeenPage,
 ): Promise<{ readonly scan: Scan; readonly counts: LeadCounts }> {
   const { seenLeads } = memory
   for (const { lead, no } of written.saved) seenLeads.number(lead.id, no)
-  for (const id of sharedIdsOn(page)) memory.sharedIds.add(id)
-  noteChanges(run, before, written, memory)
+  for (const id of page.sharedIds) memory.sharedIds.add(id)
+  noteChanges(before, written, memory, upstreamNow)
   const seenKeys = seenKeysOn(written)
   const fresh = new Set(seenKeys.filter((each) => seenLeads.passOf(each) === 0))
   const freshInPass = seenKeys.filter((each) => seenLeads.passOf(each) !== before.pass).length
@@ -125,7 +109,8 @@ async function noteProgress(
     ...read,
     seenKeys,
     isUnordered:
-      isUnordered(page, written, before, memory) || isRepeated(run, page, written, seenKeys, before, memory),
+      isUnordered(page, written, before, memory) ||
+      (read.namesNext && isRepeated(page, written, seenKeys, before, memory)),
     fresh: fresh.size,
     freshInPass,
     partialSign: read.partialSign ?? (read.isBehindEnd && freshInPass > 0 ? BEHIND_END : null),
@@ -160,10 +145,9 @@ async function noteProgress(
  * Notes whether a page has leads that changed since the scan began. A time in the future may come from a wrong clock,
  * so it does not tell when the lead changed. If several leads have such times, the clock of the upstream may be ahead.
  */
-function noteChanges(run: SyncRun, scan: Scan, { saved }: Written, memory: ScanState): void {
+function noteChanges(scan: Scan, { saved }: Written, memory: ScanMemory, upstreamNow: Instant): void {
   const from = bornSince(scan.started_at)
-  const now = run.now().getTime() - (run.source.clockAheadMs() ?? 0)
-  const until = new Date(now + CLOCK_SKEW_MS).toISOString()
+  const until = new Date(Date.parse(upstreamNow) + CLOCK_SKEW_MS).toISOString()
   for (const { no, lead, change } of saved) {
     if (change === 'unchanged' || lead.updatedAt === null || lead.updatedAt < from) continue
     if (lead.updatedAt > until) memory.changedAhead.add(no)
@@ -176,7 +160,7 @@ function noteChanges(run: SyncRun, scan: Scan, { saved }: Written, memory: ScanS
  * them. In a list with an order, leads that the pass has seen already stand at the head of a page, because
  * pages overlap or rows were pushed down. An unchanged lead that is new to the pass cannot stand before them.
  */
-function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: ScanState): boolean {
+function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: ScanMemory): boolean {
   const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) === scan.pass
   const savedOf = new Map(saved.map((one) => [page.recordOf.get(one.lead), one]))
   const stable = page.records.flatMap((record) => {
@@ -192,16 +176,15 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
  * that have changed since the pass found them may fill a page at its end.
  */
 function isRepeated(
-  { source }: SyncRun,
   page: MappedPage,
   { known, saved }: Written,
   keys: readonly SeenKey[],
   { pass }: Scan,
-  { seenLeads }: ScanState,
+  { seenLeads }: ScanMemory,
 ): boolean {
   const isSeen = keys.length > 0 && keys.every((key) => seenLeads.passOf(key) === pass)
   const haveChanged = known.length === 0 && saved.every(({ change }) => change === 'updated')
-  return isSeen && !haveChanged && namesNext(source.profile.paging) && page.deleted.size === 0
+  return isSeen && !haveChanged && page.deleted.size === 0
 }
 
 /** Returns whether a lead has not changed since the scan began, as far as its times can tell. */
@@ -228,10 +211,10 @@ async function writeRecords(
   trx: Trx,
   scan: Scan,
   page: MappedPage,
-  isAllNew: boolean,
-  memory: ScanState,
+  memory: ScanMemory,
   seen: Observation,
 ): Promise<Written> {
+  const { isAllNew } = page
   const saved = isAllNew
     ? await insertLeads(trx, page.leads, seen)
     : await saveLeads(trx, page.leads, seen, scan.is_remap === 1 ? 'remap' : 'newer')
@@ -239,8 +222,10 @@ async function writeRecords(
   await outdateDetails(trx, updated, seen.at)
   await saveQuarantinedRecords(trx, page.quarantined, seen.at)
   if (page.quarantined.length > 0) memory.hasQuarantined = true
-  if (memory.hasQuarantined) await releaseQuarantinedRecords(trx, 'lead', leadIdsOf(page))
-  const quarantinedNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
+  if (memory.hasQuarantined) await releaseQuarantinedRecords(trx, 'lead', idsOf(page.leads))
+  const quarantinedNos = isAllNew
+    ? new Map<string, number>()
+    : await findLeadNos(trx, idsOf(page.quarantined))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints, isAllNew)
   // The old fingerprints of quarantined leads, and of leads with cleaned or cut values, are deleted.
@@ -270,21 +255,12 @@ async function writeRecords(
   }
 }
 
-/** Deletes the leads that have an unsure tombstone, and no live record on any page of the scan. */
-export async function deleteTombstoned(trx: Trx, memory: ScanState, seen: Observation): Promise<void> {
-  const tombstoned = await findTombstoned(trx, memory.unsureTombstones)
-  const gone = tombstoned.filter(({ no }) => memory.seenLeads.passOf(no) === 0)
-  await markDeleted(trx, gone, seen)
-  const none = { pages: 0, seen: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 }
-  await addCounts(trx, seen.runId, { ...none, deleted: gone.length })
-}
-
 function seenKeysOn({ saved, known, quarantined }: Written): SeenKey[] {
   const quarantinedKeys = quarantined.filter((each) => each !== null)
   return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...quarantinedKeys])]
 }
 
-function remember(memory: ScanState, pass: number, seenKeys: readonly SeenKey[], written: Written): void {
+function remember(memory: ScanMemory, pass: number, seenKeys: readonly SeenKey[], written: Written): void {
   for (const each of seenKeys) {
     memory.seenLeads.note(each, pass)
     if (typeof each === 'number') memory.missing.delete(each)
@@ -316,4 +292,37 @@ function bornSince(startedAt: Instant): Instant {
 
 function latestOf(times: readonly (Instant | null)[]): Instant | null {
   return times.reduce((latest, at) => (at !== null && (latest === null || at > latest) ? at : latest), null)
+}
+/** The leads that a page has older or newer records of, each given by its number in the store. */
+interface OlderRecords {
+  readonly older: readonly number[]
+  /** The leads of which an older record was noted, although the list has a newer one too. */
+  readonly confirmed: readonly number[]
+}
+
+/**
+ * Notes the records of a full scan that are older than the stored ones, and forgets those that the page
+ * contradicts. Because one page may come from a server that lags behind, they are only noted until the scan is
+ * known to be complete.
+ */
+async function noteOlderRecords(
+  trx: Trx,
+  scan: Scan,
+  { saved, known }: { readonly saved: readonly SavedLead[]; readonly known: readonly number[] },
+  memory: ScanMemory,
+): Promise<OlderRecords> {
+  const late = saved.filter(({ isLate }) => isLate && scan.mode === 'full')
+  const older = late.filter(({ no }) => memory.seenLeads.passOf(no) === 0 || memory.older.has(no))
+  await noteOlder(
+    trx,
+    older.map(({ no, lead }) => ({ lead_no: no, raw: lead.raw })),
+  )
+  const others = [...known, ...saved.filter(({ isLate }) => !isLate).map(({ no }) => no)]
+  const confirmed = others.filter((no) => memory.older.has(no))
+  await forgetOlder(trx, confirmed)
+  return { older: older.map(({ no }) => no), confirmed }
+}
+
+function idsOf(records: readonly { readonly id: string | null }[]): string[] {
+  return records.flatMap(({ id }) => id ?? [])
 }

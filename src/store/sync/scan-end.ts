@@ -1,0 +1,113 @@
+/**
+ * Ends scans. Only a complete scan marks leads as deleted and moves the watermark (the time from which the next
+ * incremental scan reads changes).
+ */
+import type { Instant, Lead } from '../../domain/model.ts'
+import type { ScanReport } from '../../domain/sync.ts'
+import { checkNoCrash } from '../db/postgres.ts'
+import type { Db, Observation, Trx } from '../db/store.ts'
+import { finishLeadEvents } from '../events/event.ts'
+import { outdateAllDetails, outdateDetails } from '../leads/detail.ts'
+import { forgetFingerprints } from '../leads/fingerprints.ts'
+import { saveLeads } from '../leads/lead.ts'
+import { CLOCK_SKEW_MS, clearScan, forgetOlder, type Scan } from './scan.ts'
+import type { ScanMemory } from './scan-memory.ts'
+import { findTombstoned, type MissingResult, markDeleted, recordMissing } from './soft-delete.ts'
+import { addCounts, markLeadsWhole, readCounts } from './sync-run.ts'
+import {
+  countUndated,
+  findLastUpdate,
+  saveProfileHash,
+  saveScanResult,
+  saveUndated,
+  saveWatermark,
+} from './watermark.ts'
+
+const NO_COUNTS = { pages: 0, seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
+
+/** What a scan found about the update times of leads. */
+export interface UpdateTimes {
+  readonly last: Instant | null
+  /** The number of leads for which the upstream gave no update time. */
+  readonly undated: number
+}
+
+/** Reads long, so it is called before the transaction that ends the scan. */
+export async function readUpdateTimes(db: Db, scan: Scan, hasUpdatedSince: boolean): Promise<UpdateTimes> {
+  if (scan.mode === 'incremental') return { last: scan.max_updated_at, undated: 0 }
+  return { last: await findLastUpdate(db), undated: hasUpdatedSince ? await countUndated(db) : 0 }
+}
+
+/**
+ * Sets leads back to the older records that a complete full scan has noted, except leads of which an event has
+ * brought the stored record, or a newer one, since the scan began.
+ * @param leads the leads of these records, without those that cannot be mapped
+ */
+export async function setLeadsBack(
+  trx: Trx,
+  nos: readonly number[],
+  leads: readonly Lead[],
+  { crashMarker }: ScanMemory,
+  seen: Observation,
+): Promise<void> {
+  await checkNoCrash(trx, crashMarker)
+  await saveLeads(trx, leads, seen, 'list')
+  await outdateDetails(trx, nos, seen.at)
+  // Otherwise, the newer record would count as unchanged if the upstream sent it again.
+  await forgetFingerprints(trx, nos)
+  await forgetOlder(trx, nos)
+  // The pages counted them as unchanged, perhaps in an earlier run of the scan.
+  const updated = nos.length
+  const recounted = Math.min((await readCounts(trx, seen.runId)).unchanged, updated)
+  const counts = { ...NO_COUNTS, seen: updated - recounted, updated, unchanged: -recounted }
+  await addCounts(trx, seen.runId, counts)
+}
+
+/** Deletes the leads that have an unsure tombstone, and no live record on any page of the scan. */
+export async function deleteTombstoned(trx: Trx, memory: ScanMemory, seen: Observation): Promise<void> {
+  await checkNoCrash(trx, memory.crashMarker)
+  const tombstoned = await findTombstoned(trx, memory.unsureTombstones)
+  const gone = tombstoned.filter(({ no }) => memory.seenLeads.passOf(no) === 0)
+  await markDeleted(trx, gone, seen)
+  await addCounts(trx, seen.runId, { ...NO_COUNTS, deleted: gone.length })
+}
+
+interface Acceptance {
+  /** An operator has confirmed deletions. */
+  readonly isConfirmed: boolean
+  /** Tells whether the upstream is asked for leads that an event reports as deleted. */
+  readonly asksForDeleted: boolean
+  readonly times: UpdateTimes
+}
+
+/**
+ * Stores what a complete scan proves.
+ * @returns the number of missing leads if they are too many to be believed; otherwise null
+ */
+export async function acceptScan(
+  trx: Trx,
+  scan: Scan,
+  memory: ScanMemory,
+  { isConfirmed, asksForDeleted, times }: Acceptance,
+  seen: Observation,
+): Promise<MissingResult['refused']> {
+  const startedAt = scan.started_at
+  const isFull = scan.mode === 'full'
+  const missing = isFull
+    ? await recordMissing(trx, memory.seenLeads, { ...seen, startedAt }, isConfirmed)
+    : { deleted: 0, refused: null }
+  const newest = Math.min(Date.parse(times.last ?? ''), Date.parse(startedAt) - CLOCK_SKEW_MS)
+  if (Number.isFinite(newest)) await saveWatermark(trx, new Date(newest).toISOString())
+  if (isFull) await saveUndated(trx, times.undated > 0)
+  await markLeadsWhole(trx, seen.runId, startedAt, missing.deleted)
+  await finishLeadEvents(trx, { startedAt, asksForDeleted }, seen.at)
+  if (isFull) await saveProfileHash(trx, scan.profile_sha256, seen.at)
+  if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
+  return missing.refused
+}
+
+/** Saves the report of a scan. A later run may resume a scan that failed or was interrupted. */
+export async function saveReport(trx: Trx, runId: string, report: ScanReport, at: Instant): Promise<void> {
+  await saveScanResult(trx, runId, report, at)
+  if (report.stop !== 'interrupted' && report.stop !== 'failed') await clearScan(trx)
+}
