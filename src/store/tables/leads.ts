@@ -37,6 +37,8 @@ export const LEADS = [
   `CREATE INDEX lead_by_state ON lead (status_changed_at, status, pipeline_id, id, created_at, source, derived_version)`,
   `CREATE INDEX lead_by_change ON lead (updated_at, status, status_changed_at, pipeline_id, id, derived_version)`,
   `CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, id)`,
+  // Counts the leads without an update time, without reading all leads.
+  `CREATE INDEX lead_undated ON lead (updated_at, observed_at, deleted_at) WHERE updated_at = observed_at AND deleted_at IS NULL`,
 
   `CREATE TABLE lead_raw ( -- one row per lead: its whole record, including the fields without a column in lead
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
