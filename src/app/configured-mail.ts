@@ -1,6 +1,6 @@
 /** Turns the mail settings into what the jobs and the transports need. */
 import type { Config, ReadyMail } from '../config/config.ts'
-import { messageFor, type Sender } from '../jobs/outbox/compose-message.ts'
+import { type MailSender, messageFor } from '../jobs/outbox/compose-message.ts'
 import { createRateLimit } from '../jobs/outbox/rate-limit.ts'
 import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
 import type { Log } from '../log.ts'
@@ -15,7 +15,10 @@ import { preferencesUrl } from '../web/preferences.ts'
 /** The sender that previews show if the settings name no sender. */
 const NOBODY = 'leadsheet@localhost.invalid'
 
-export function senderOf({ from, replyTo }: Config['mail'], pageOf: Sender['unsubscribe']['pageOf']): Sender {
+export function senderOf(
+  { from, replyTo }: Config['mail'],
+  pageOf: MailSender['unsubscribe']['pageOf'],
+): MailSender {
   const sender = from ?? NOBODY
   return { from: sender, replyTo, unsubscribe: { mailto: replyTo ?? sender, pageOf } }
 }

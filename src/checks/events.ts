@@ -8,7 +8,7 @@ import type { EventOutcome } from '../store/events/event.ts'
 import type { EventCount } from '../store/events/event-stats.ts'
 import { countEvents, countWaitingEvents, findLastArrival } from '../store/events/event-stats.ts'
 import type { RunSummary } from '../store/sync/sync-run.ts'
-import { findProfile } from '../store/sync/watermark.ts'
+import { findProfileHash } from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Check, EventSource, Facts, Finding } from './check.ts'
 import { ALERTED, daemonStateOf, plain } from './check.ts'
@@ -41,7 +41,7 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   if (changes.length === 0 || since > minutesBefore(now, SILENT_MINUTES)) return []
   // A daemon that is not running receives no events. The upstream then delivers the events late.
   if (uptime === undefined || daemonStateOf(uptime, now) !== 'alive') return []
-  const from = latestOf([since, uptime.began_at, (await findProfile(db))?.since ?? null])
+  const from = latestOf([since, uptime.began_at, (await findProfileHash(db))?.since ?? null])
   const runs = (await facts.runs()).filter(({ leadsAsOf }) => leadsAsOf !== null)
   const found = listComparableSyncs(runs, from, now)
     .map((run) => changes.reduce((sum, change) => sum + run[change], 0))

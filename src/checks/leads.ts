@@ -3,7 +3,11 @@ import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { countQuarantinedSince } from '../store/leads/quarantined-record.ts'
 import { listDrift } from '../store/sync/schema-drift.ts'
-import { listWarningsOfChanges, listWholeScans, type WholeScan } from '../store/sync/watermark.ts'
+import {
+  type CompleteFullScan,
+  listCompleteFullScans,
+  listWarningsOfChanges,
+} from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
 import { ALERTED, type Check, type Finding, internal } from './check.ts'
@@ -19,7 +23,7 @@ export const LEAD_CHECKS = {
     title: 'mass deletion refused',
     meaning:
       'more than a fifth of the leads were missing from a complete scan, so none of them was marked as deleted',
-    find: async ({ db }) => findRefused((await listWholeScans(db, 1))[0]),
+    find: async ({ db }) => findRefused((await listCompleteFullScans(db, 1))[0]),
   },
   counts_unusual: {
     ...ALERTED,
@@ -28,7 +32,7 @@ export const LEAD_CHECKS = {
     meaning: 'a complete scan found less than half, or more than twice, as many leads as the one before',
     alert: 'once',
     async find({ db }) {
-      const [scan, before] = await listWholeScans(db, 2)
+      const [scan, before] = await listCompleteFullScans(db, 2)
       return findRefused(scan).length > 0 ? [] : findUnusual(scan, before)
     },
   },
@@ -68,7 +72,7 @@ function findFilterWarning(warnings: readonly string[]): Finding[] {
     )
 }
 
-function findRefused(scan: WholeScan | undefined): Finding[] {
+function findRefused(scan: CompleteFullScan | undefined): Finding[] {
   if (scan === undefined || scan.heldBack === 0) return []
   const of = (scan.leads + scan.heldBack).toLocaleString('en')
   return internal(
@@ -77,7 +81,7 @@ function findRefused(scan: WholeScan | undefined): Finding[] {
   )
 }
 
-function findUnusual(scan: WholeScan | undefined, before: WholeScan | undefined): Finding[] {
+function findUnusual(scan: CompleteFullScan | undefined, before: CompleteFullScan | undefined): Finding[] {
   if (scan === undefined || before === undefined) return []
   if (Math.max(scan.leads, before.leads) < LEADS_LEAST) return []
   if (scan.leads >= before.leads / 2 && scan.leads <= before.leads * 2) return []

@@ -5,8 +5,8 @@ import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { LATE_MS, type Timing } from '../schedule/timing.ts'
-import { findImplausibleTimes, formatImplausible } from '../store/leads/quarantined-record.ts'
-import { findLastWholeRun, type RunSummary } from '../store/sync/sync-run.ts'
+import { findImplausibleTimes, formatImplausible } from '../store/leads/implausible-times.ts'
+import { findLastCompleteRun, type RunSummary } from '../store/sync/sync-run.ts'
 import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
@@ -233,7 +233,7 @@ async function findDeferred(facts: Facts): Promise<Finding[]> {
 }
 
 async function findLate(facts: Facts): Promise<Finding[]> {
-  const asOf = (await findLastWholeRun(facts.db))?.asOf ?? null
+  const asOf = (await findLastCompleteRun(facts.db))?.asOf ?? null
   const since = asOf ?? (await listEndedRuns(facts)).at(-1)?.startedAt
   if (since === undefined || since > minutesBefore(facts.now, LATE_HOURS * 60)) return []
   return internal(

@@ -144,7 +144,7 @@ export interface DataQuality {
   }[]
   /** The result of the last scan of the upstream's list of leads; null before the first scan. */
   readonly lastScan: {
-    readonly scan_result: 'complete' | 'incomplete' | 'unproven'
+    readonly result: 'complete' | 'incomplete' | 'unproven'
     readonly at: Instant
   } | null
 }

@@ -85,22 +85,22 @@ export interface FieldDrift {
 }
 
 /**
- * The result of a scan. `complete`: the scan read the list to its end and missed no lead that moved to
- * another page. Only a complete full scan marks leads as deleted. `unproven`: the scan read the list to its
- * end, but leads kept moving. `incomplete`: the scan did not reach the end.
+ * What a scan did and found. Its `result` is `complete` if the scan read the list to its end and nothing speaks
+ * against it, `unproven` if the list seemed to end but a lead may be missing, and `incomplete` if the scan did not
+ * reach the end, or got only a part. Only a complete full scan shows which leads are missing.
  */
-export interface ScanReport {
+export interface ScanResult {
   readonly mode: 'incremental' | 'full'
   readonly startedAt: Instant
-  readonly scan_result: 'complete' | 'incomplete' | 'unproven'
+  readonly result: 'complete' | 'incomplete' | 'unproven'
   readonly stop: ScanStop
-  /** The last total that the upstream reported; null if none. The scan never relies on it. */
+  /** The last total that the upstream reported for the whole list; null if none. */
   readonly reportedTotal: number | null
   readonly distinct: number
   readonly pages: number
   /** The number of passes over the list; the passes after the first verify its result. */
   readonly passes: number
-  /** The number of times that a lead was found to have moved from one page to another. */
+  /** The number of pages that showed that leads had moved from one page to another. */
   readonly moved: number
   /** The number of leads with cleaned text or invalid times. */
   readonly cleaned: number
@@ -119,7 +119,7 @@ export interface SyncResult {
   readonly complete: boolean
   readonly leads: LeadCounts
   /** The result of the scan of the leads; null if leads were not requested or could not be read. */
-  readonly scan: ScanReport | null
+  readonly scan: ScanResult | null
   readonly stats: number
   readonly agents: number
   readonly details: DetailCounts

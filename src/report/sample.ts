@@ -177,7 +177,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     dataQuality: {
       quarantined: [{ resource: 'leads', reason: 'created_at: expected a time', records: 3 }],
       drift: [{ change: 'new', path: 'company.funding', at: ago(5) }],
-      lastScan: { scan_result: 'complete', at: ago(-6) },
+      lastScan: { result: 'complete', at: ago(-6) },
     },
     insight: {
       notes: [],

@@ -143,7 +143,7 @@ it('a process is told to stop, and ends by itself at its deadline', async () => 
 
   const whole = await syncInProcess(config, SILENT, () => {})(true, lease, new AbortController().signal)
   expect(whole.problems.filter(({ part }) => part === 'leads')).toEqual([])
-  expect(whole.scan).toMatchObject({ scan_result: 'complete', distinct: LEADS })
+  expect(whole.scan).toMatchObject({ result: 'complete', distinct: LEADS })
   expect(query(file, 'SELECT id FROM lead')).toHaveLength(LEADS)
   await lease.release()
 })

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createViolationWatch, type Installation, type Knowledge, readFacts } from '../../src/checks/check.ts'
 import { ALERTING_IDS, CHECKS, type CheckId, type Found, findForAlerts } from '../../src/checks/run-checks.ts'
 import type { FailedSection } from '../../src/domain/figures.ts'
-import type { ScanReport, SyncOutcome, SyncProblem } from '../../src/domain/sync.ts'
+import type { ScanResult, SyncOutcome, SyncProblem } from '../../src/domain/sync.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { messageFor } from '../../src/jobs/outbox/compose-message.ts'
 import { fileOf } from '../../src/store/db/place.ts'
@@ -23,7 +23,7 @@ import {
   finishScheduledRun,
   type ScheduledRun,
 } from '../../src/store/schedule/scheduled-run.ts'
-import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
+import { finishRun, noteLeadsAsOf, startRun } from '../../src/store/sync/sync-run.ts'
 import { saveNotBefore, saveScanResult } from '../../src/store/sync/watermark.ts'
 import { folderWith } from '../support/folder.ts'
 import { CONTENT } from '../support/mail/ledger.ts'
@@ -97,12 +97,12 @@ async function run(
   hours: number,
   outcome: SyncOutcome,
   problems: readonly SyncProblem[] = [],
-  scan: Partial<ScanReport> | null = problems.length === 0 ? {} : null,
+  scan: Partial<ScanResult> | null = problems.length === 0 ? {} : null,
 ): Promise<string> {
   const at = hoursAgo(hours)
   return store.write(async (trx) => {
     const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at })
-    if (problems.length === 0) await markLeadsWhole(trx, runId, at, 0)
+    if (problems.length === 0) await noteLeadsAsOf(trx, runId, at, 0)
     const counts = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
     const none = { stats: 0, agents: 0, details: { read: 0, notFound: 0, failed: 0 }, pages: 0 }
     await finishRun(
@@ -127,7 +127,7 @@ async function run(
       const whole = {
         mode: 'full',
         startedAt: at,
-        scan_result: 'complete',
+        result: 'complete',
         stop: 'end',
         distinct: 0,
       } as const

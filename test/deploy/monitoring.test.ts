@@ -12,7 +12,7 @@ import { saveEvents } from '../../src/store/events/event.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { beginUptime } from '../../src/store/schedule/uptime.ts'
-import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
+import { finishRun, noteLeadsAsOf, startRun } from '../../src/store/sync/sync-run.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { SILENT } from '../support/syncing.ts'
 import { ask, NOW, openDashboard, TOKEN } from '../support/web/dashboard.ts'
@@ -89,7 +89,7 @@ async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
   )
   await store.write(async (trx) => {
     const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at: AT })
-    await markLeadsWhole(trx, runId, AT, 0)
+    await noteLeadsAsOf(trx, runId, AT, 0)
     const none = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
     const counts = {
       leads: none,

@@ -48,16 +48,6 @@ describe('the pages', () => {
     expect(dead).toEqual([])
   })
 
-  it('name only files of the program that are there', () => {
-    const missing = [...texts].flatMap(([page, text]) =>
-      [...text.matchAll(/`([a-z][\w-]*\/[\w/.-]+\.ts)`/g)]
-        .map(([, path = '']) => path)
-        .filter((path) => !existsSync(path) && !existsSync(join('src', path)) && !path.includes('NAME'))
-        .map((path) => `${page}: ${path}`),
-    )
-    expect(missing).toEqual([])
-  })
-
   it('are all found by following links from README.md', () => {
     const found = new Set(['README.md'])
     for (const page of found) for (const { path } of linksOf(page)) if (texts.has(path)) found.add(path)

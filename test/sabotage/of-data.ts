@@ -6,9 +6,9 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'the cursor is committed before its rows',
     edits: [
       {
-        find: '  const done = await writePageUnderLease(run, async (trx) => {',
+        find: '  const { scan, pages } = await run.writeSoon((trx) => {',
         replace: `  await run.store.write((trx) => trx.updateTable('sync_scan').set({ cursor: read.cursor }).execute())
-  const done = await writePageUnderLease(run, async (trx) => {`,
+  const { scan, pages } = await run.writeSoon((trx) => {`,
       },
     ],
     caughtBy: [

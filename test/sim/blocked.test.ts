@@ -46,8 +46,8 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
         return {
           ...schedule,
           name,
-          run: async ({ due_at }) => {
-            ran.push({ name, due_at: due_at.toISOString(), at: Date.now() })
+          run: async ({ dueAt }) => {
+            ran.push({ name, due_at: dueAt.toISOString(), at: Date.now() })
             return { state: 'done', message: null }
           },
         }

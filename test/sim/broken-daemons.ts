@@ -53,7 +53,7 @@ async function runScheduledRun({ store, now }: Deps, schedule: Schedule, dueAt: 
     .selectAll()
     .execute()
   if (row !== undefined) await store.write((trx) => beginScheduledRun(trx, row, at))
-  const due = { due_at: dueAt, notedAt: now(), attempt: 1, late: null, isApproved: false }
+  const due = { dueAt, notedAt: now(), attempt: 1, late: null, isApproved: false }
   await schedule.run(due, lease, new AbortController().signal)
   await store.write((trx) =>
     finishScheduledRun(trx, noted, { state: 'done', not_before: null, finished_at: at, message: null }),

@@ -29,9 +29,7 @@ async function setClock(world: World, skewMs: number): Promise<void> {
 }
 
 const scheduledRunsOf = (world: World, schedule: string): string[] =>
-  world.runs
-    .filter((run) => run.schedule === schedule)
-    .map(({ due }) => due.due_at.toISOString().slice(8, 16))
+  world.runs.filter((run) => run.schedule === schedule).map(({ due }) => due.dueAt.toISOString().slice(8, 16))
 
 /** Checks that no run is missing after the clock's changes, and that the next days are as usual. */
 async function expectAsEver(world: World): Promise<void> {

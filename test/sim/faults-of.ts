@@ -47,7 +47,7 @@ function gaps(due: readonly Date[], rows: readonly ScheduledRun[]): string[] {
 /** Lists runs that were done twice, except after a kill that came before the first could be recorded. */
 function doubles(runs: readonly Run[], kills: readonly number[]): string[] {
   const faults: string[] = []
-  for (const [dueAt, ofScheduledRun] of Map.groupBy(runs, ({ due }) => due.due_at.toISOString())) {
+  for (const [dueAt, ofScheduledRun] of Map.groupBy(runs, ({ due }) => due.dueAt.toISOString())) {
     for (const [index, { endedAt }] of ofScheduledRun.entries()) {
       const next = ofScheduledRun[index + 1]
       if (endedAt === null || next === undefined) continue
@@ -59,7 +59,7 @@ function doubles(runs: readonly Run[], kills: readonly number[]): string[] {
 
 function contradictions(rows: readonly ScheduledRun[], runs: readonly Run[]): string[] {
   const done = new Set(
-    runs.filter(({ endedAt }) => endedAt !== null).map(({ due }) => due.due_at.toISOString()),
+    runs.filter(({ endedAt }) => endedAt !== null).map(({ due }) => due.dueAt.toISOString()),
   )
   return rows
     .filter(({ due_at, state }) => (state === 'done') !== done.has(due_at))
@@ -75,11 +75,11 @@ function unexplained(rows: readonly ScheduledRun[], runs: readonly Run[]): strin
     if (state === 'skipped' && !message) faults.push(`${due_at}: skipped, and nothing says why`)
   }
   for (const { due, begunByClock } of runs) {
-    const { due_at, late } = due
-    const isLate = begunByClock - due_at.getTime() > LATE_MS
+    const { dueAt, late } = due
+    const isLate = begunByClock - dueAt.getTime() > LATE_MS
     if (isLate !== (late !== null))
-      faults.push(`${due_at.toISOString()}: ${isLate ? '' : 'not '}late, told ${late?.why}`)
-    if (late !== null && late.from > late.to) faults.push(`${due_at.toISOString()}: late until before it was`)
+      faults.push(`${dueAt.toISOString()}: ${isLate ? '' : 'not '}late, told ${late?.why}`)
+    if (late !== null && late.from > late.to) faults.push(`${dueAt.toISOString()}: late until before it was`)
   }
   return faults
 }

@@ -11,7 +11,7 @@ const GONE_AT = '2026-01-12T05:59:30.000Z'
 
 /** Returns the days of January whose report was made, in the order of the runs. */
 function daysOf({ runs }: World): number[] {
-  return runs.filter(({ schedule }) => schedule === 'report:vienna').map(({ due }) => due.due_at.getUTCDate())
+  return runs.filter(({ schedule }) => schedule === 'report:vienna').map(({ due }) => due.dueAt.getUTCDate())
 }
 
 async function states(world: World, schedule: string) {

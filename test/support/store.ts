@@ -6,9 +6,9 @@ import type { Agent, Lead, PipelineStat } from '../../src/domain/model.ts'
 import type { Observation, Store } from '../../src/store/db/store.ts'
 import { saveLeads } from '../../src/store/leads/lead.ts'
 import { SET_REACHED } from '../../src/store/leads/reached.ts'
-import { saveStages } from '../../src/store/leads/stage-move.ts'
+import { saveStages } from '../../src/store/leads/stages.ts'
 import { openStore } from '../../src/store/open.ts'
-import { markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
+import { noteLeadsAsOf, startRun } from '../../src/store/sync/sync-run.ts'
 import { BLANK_LEAD } from './data/blank-lead.ts'
 import { folderWith } from './folder.ts'
 import { newDatabase, preparedDatabase } from './postgres.ts'
@@ -150,7 +150,7 @@ export async function save(store: Store, leads: readonly Lead[], at = '2026-11-2
 export async function saveWholeRun(store: Store, asOf: string, startedAt = asOf): Promise<string> {
   return store.write(async (trx) => {
     const id = await startRun(trx, { mode: 'full', parts: ['leads'], at: new Date(startedAt).toISOString() })
-    await markLeadsWhole(trx, id, new Date(asOf).toISOString(), 0)
+    await noteLeadsAsOf(trx, id, new Date(asOf).toISOString(), 0)
     return id
   })
 }

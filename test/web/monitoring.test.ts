@@ -11,7 +11,7 @@ import { fileOf } from '../../src/store/db/place.ts'
 import { isWriteLocked } from '../../src/store/db/sqlite.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import { addCounts, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
+import { addCounts, noteLeadsAsOf, startRun } from '../../src/store/sync/sync-run.ts'
 import { healthRoutes, openMetrics } from '../../src/web/monitoring.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { event, follow, receive } from '../support/data/events.ts'
@@ -232,7 +232,7 @@ it('the time of the last success moves with the commit that ends the reading, wh
   expect(during.get('leadsheet_last_success_timestamp_seconds')?.samples).toEqual([])
   expect(during.get('leadsheet_sync_rows_total')?.valueAt({ result: 'inserted' })).toBe(7)
   expect(during.get('leadsheet_sync_running')?.valueAt({})).toBe(1)
-  await store.write((trx) => markLeadsWhole(trx, runId, begin.at, 0))
+  await store.write((trx) => noteLeadsAsOf(trx, runId, begin.at, 0))
   const after = await scrape()
   expect(after.get('leadsheet_last_success_timestamp_seconds')?.valueAt({ resource: 'leads' })).toBe(
     Date.parse(begin.at) / 1000,

@@ -6,7 +6,7 @@ import type { LinkSubject, MessageIdentity } from '../../mail/message.ts'
 import { messageId } from '../../mail/message.ts'
 import type { Store } from '../../store/db/store.ts'
 
-export interface Sender {
+export interface MailSender {
   readonly from: string
   readonly replyTo: string | null
   readonly unsubscribe: {
@@ -30,7 +30,7 @@ export function messageFor(
   about: Pick<MessageIdentity, 'report' | 'period'> & { readonly renderedAt: Instant },
   to: { readonly address: string; readonly name: string | null },
   content: MessageContent,
-  sender: Sender,
+  sender: MailSender,
   revision = 0,
 ): Message {
   const { from, replyTo } = sender
@@ -57,7 +57,7 @@ export function messageFor(
 }
 
 export function unsubscribeFor(
-  { unsubscribe: { mailto, pageOf } }: Pick<Sender, 'unsubscribe'>,
+  { unsubscribe: { mailto, pageOf } }: Pick<MailSender, 'unsubscribe'>,
   report: string,
   address: string,
 ): Unsubscribe {

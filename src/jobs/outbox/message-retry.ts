@@ -40,7 +40,7 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
  * count. If the failure occurred while this message was being sent, the message is sent after all other due
  * messages.
  */
-export function afterFailure(one: Delivery, failed: FailedSend, drawn: Drawn): DeliveryMove {
+export function moveAfterFailure(one: Delivery, failed: FailedSend, drawn: Drawn): DeliveryMove {
   const at = drawn.now.toISOString()
   const said = { at, replyCode: failed.replyCode, response: failed.said }
   if (failed.concerns === 'server') {

@@ -26,7 +26,7 @@ import { readMessage } from '../../store/outbox/stored-message.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { HOUR_MS } from '../../time.ts'
-import { afterFailure, outageAfter, retryAt } from './message-retry.ts'
+import { moveAfterFailure, outageAfter, retryAt } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
@@ -43,25 +43,25 @@ export interface DeliverDeps {
   readonly policy: DeliveryPolicy
 }
 
-export interface Sender extends AsyncDisposable {
+export interface SendingSession extends AsyncDisposable {
   readonly lease: Lease
-  lostInRow: number
+  suspectsInRow: number
   /** The last message, if the server refused it and named nobody. */
   refused: Delivery | null
 }
 
-const LOST_IN_ROW = 2
+const SUSPECTS_IN_ROW = 2
 
 /**
  * Claims the lease and recovers messages that killed senders left half-way; null if another process sends.
  */
-export async function openSender({ store, now }: DeliverDeps): Promise<Sender | null> {
+export async function openSession({ store, now }: DeliverDeps): Promise<SendingSession | null> {
   const lease = await claimLease(store, SENDER_LEASE, now).catch((thrown: unknown) => {
     if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return null
     throw thrown
   })
   if (lease === null) return null
-  const sender = { lease, lostInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
+  const sender = { lease, suspectsInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
     await store.write((trx) => recoverDeliveries(trx, now().toISOString(), UNCONFIRMED_MAX))
   } catch (thrown) {
@@ -80,7 +80,7 @@ interface SendOptions {
 /** Stops if the server cannot be reached, because the other messages would fail too. */
 export async function sendAll(
   deps: DeliverDeps,
-  sender: Sender,
+  sender: SendingSession,
   messages: readonly Delivery[],
   options: SendOptions,
 ): Promise<void> {
@@ -89,18 +89,18 @@ export async function sendAll(
   let isOver = outages.length === 0
   for (const one of messages) {
     if (!(await waitForRateLimit(deps, { ...options, signal }))) return
-    const suspicion = { isProbe: outages.length > 0, isAgain: !isOver || sender.lostInRow > 0 }
+    const suspicion = { isProbe: outages.length > 0, isAgain: !isOver || sender.suspectsInRow > 0 }
     const end = await sendOne(deps, sender.lease, one, suspicion, signal)
     if (signal.aborted) return
     if (end === 'passed_over') continue
     await noteRefusal(deps, sender, one, end)
-    sender.lostInRow = end !== 'sent' && end.concerns === 'either' ? sender.lostInRow + 1 : 0
-    if (end !== 'sent' && (end.concerns === 'server' || sender.lostInRow >= LOST_IN_ROW)) {
+    sender.suspectsInRow = end !== 'sent' && end.concerns === 'either' ? sender.suspectsInRow + 1 : 0
+    if (end !== 'sent' && (end.concerns === 'server' || sender.suspectsInRow >= SUSPECTS_IN_ROW)) {
       const before = isOver ? undefined : outages.find(({ server }) => server === deps.transport.name)
-      sender.lostInRow = 0
+      sender.suspectsInRow = 0
       return noteOutage(deps, sender, before, end)
     }
-    if (isOver || sender.lostInRow > 0) continue
+    if (isOver || sender.suspectsInRow > 0) continue
     await deps.store.write(deleteMailOutages)
     isOver = true
   }
@@ -112,7 +112,7 @@ export async function sendAll(
  */
 async function noteRefusal(
   { store, now, log }: DeliverDeps,
-  sender: Sender,
+  sender: SendingSession,
   one: Delivery,
   end: FailedSend | 'sent',
 ): Promise<void> {
@@ -169,7 +169,7 @@ async function waitForRateLimit(
 
 async function noteOutage(
   { store, transport, now, log }: DeliverDeps,
-  { lease }: Sender,
+  { lease }: SendingSession,
   before: MailOutage | undefined,
   failed: FailedSend,
 ): Promise<void> {
@@ -245,7 +245,7 @@ async function sendOne(
     const isStopped = signal.aborted && failed.kind === 'transient'
     const to = isStopped
       ? ({ state: 'pending', isNoAttempt: true } as const)
-      : afterFailure(one, failed, drawn)
+      : moveAfterFailure(one, failed, drawn)
     await move(['sending', 'data'], to)
     if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
     return failed

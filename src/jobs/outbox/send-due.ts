@@ -10,7 +10,7 @@ import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../..
 import { findMailOutage } from '../../store/outbox/send-limits.ts'
 import { createSerialTask, type SerialTask } from '../schedule/serial-task.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'
-import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
+import { type DeliverDeps, openSession, type SendingSession, sendAll } from './send-batch.ts'
 
 interface OutboxTaskDeps extends DeliverDeps {
   readonly queue: Queue
@@ -54,7 +54,7 @@ export async function deliverIssues(
     return only === undefined ? lists : lists.filter(({ messageId }) => only.has(messageId))
   }
   const before = new Map((await list()).map((one) => [one.messageId, one.state]))
-  const isOurs = await whileSender(deps, async (sender) => {
+  const isOurs = await whileSending(deps, async (sender) => {
     const isUnsent = (one: Delivery): boolean => one.nextAttemptAt !== null
     await sendAll(deps, sender, (await list()).filter(isUnsent), { signal, until: null })
   })
@@ -68,7 +68,10 @@ export async function deliverIssues(
   }))
 }
 
-/** For at most a minute, and not during an outage or while another process sends. Returns false if idle. */
+/**
+ * Sends the messages that are due, for at most a minute. During an outage it sends none.
+ * @returns false if no message was due, or another process sends
+ */
 export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
   const { db } = deps.store
   const from = deps.now()
@@ -78,7 +81,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   // Messages that a killed process left half-way are recovered even if no message is due.
   if (!isAnyDue && !(await isAnyOnItsWay(db))) return false
   const until = new Date(from.getTime() + BATCH_MS)
-  return whileSender(deps, async (sender) => {
+  return whileSending(deps, async (sender) => {
     if (isAway) return
     const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_MESSAGES)
     await sendAll(deps, sender, due, { signal, until })
@@ -96,8 +99,11 @@ export async function sendTest(
 }
 
 /** @returns false if another process holds the lease */
-async function whileSender(deps: DeliverDeps, work: (sender: Sender) => Promise<void>): Promise<boolean> {
-  await using sender = await openSender(deps)
+async function whileSending(
+  deps: DeliverDeps,
+  work: (sender: SendingSession) => Promise<void>,
+): Promise<boolean> {
+  await using sender = await openSession(deps)
   if (sender === null) return false
   await work(sender)
   return true

@@ -11,12 +11,12 @@ import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import type { MessagePack } from '../../store/outbox/stored-message.ts'
 import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
 import type { Issue } from '../../store/reports/issue.ts'
-import { noteNotSent, wasSent } from '../../store/reports/issue.ts'
+import { noteNotSent, wasEnqueuedOrSkipped } from '../../store/reports/issue.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { withLease } from '../../store/schedule/lease.ts'
 import { listNotDoneBefore } from '../../store/schedule/scheduled-run.ts'
 import { rangesOf } from '../insight/published-ranges.ts'
-import type { Sender } from '../outbox/compose-message.ts'
+import type { MailSender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { tryQuietly } from '../schedule/job-failure.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
@@ -31,7 +31,7 @@ import { variantOf } from './report-definition.ts'
 import { reasonNotToSend } from './send-policy.ts'
 
 export interface ReportDeps extends IssueDeps {
-  readonly sender: Sender
+  readonly sender: MailSender
 }
 
 interface DueReport {
@@ -178,7 +178,7 @@ async function enqueueIssue(
     )
     if (composed.mailed === null && messages > 0)
       await savePublishedRanges(trx, kept.id, period.timeZone, rangesOf(kept.figures, report.goals))
-    const issue = { ...kept, isMailed: notSent === null, notSent }
+    const issue = { ...kept, isEnqueued: notSent === null, notSent }
     return { issue, messages, failed: composed.failed, findContent: composed.findContent }
   })
 }
@@ -217,7 +217,7 @@ export function reportSchedule(
     leaseName: settings.name,
     runsAtFirstSight: false,
     async run(due, lease, signal) {
-      const { due_at: at } = due
+      const { dueAt: at } = due
       const kept = await checkFreshness(
         work,
         report,
@@ -260,7 +260,7 @@ async function findMissed(
     if (period.to >= present.to || periods.has(period.to)) continue
     const justAfter = new Date(Date.parse(period.to) + 1).toISOString()
     // A person may have sent it by hand.
-    if (await wasSent(store.db, report.name, { from: period.to, to: justAfter })) continue
+    if (await wasEnqueuedOrSkipped(store.db, report.name, { from: period.to, to: justAfter })) continue
     periods.set(period.to, period)
   }
   return periods.size === 0 ? [] : [{ kind: 'missed', periods: [...periods.values()] }]

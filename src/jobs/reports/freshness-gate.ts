@@ -51,12 +51,12 @@ export async function checkFreshness(
   signal: AbortSignal,
 ): Promise<RunEnd | null> {
   if (due.isApproved) return null
-  let state = await readState(work, report, audiences, due.due_at)
+  let state = await readState(work, report, audiences, due.dueAt)
   const deadline = deadlineOf(report, due, next)
   if (state.old.length > 0 && (await nextTry(work)) <= work.now()) {
     const options = { ...work.syncOptions(signal), parts: REPORTED_PARTS }
     await tryQuietly(work.log, signal, () => sync(work, options))
-    state = await readState(work, report, audiences, due.due_at)
+    state = await readState(work, report, audiences, due.dueAt)
   }
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
     const until = new Date(Math.min((await nextTry(work)).getTime(), deadline.getTime()))

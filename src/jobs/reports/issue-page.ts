@@ -15,7 +15,7 @@ import type { Db } from '../../store/db/store.ts'
 import { type Delivery, listDeliveries } from '../../store/outbox/delivery.ts'
 import { listMailOutages, nextTry } from '../../store/outbox/send-limits.ts'
 import type { Issue } from '../../store/reports/issue.ts'
-import { findLastMailedEnd, readIssue } from '../../store/reports/issue.ts'
+import { findReportEnd, readIssue } from '../../store/reports/issue.ts'
 import type { IssueName, ListedIssue } from '../../store/reports/issue-list.ts'
 import { findNeighbours, listIssuesOf } from '../../store/reports/issue-list.ts'
 import type { Preference } from '../../store/reports/preference.ts'
@@ -46,14 +46,14 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
   const outages = await listMailOutages(db)
   const messages = await listDeliveries(db, id)
   const choices = await listPreferences(db, issue.report)
-  const lastEnd = await findLastMailedEnd(db, issue.report, now.toISOString())
+  const lastEnd = await findReportEnd(db, issue.report, now.toISOString())
   return {
     issue,
     line,
     ...(await findNeighbours(db, line)),
     messages: messages.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
     choices: new Map(choices.map((one) => [one.address, one])),
-    isLast: issue.isMailed && issue.period.to === lastEnd,
+    isLast: issue.isEnqueued && issue.period.to === lastEnd,
   }
 }
 

@@ -14,12 +14,12 @@ import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
 import {
+  type EnqueuedIssue,
   findIssue,
-  findLastSent,
-  findLastSentEnd,
+  findLastEnqueued,
+  findSeriesEnd,
   type Issue,
   reportedUpTo,
-  type SentIssue,
   type SeriesKey,
   saveIssue,
   type UnsavedIssue,
@@ -77,7 +77,7 @@ export async function findPeriod(
   if (kind !== 'since_last') return never
   // An issue that ends with this period does not count as the last one. Therefore, if the report was already
   // sent today, the same period is found again and no empty report follows.
-  const lastEnd = await findLastSentEnd(store.db, seriesOf(report, audience), never.to)
+  const lastEnd = await findSeriesEnd(store.db, seriesOf(report, audience), never.to)
   return periodOf(kind, at, timeZone, { ...report, lastEnd })
 }
 
@@ -114,7 +114,7 @@ export async function composeIssue(
 ): Promise<ComposedIssue> {
   const key = { ...keyOf(report, audiences[0]), period }
   const mailed = await findIssue(deps.store.db, key)
-  if (mailed?.isMailed) {
+  if (mailed?.isEnqueued) {
     const { failed } = mailed.figures
     return { issue: mailed, mailed, failed, findContent: contentsOf(deps, report, mailed) }
   }
@@ -139,7 +139,7 @@ export async function contentsOfNow(
   audiences: Audiences,
   signal: AbortSignal,
 ): Promise<FindContent> {
-  if (!issue.isMailed) return contentsOf(deps, report, issue)
+  if (!issue.isEnqueued) return contentsOf(deps, report, issue)
   const figures = await readIssueFigures(deps, report, issue.period, audiences, signal)
   return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
 }
@@ -185,7 +185,7 @@ export async function readIssueFigures(
   audiences: Audiences,
   signal: AbortSignal,
 ): Promise<ReportFigures> {
-  const last = await findLastSent(deps.store.db, seriesOf(report, audiences[0]), period.to)
+  const last = await findLastEnqueued(deps.store.db, seriesOf(report, audiences[0]), period.to)
   const request = requestFor(report, period, audiences, last)
   const figures = await readFigures(deps, report, request, signal)
   const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
@@ -197,7 +197,7 @@ function requestFor(
   report: Report,
   period: Period,
   audiences: Audiences,
-  last: SentIssue | null,
+  last: EnqueuedIssue | null,
 ): ReportRequest {
   const { kind, stalledDays, topScore } = report
   const { filter } = audiences[0]

@@ -9,7 +9,7 @@ import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
 import { HOUR_MS } from '../../time.ts'
-import type { Sender } from '../outbox/compose-message.ts'
+import type { MailSender } from '../outbox/compose-message.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { sendTest } from '../outbox/send-due.ts'
 import { type SnapshotPlace, withSnapshotSchema } from '../snapshot/publish-snapshot.ts'
@@ -113,6 +113,6 @@ export async function sendTestReport(
 /**
  * Removes the unsubscribe page, so that nobody is unsubscribed by a click on the button of a test message.
  */
-export function withoutPage(sender: Sender): Sender {
+export function withoutPage(sender: MailSender): MailSender {
   return { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf: null } }
 }

@@ -17,14 +17,14 @@ import type { Templates } from '../../report/render/templates.ts'
 import { checkRendered } from '../../report/render/templates.ts'
 import { createLocaleContext, type LocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Issue } from '../../store/reports/issue.ts'
-import { type MessageContent, type Sender, unsubscribeFor } from '../outbox/compose-message.ts'
+import { type MailSender, type MessageContent, unsubscribeFor } from '../outbox/compose-message.ts'
 import { type Attachment, makeAttachments } from './attachment.ts'
 import type { Audience, Report } from './report-definition.ts'
 
 export interface ContentDeps {
   readonly templates: Templates
   readonly maxBytes: number
-  readonly sender: Pick<Sender, 'unsubscribe'>
+  readonly sender: Pick<MailSender, 'unsubscribe'>
   readonly dashboardUrl?: string | null
 }
 

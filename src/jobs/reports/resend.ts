@@ -7,7 +7,7 @@ import type { Instant } from '../../domain/model.ts'
 import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import { requeueMessage } from '../../store/outbox/message-resolve.ts'
 import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/stored-message.ts'
-import { type Issue, listLastMailed } from '../../store/reports/issue.ts'
+import { type Issue, listLastEnqueued } from '../../store/reports/issue.ts'
 import { listPreferences, type Preference } from '../../store/reports/preference.ts'
 import { withLease } from '../../store/schedule/lease.ts'
 import { messageFor } from '../outbox/compose-message.ts'
@@ -55,7 +55,7 @@ export async function planResend(
   const again: PlannedMessage[] = []
   const anew: PlannedMessage[] = []
   const leftOut: LeftOut[] = []
-  for (const issue of await listLastMailed(store.db, report.name, by.toISOString())) {
+  for (const issue of await listLastEnqueued(store.db, report.name, by.toISOString())) {
     const messages = await listDeliveries(store.db, issue.id)
     const firsts = messages.filter(({ revision }) => revision === 0)
     const firstIds = new Map(firsts.map((first) => [first.recipient, first.messageId]))

@@ -4,7 +4,7 @@
  */
 import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
-import { listWholeScans, type WholeScan } from '../../store/sync/watermark.ts'
+import { type CompleteFullScan, listCompleteFullScans } from '../../store/sync/watermark.ts'
 
 const LEADS_LEAST = 50
 const SHARE_LEFT = 0.5
@@ -15,7 +15,7 @@ interface LeadCounts {
   readonly now: Counted
   /** Null if the report was never sent to the same recipients. */
   readonly last: Counted | null
-  readonly scans: readonly WholeScan[]
+  readonly scans: readonly CompleteFullScan[]
 }
 
 /**
@@ -41,7 +41,7 @@ export function judgeCounts({ now, last, scans }: LeadCounts): UnusualWarning[] 
 }
 
 export async function findUnusual(db: Db, now: Counted, last: Counted | null): Promise<UnusualWarning[]> {
-  return judgeCounts({ now, last, scans: await listWholeScans(db, 2) })
+  return judgeCounts({ now, last, scans: await listCompleteFullScans(db, 2) })
 }
 
 function isFall(was: number, is: number): boolean {

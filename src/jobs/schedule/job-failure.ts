@@ -42,7 +42,7 @@ export async function tryQuietly(log: Log, signal: AbortSignal, work: () => Prom
  * Any other failure is final.
  * @param attempt the number of the attempt, 1 for the first
  */
-export function afterFailure(thrown: unknown, attempt: number, now: Date): RunEnd {
+export function endAfterFailure(thrown: unknown, attempt: number, now: Date): RunEnd {
   const message = errorText(thrown)
   if (!(thrown instanceof LeadsheetError)) return { state: 'failed', message }
   if (COMES_AGAIN.has(thrown.code)) return { state: 'again', message, notBefore: null, isWait: true }

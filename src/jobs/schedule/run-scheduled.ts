@@ -16,7 +16,7 @@ import {
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
 import { formatUtc, HOUR_MS } from '../../time.ts'
-import { afterFailure, logFailure } from './job-failure.ts'
+import { endAfterFailure, logFailure } from './job-failure.ts'
 import { type DueRun, formatHours, type Late, type RunEnd, type Schedule } from './schedule.ts'
 
 interface DueDeps {
@@ -116,7 +116,7 @@ async function runScheduledRun(
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const due: DueRun = {
-    due_at: new Date(scheduledRun.due_at),
+    dueAt: new Date(scheduledRun.due_at),
     notedAt: new Date(scheduledRun.noted_at),
     attempt: scheduledRun.attempts,
     late: await findLate(store, scheduledRun, now()),
@@ -129,7 +129,7 @@ async function runScheduledRun(
     if (!isPutDown) logFailure(log, thrown, { schedule: schedule.name, due_at: scheduledRun.due_at })
     // The run did not fail but was stopped, so the next daemon starts it again.
     if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }
-    return afterFailure(thrown, scheduledRun.attempts, now())
+    return endAfterFailure(thrown, scheduledRun.attempts, now())
   }
 }
 

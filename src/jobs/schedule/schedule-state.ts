@@ -15,7 +15,7 @@ import {
 } from '../../store/schedule/scheduled-run.ts'
 import { listRunningWorkers } from '../../store/schedule/uptime.ts'
 import { DAY_MS } from '../../time.ts'
-import { SET_UP } from './enqueue-due-runs.ts'
+import { SET_UP } from './note-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
 export type ScheduleState<S extends ScheduleSettings = ScheduleSettings> = S & {
@@ -69,7 +69,7 @@ export interface MissedScheduledRuns {
 }
 
 const SCHEDULED_RUNS_BACK = 400
-/** If a tick takes longer to come, the daemon counts as not running. It may miss one tick. */
+/** A tick that takes longer to come leaves a gap in the record of uptime. The daemon may miss one tick. */
 export const GAP_MS = 150_000
 
 export async function readMissedScheduledRuns(

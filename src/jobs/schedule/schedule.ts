@@ -24,7 +24,7 @@ export interface Schedule {
 export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp'>
 
 export interface DueRun {
-  readonly due_at: Date
+  readonly dueAt: Date
   readonly notedAt: Date
   /** The number of the attempt, 1 for the first. Another check of a held run does not count as an attempt. */
   readonly attempt: number

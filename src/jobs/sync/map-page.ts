@@ -32,7 +32,7 @@ export async function mapPage(
 ): Promise<MappedRecords> {
   const page = mapRecords(source, records, known.find)
   const otherIds = [...idsIn(page.quarantined), ...page.deleted.keys()]
-  const isAllNew = firstLoad?.takes(idsIn(page.leads), otherIds) === true
+  const isAllNew = firstLoad?.isAllNew(idsIn(page.leads), otherIds) === true
   if (isAllNew || page.known.length === 0) return { ...page, isAllNew }
   // The number of a lead never changes, so it may be read before the transaction that writes the page.
   const nos = await findLeadNos(store.db, [...idsIn(page.leads), ...idsIn(page.quarantined)])

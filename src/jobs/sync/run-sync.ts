@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts'
 import { tidyAfterWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import type { Store } from '../../store/db/store.ts'
-import { saveStages } from '../../store/leads/stage-move.ts'
+import { saveStages } from '../../store/leads/stages.ts'
 import { type Lease, withLease } from '../../store/schedule/lease.ts'
 import { createRunWriter, finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
 import {

@@ -1,8 +1,8 @@
 /**
  * Reads the list of leads once, page by page, and decides where it ends. The list ends with a page that names
  * no next page, in numbered lists with an empty page or the error that they give past their end. A short page
- * does not end the list. Neither does an empty page before one with leads, so a full scan also reads the page
- * behind an empty one.
+ * does not end the list. Neither does an empty page before one with leads, so pages behind the one that seems to be
+ * the last are probed ({@link maySeemLast}).
  */
 
 import type { ScanStop } from '../../domain/sync.ts'
@@ -56,9 +56,9 @@ interface PageBefore {
   readonly isOverlapping: boolean
   /** The position at which the page really began. */
   readonly at: string | null
-  readonly mayLook: boolean
+  readonly mayProbe: boolean
   /** The number of pages before it that seemed to be the last. */
-  readonly looks: number
+  readonly probes: number
 }
 
 type Place = 'there' | 'moved' | 'elsewhere'
@@ -81,8 +81,9 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
   /** The furthest position from which the pass went back. Up to there, pages contain no new leads. */
   let frontier = Number(begun.cursor)
   let emptyPages = 0
-  let looks = 0
-  /** The position of the last of them. */
+  /** The number of pages in a row that seemed to be the last of the list. */
+  let probes = 0
+  /** The position of the last page that seemed to be the last of the list. */
   let endedAt: string | null = null
   let last: LastPage | null = null
   let before: PageBefore | null = null
@@ -99,9 +100,9 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
         // The run may have been stopped after the page arrived.
         options.signal.throwIfAborted()
         if (page === null) return { scan, stop: 'past_end' }
-        if (looks > 1 && page.records.length > 0) {
+        if (probes > 1 && page.records.length > 0) {
           // Pages between the last empty one and this one were not read.
-          lookBehind(endedAt)
+          probeBehind(endedAt)
           positions.clear()
           continue
         }
@@ -117,16 +118,16 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
   /** Returns the end that the page before has proved, now that it is written; null if it has proved none. */
   function judgeBefore(): PassEnd | null {
     if (before === null) return null
-    const { page, next, isLoop, isRepeat, isOverlapping, mayLook } = before
+    const { page, next, isLoop, isRepeat, isOverlapping, mayProbe } = before
     if (next === null) return endOf(run, scan, page)
     if (isLoop) return { scan, stop: 'loop', error: looping(next) }
-    if (looks > 0) return null
+    if (probes > 0) return null
     if (scan.idle_pages > 0) {
       // If pages overlap, known rows on a short page are those that new rows pushed down.
       const isLast = isRepeat || isOverlapping ? isAllRead(scan) : isTotalReached(scan)
-      if (isNumbered(paging) && (isLast || before.looks > 0)) {
-        if (!mayLook || before.looks > 0 || isTotalReached(scan)) return { scan, stop: 'past_end' }
-        lookBehind(before.at)
+      if (isNumbered(paging) && (isLast || before.probes > 0)) {
+        if (!mayProbe || before.probes > 0 || isTotalReached(scan)) return { scan, stop: 'past_end' }
+        probeBehind(before.at)
         tail = []
         overlap = 0
         return null
@@ -137,8 +138,8 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
     return { scan, stop: 'page_cap', error: endless(scan) }
   }
 
-  function lookBehind(at: string | null): void {
-    looks = 1
+  function probeBehind(at: string | null): void {
+    probes = 1
     position = fetchPage.behind(at, 1)
     ahead = fetchPage(position)
   }
@@ -176,11 +177,11 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
     const isEmpty = records.length === 0
     const isRewound = overlap > tail.length
     const named = isRewound && !isEmpty ? page.next : nextPosition(page)
-    const mayLook = maySeemLast(run, scan, page, looks)
-    const isLook = named === null && mayLook
+    const mayProbe = maySeemLast(run, scan, page, probes)
+    const isProbe = named === null && mayProbe
     const at = rewind(paging, position, overlap)
-    const next = isLook ? fetchPage.behind(at, stepBehind(looks)) : named
-    if (isLook) {
+    const next = isProbe ? fetchPage.behind(at, stepBehind(probes)) : named
+    if (isProbe) {
       positions.clear()
       endedAt = at
     }
@@ -188,7 +189,7 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
     const isLoop = next !== null && (positions.has(next) || emptyPages > EMPTY_PAGES_MAX)
     if (isLoop && isEmpty) return { scan, stop: 'loop' }
     const overlapping = overlapRows(paging, Math.max(scan.largest_page, records.length))
-    const nextTail = overlapping === 0 || isLook ? [] : idsOf(source, records.slice(-overlapping))
+    const nextTail = overlapping === 0 || isProbe ? [] : idsOf(source, records.slice(-overlapping))
     const isRepeat = isSamePage(last?.records ?? [], records)
     const read: ReadPage = {
       records,
@@ -198,17 +199,17 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
       // the first page.
       total: !isEmpty || scan.pass_pages === 0 ? page.total : null,
       // A look behind the end may begin before the last page.
-      repeats: canShift(paging) && !isRepeat && looks === 0 ? tail.length : null,
+      repeats: canShift(paging) && !isRepeat && probes === 0 ? tail.length : null,
       hasMoved: !isRepeat && (isRewound || place !== 'there'),
       isBroken: place === 'elsewhere',
       isAgain: next !== null && Number(next) <= frontier,
       partialSign: page.partialSign ?? null,
-      isBehindEnd: looks > 0,
+      isBehindEnd: probes > 0,
       namesNext: namesNext(paging),
     }
-    before = { page, next, isLoop, isRepeat, isOverlapping: overlapping > 0, at, mayLook, looks }
+    before = { page, next, isLoop, isRepeat, isOverlapping: overlapping > 0, at, mayProbe, probes }
     last = { position, records }
-    looks = isLook && page.saysMore !== true ? looks + 1 : 0
+    probes = isProbe && page.saysMore !== true ? probes + 1 : 0
     position = next
     tail = nextTail
     overlap = nextTail.length
@@ -232,21 +233,21 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
 /**
  * Returns whether a page of a numbered list may only seem to be the last, so that pages behind it must be read: an
  * upstream may leave records out after it has cut a page. It is the last if it says so, if the total is reached, or
- * if nothing was found behind it, at growing distances up to as many pages as were read. A sync of changes looks
+ * if nothing was found behind it, at growing distances up to as many pages as were read. A sync of changes probes
  * there only if it has read a full page or several.
- * @param looks the number of pages before that seemed to be the last
+ * @param probes the number of pages before that seemed to be the last
  */
-function maySeemLast(run: SyncRun, scan: Scan, page: RawPage, looks: number): boolean {
+function maySeemLast(run: SyncRun, scan: Scan, page: RawPage, probes: number): boolean {
   if (!isNumbered(run.source.profile.paging) || isTotalReached(scan)) return false
   const isNamedLast = page.records.length > 0 && page.next === null
   const isLong = scan.mode === 'full' || scan.pass_pages > 1 || scan.first_rows >= pageSizeOf(run)
-  const mayLook = looks === 0 || 2 * stepBehind(looks) < scan.pass_pages - looks
-  return page.saysMore ?? (!isNamedLast && isLong && mayLook)
+  const mayProbe = probes === 0 || 2 * stepBehind(probes) < scan.pass_pages - probes
+  return page.saysMore ?? (!isNamedLast && isLong && mayProbe)
 }
 
 /** Returns how many pages behind a page that seems to be the last the next one is that is read: 1, 1, 2, 4, 8. */
-function stepBehind(looks: number): number {
-  return 2 ** Math.max(0, looks - 1)
+function stepBehind(probes: number): number {
+  return 2 ** Math.max(0, probes - 1)
 }
 
 function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {

@@ -1,12 +1,12 @@
 /**
  * Decides what a scan has proved. A scan is complete only if it read the list to its end and nothing on any
- * page speaks against it; the table of doubts says what does. The decision uses only the counts of the scan.
+ * page speaks against it; the table of doubts says what does. The decision asks neither the store nor the upstream: it
+ * uses only the facts that it is given.
  */
-import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
+import type { ScanResult, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { shellCommand } from '../../errors.ts'
 import { CLOCK_SKEW_MS, type Scan } from '../../store/sync/scan.ts'
-import { BEHIND_END } from '../../store/sync/scan-page.ts'
-import type { WholeScan } from '../../store/sync/watermark.ts'
+import type { CompleteFullScan } from '../../store/sync/watermark.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 
@@ -25,7 +25,7 @@ interface PassFacts {
   readonly saysEnd: boolean
   readonly hasChanges: boolean
   readonly stored: number
-  readonly whole: WholeScan | undefined
+  readonly whole: CompleteFullScan | undefined
   /** Rows may have moved in between. */
   readonly isResumed: boolean
   readonly acceptsDeletions: boolean
@@ -33,7 +33,7 @@ interface PassFacts {
 
 /** A reason why a scan that reached the end of the list is not complete. */
 interface Doubt {
-  readonly scan_result: Exclude<ScanReport['scan_result'], 'complete'>
+  readonly result: Exclude<ScanResult['result'], 'complete'>
   /** Returns whether another pass over the list may dispel the doubt; if absent, none can. */
   readonly mayPass?: (facts: PassFacts) => boolean
   readonly applies: (facts: PassFacts) => boolean
@@ -44,61 +44,62 @@ interface Doubt {
 /** The doubts; the first that applies is told. */
 const DOUBTS: readonly Doubt[] = [
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1,
     applies: ({ scan }) => hasHole(scan) && (scan.total_low === null || isShort(scan)),
-    found: ({ scan }) => `does not show where it ends (${scan.partial_sign})`,
+    found: ({ scan }) =>
+      `does not show where it ends (page ${scan.hole_page}: leads behind what seemed to be the last page)`,
     hint: 'What was read is kept; the next sync reads again. If the answer counts its leads or pages, name the field in the profile: paging.total or paging.pages.',
   },
   {
-    scan_result: 'incomplete',
-    applies: ({ scan }) => scan.partial_sign !== null && !hasHole(scan),
+    result: 'incomplete',
+    applies: ({ scan }) => scan.partial_sign !== null,
     found: ({ scan }) => `has a page that says that it is not whole (${scan.partial_sign})`,
     hint: 'What was read is kept; the next sync reads again. If this is no error, name the field that is one in the profile: envelope.error.',
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     applies: ({ stop }) => stop === 'loop',
     found: ({ scan }) =>
       `does not come to an end: after ${scan.seen} leads came empty pages that name a next one`,
     hint: 'What was read is kept; the next sync reads again. If the answer says elsewhere that it is the last, name it in the profile: paging.has_more or paging.total.',
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     applies: ({ scan, stored, acceptsDeletions }) =>
       scan.mode === 'full' && scan.seen === 0 && stored > 0 && !acceptsDeletions,
     found: ({ stored }) => `is empty, where the copy has ${stored} leads`,
     hint: `Look at the upstream; the leads stay as they are. If they are really deleted: ${shellCommand('sync --full --accept-deletions')}.`,
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     applies: (facts) => endsFull(facts),
     found: ({ scan, stored }) =>
       `names no next page on its last one, which is full: ${scan.seen} leads${scan.mode === 'full' ? `, where the copy has ${stored}` : ''}`,
     hint: 'What was read is kept. Check the paging of the profile: the upstream may have renamed the field of the next page (paging.next), or may page the list now.',
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     applies: ({ scan }) => scan.mode === 'full' && scan.seen === SEARCH_WINDOW,
     found: () => `ends after exactly ${SEARCH_WINDOW} leads, where many searches are cut off`,
     hint: 'What was read is kept. Look in the upstream how many leads there are, and for a list that has all of them.',
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1,
     applies: ({ scan }) => scan.is_unordered === 1,
     found: () => 'has no order: unchanged leads stood in another order from page to page',
     hint: 'What was read is kept; the next sync reads again. Name an order that does not change in the profile (sort), such as by id.',
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     applies: ({ scan, paging }) =>
       (paging.kind === 'offset' || paging.kind === 'range') && repeatsItself(scan),
     found: () => 'gave leads again behind their places, although none is new or has changed',
     hint: 'What was read is kept; the next sync reads again. The upstream may leave out leads after it has cut a page: ask for another list, or another kind of paging.',
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1 || scan.pass_new > 0,
     applies: (facts) => isShort(facts.scan) || isShortOfChanges(facts),
     found: ({ scan }) =>
@@ -106,7 +107,7 @@ const DOUBTS: readonly Doubt[] = [
     hint: 'What was read is kept; the next sync reads again. If the total also counts what the list leaves out, remove paging.total from the profile.',
   },
   {
-    scan_result: 'unproven',
+    result: 'unproven',
     mayPass: () => true,
     applies: (facts) => !missedNothing(facts),
     found: ({ scan }) => `did not hold still: after ${scan.pass} readings rows still turned up anew`,
@@ -121,14 +122,14 @@ const DOUBTS: readonly Doubt[] = [
 export type Judgement =
   | {
       readonly next: 'end'
-      readonly scan_result: ScanReport['scan_result']
+      readonly result: ScanResult['result']
       readonly problem: SyncProblem | null
     }
   | { readonly next: 'changes' | 'again' }
 
 export function judgePass(facts: PassFacts): Judgement {
   const doubt = DOUBTS.find(({ applies }) => applies(facts))
-  if (doubt === undefined) return { next: 'end', scan_result: 'complete', problem: null }
+  if (doubt === undefined) return { next: 'end', result: 'complete', problem: null }
   if (doubt.mayPass?.(facts) === true && facts.scan.pass < PASSES_MAX) return { next: nextPass(facts) }
   const problem: SyncProblem = {
     part: 'leads',
@@ -136,7 +137,7 @@ export function judgePass(facts: PassFacts): Judgement {
     message: `the list of leads ${doubt.found(facts)}; so no missing lead counts as deleted`,
     hint: doubt.hint,
   }
-  return { next: 'end', scan_result: doubt.scan_result, problem }
+  return { next: 'end', result: doubt.result, problem }
 }
 
 /** If pages overlap, only rows that moved to the front can be missed, and these have changed. */
@@ -187,8 +188,8 @@ function endsFull({ scan, paging, stored, saysEnd }: PassFacts): boolean {
   return isFull && last_rows > 0 && stored > scan.seen
 }
 
-function hasHole({ partial_sign }: Scan): boolean {
-  return partial_sign?.endsWith(BEHIND_END) === true
+function hasHole({ hole_page }: Scan): boolean {
+  return hole_page !== null
 }
 
 function isOfChanges(scan: Scan): boolean {
@@ -228,14 +229,14 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
 
 /** Compares with the lowest total that the upstream reported during the pass. */
 function isShort(scan: Scan): boolean {
-  return scan.mode === 'full' && scan.total_low !== null && scan.total_low > scan.seen + scan.pass_without_id
+  return scan.mode === 'full' && scan.total_low !== null && scan.total_low > scan.seen + scan.pass_uncounted
 }
 
 /** A total of at least half the copy may be that of the list without the filter. */
 function isShortOfChanges({ scan, stored }: PassFacts): boolean {
   const total = scan.total_low
   const isOfFilter = scan.mode === 'incremental' && total !== null && total * 2 < stored
-  return isOfFilter && total > scan.pass_seen + scan.pass_without_id
+  return isOfFilter && total > scan.pass_seen + scan.pass_uncounted
 }
 
 /** Says that the upstream counts fewer leads than a full scan found; null if it does not. */
@@ -253,5 +254,5 @@ export function isAllRead(scan: Scan): boolean {
 }
 
 export function isTotalReached(scan: Scan): boolean {
-  return scan.total_low !== null && scan.pass_seen + scan.pass_without_id >= scan.total_low
+  return scan.total_low !== null && scan.pass_seen + scan.pass_uncounted >= scan.total_low
 }

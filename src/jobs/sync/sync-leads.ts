@@ -1,19 +1,19 @@
 /**
  * The leads part of a sync: reads the list to its end, reads it again if rows moved meanwhile, and decides
- * whether the result can be trusted. Only a complete scan marks leads as deleted and moves the watermark (the
- * time from which the next incremental scan reads changes).
+ * whether the result can be trusted. Only a complete scan moves the watermark (the time up to which changes are read),
+ * and only a complete full scan shows which leads are missing.
  */
 
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
-import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
+import type { ScanResult, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
 import { readCrashMarker } from '../../store/db/postgres.ts'
 import type { Observation } from '../../store/db/store.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
+import { findImplausibleTimes, formatImplausible } from '../../store/leads/implausible-times.ts'
 import { countLeads } from '../../store/leads/lead.ts'
-import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
 import {
   CLOCK_SKEW_MS,
   clearScan,
@@ -26,8 +26,8 @@ import {
 import {
   acceptScan,
   deleteTombstoned,
+  endScan,
   readUpdateTimes,
-  saveReport,
   setLeadsBack,
 } from '../../store/sync/scan-end.ts'
 import { loadScanMemory, type ScanMemory } from '../../store/sync/scan-memory.ts'
@@ -35,9 +35,9 @@ import { savePage } from '../../store/sync/scan-page.ts'
 import {
   type DatedLead,
   findNewestLead,
-  findProfile,
+  findProfileHash,
   isDatedAs,
-  listWholeScans,
+  listCompleteFullScans,
   readWatermark,
 } from '../../store/sync/watermark.ts'
 import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
@@ -65,9 +65,7 @@ const MAYBE_STALE: readonly ErrorCode[] = [
   'api_unreachable',
 ]
 
-type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'> & {
-  readonly problem: SyncProblem | null
-}
+type JudgedScan = PassEnd & Pick<ScanResult, 'result'> & { readonly problem: SyncProblem | null }
 
 /**
  * Returns the mode of the next scan. An interrupted scan that can be resumed keeps its mode. The very first
@@ -123,7 +121,7 @@ export async function syncLeads(run: SyncRun, leftOut: DatedLead | null = null):
     return syncLeads(run, leftOut)
   }
   if (end.error === undefined) {
-    if (end.scan_result === 'complete' && expected !== null && memory.seenLeads.passOf(expected.no) === 0) {
+    if (end.result === 'complete' && expected !== null && memory.seenLeads.passOf(expected.no) === 0) {
       run.log.warn(
         { lead: expected.id, since: begun.updated_since },
         'known change left out; reading all leads',
@@ -170,7 +168,7 @@ function hashProfile(profile: Profile): string {
 }
 
 async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<boolean> {
-  const known = await findProfile(store.db)
+  const known = await findProfileHash(store.db)
   return known !== undefined && known.sha256 !== sha256
 }
 
@@ -195,12 +193,12 @@ async function readToEnd(
   begun: Scan,
   memory: ScanMemory,
   notes: ScanNotes,
-): Promise<PassEnd & ScanResult> {
+): Promise<JudgedScan> {
   const { source } = run
   let end = await readPass(run, begun, memory, notes)
   await memory.firstLoad?.end(run.options.signal)
   for (;;) {
-    if (end.error !== undefined) return { ...end, scan_result: 'incomplete', problem: null }
+    if (end.error !== undefined) return { ...end, result: 'incomplete', problem: null }
     const { scan } = end
     const judgement = judgePass({
       scan,
@@ -210,7 +208,7 @@ async function readToEnd(
       stored: await countLeads(run.store.db),
       saysEnd: end.saysEnd === true,
       hasChanges: memory.hasChanges,
-      whole: scan.mode === 'incremental' ? (await listWholeScans(run.store.db, 1))[0] : undefined,
+      whole: scan.mode === 'incremental' ? (await listCompleteFullScans(run.store.db, 1))[0] : undefined,
       acceptsDeletions: run.options.acceptsDeletions === true,
       isResumed: begun.cursor !== null && scan.pages > begun.pages && scan.started_at === begun.started_at,
     })
@@ -235,7 +233,7 @@ async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory, notes: Sc
 
 /**
  * @returns the scan after the page
- * @throws LeadsheetError api_unexpected if none of its records has an id; the page is then left out
+ * @throws LeadsheetError api_unexpected if a page of several records has no id at all; nothing of it is stored
  */
 async function storePage(
   run: SyncRun,
@@ -283,33 +281,33 @@ async function isStaleCursor(
 /** Stores what the scan has proved, and its report. */
 async function finishScan(
   run: SyncRun,
-  end: PassEnd & ScanResult,
+  end: JudgedScan,
   memory: ScanMemory,
   notes: ScanNotes,
   leftOut: DatedLead | null,
 ): Promise<SyncProblem[]> {
-  const { scan, scan_result, problem } = end
+  const { scan, result, problem } = end
   const { source, store, options } = run
-  // Only now the scan is known to be complete. This comes before the watermark is read, which it moves back.
-  const older = scan_result === 'complete' ? await followOlderRecords(run, memory) : memory.older.size
+  // Only now the scan is known to be complete. This comes before the update times are read, because it changes them.
+  const older = result === 'complete' ? await followOlderRecords(run, memory) : memory.older.size
   const times = await readUpdateTimes(store.db, scan, source.hasUpdatedSince)
   return run.write(async (trx) => {
     const seen = seenBy(run)
     await deleteTombstoned(trx, memory, seen)
     const isConfirmed = options.acceptsDeletions === true
     const acceptance = { isConfirmed, asksForDeleted: source.has('lead'), times }
-    const refused = scan_result === 'complete' ? await acceptScan(trx, scan, memory, acceptance, seen) : null
+    const refused = result === 'complete' ? await acceptScan(trx, scan, memory, acceptance, seen) : null
     const implausible = await findImplausibleTimes(trx)
     // Otherwise, the lead may have changed after the list of changes was read.
     const isFilterWrong =
       leftOut !== null && memory.seenLeads.passOf(leftOut.no) > 0 && (await isDatedAs(trx, leftOut))
     const isUndated = times.undated > 0 && Number.isFinite(Date.parse(times.last ?? ''))
-    const report = {
-      ...reportOf(scan, end),
+    const summary = {
+      ...resultOf(scan, result, end.stop),
       heldBack: refused?.missing ?? 0,
       warnings: [
         ...warningsOf(scan, memory),
-        ...warnOfOlder(older, scan_result),
+        ...warnOfOlder(older, result),
         ...notes.warnings(),
         ...implausible.map(formatImplausible),
         ...(isUndated ? [warnOfUndated(times.undated)] : []),
@@ -317,7 +315,7 @@ async function finishScan(
       ],
       drift: await notes.saveDrift(trx, seen.at),
     }
-    await saveReport(trx, run.runId, report, seen.at)
+    await endScan(trx, run.runId, summary, seen.at)
     return [problem, refused && massMissing(refused)].filter((each) => each !== null)
   })
 }
@@ -348,8 +346,8 @@ async function giveUpScan(run: SyncRun, begun: Scan, notes: ScanNotes, stop: Sca
   const scan = (await findScan(run.store.db)) ?? begun
   await run.write(async (trx) => {
     const { runId, at } = seenBy(run)
-    const report = reportOf(scan, { scan_result: 'incomplete', stop, problem: null })
-    await saveReport(trx, runId, { ...report, drift: await notes.saveDrift(trx, at) }, at)
+    const summary = resultOf(scan, 'incomplete', stop)
+    await endScan(trx, runId, { ...summary, drift: await notes.saveDrift(trx, at) }, at)
   })
 }
 
@@ -357,11 +355,11 @@ function seenBy({ runId, now }: SyncRun): Observation {
   return { runId, at: now().toISOString() }
 }
 
-function reportOf(scan: Scan, { scan_result, stop }: ScanResult): ScanReport {
+function resultOf(scan: Scan, result: ScanResult['result'], stop: ScanStop): ScanResult {
   return {
     mode: scan.mode,
     startedAt: scan.started_at,
-    scan_result,
+    result,
     stop,
     reportedTotal: scan.reported_total,
     distinct: scan.seen,
@@ -401,10 +399,10 @@ function warningsOf(scan: Scan, { sharedIds }: ScanMemory): string[] {
 }
 
 /** Says how many leads of the list are older than the stored ones, and which of the two stands. */
-function warnOfOlder(count: number, scan_result: ScanReport['scan_result']): string[] {
+function warnOfOlder(count: number, result: ScanResult['result']): string[] {
   if (count === 0) return []
   const what = count === 1 ? '1 lead is' : `${count} leads are`
-  const then = scan_result === 'complete' ? 'now follows the list' : 'stays until a full scan is complete'
+  const then = result === 'complete' ? 'now follows the list' : 'stays until a full scan is complete'
   return [`${what} older in the list than in the copy; the copy ${then}`]
 }
 

@@ -1,6 +1,6 @@
 /**
- * The tables that are copied when a store is copied to another database. Search indexes are left out, and so are
- * tables about one database or its processes. Each table comes after the tables that it refers to.
+ * The tables that are copied when a store is copied to another database. Tables about one database or its
+ * processes are left out. Each table comes after the tables that it refers to.
  */
 
 import type Database from 'better-sqlite3'

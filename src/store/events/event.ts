@@ -191,7 +191,7 @@ export async function postponeEvent(trx: Trx, row: QueuedEvent, notBefore: Insta
 }
 
 /**
- * Finishes the events about leads that arrived before a complete scan (one pass over the list of all leads)
+ * Finishes the events about leads that arrived before a complete scan
  * began, because the scan has read these leads.
  * @param scan.asksForDeleted whether leads that an event calls deleted stay in the queue, to be requested
  */

@@ -1,7 +1,7 @@
 /**
- * The relations (named subqueries that figures read) that find the changes since the last issue. The last
- * issue is the report that was sent last. `:since` is the end of that issue's period. `:reported_at` is the
- * time at which its figures were read, or null before the first issue.
+ * The relations (named subqueries that figures read) that find the changes since the last issue, which is the last
+ * one whose messages were put into the outbox. `:since` is the end of its period, but never later than the beginning
+ * of this one. `:reported_at` is the time at which its figures were read, or null before the first issue.
  */
 import type { Bounds, Relation } from './relation-bounds.ts'
 
@@ -9,7 +9,7 @@ import type { Bounds, Relation } from './relation-bounds.ts'
 const placeOf = (status: string): string =>
   `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
 
-const deletedSince = (
+const isDeletedAt = (
   at: string,
 ): string => `EXISTS (SELECT 1 FROM lead_deletion AS each WHERE each.lead_id = news.lead_id
         AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
@@ -51,7 +51,7 @@ export function changeRelations({ chosen, inScope, version, storedOr, joinState,
           (SELECT from_status FROM stage_move AS each
             WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
             ORDER BY moved_at, to_status LIMIT 1), status_before) AS from_status,
-        ${deletedSince(':since')} AS was_deleted, ${deletedSince(':to')} AS is_deleted,
+        ${isDeletedAt(':since')} AS was_deleted, ${isDeletedAt(':to')} AS is_deleted,
         (SELECT max(deleted_since) FROM lead_deletion AS each WHERE each.lead_id = news.lead_id AND deleted_since < :to) AS deleted_since,
         (SELECT max(returned_at) FROM lead_deletion AS each
           WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at

@@ -1,7 +1,10 @@
 /**
  * The definition of every figure: its name, meaning, unit, and SQL over the relations (named subqueries) of
- * `relation.ts`. Reports, commands and docs/reference/figures.md read the definitions from here. No figure
- * depends on data that is dated at or after the end of the period.
+ * `relation.ts`. Reports, commands and docs/reference/figures.md read the definitions from here. `series.ts`,
+ * `breakdown.ts` and `funnel.ts` count the same figures for many spans or groups at once; tests compare them.
+ *
+ * A figure counts the leads as they were at the end of the period. Two things are taken from later: filters and
+ * sources are those of now, and a lead that was first read later lends its first known value (see `coverage.ts`).
  *
  * Each row of a figure has a `value`. A row of a share also has its `part` and `whole`. In a figure with
  * several rows, `of` names the currency or status of the row.

@@ -4,8 +4,9 @@ import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/lists.
 import type { Instant } from '../../domain/model.ts'
 import type { Freshness } from '../../domain/sync.ts'
 import type { Db } from '../db/store.ts'
-import { countQuarantinedRecords, findImplausibleTimes } from '../leads/quarantined-record.ts'
-import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'
+import { findImplausibleTimes } from '../leads/implausible-times.ts'
+import { countQuarantinedRecords } from '../leads/quarantined-record.ts'
+import { findLastCompleteRun, findLastFailure } from '../sync/sync-run.ts'
 import { findLastRead } from '../sync/watermark.ts'
 import { isLongAfter } from './funnel.ts'
 import type { FigureScope, ReadTrx } from './query.ts'
@@ -47,11 +48,11 @@ export const DRIFT = {
 /** Whether the last scan of the leads was complete. */
 export const LAST_SCAN = {
   reads: [],
-  sql: 'SELECT scan_result, ended_at AS at FROM sync_scan_result ORDER BY ended_at DESC, run_id DESC LIMIT 1',
+  sql: 'SELECT result, ended_at AS at FROM sync_scan_result ORDER BY ended_at DESC, run_id DESC LIMIT 1',
 } as const
 
 export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshness> {
-  const whole = await findLastWholeRun(db)
+  const whole = await findLastCompleteRun(db)
   return {
     dataAsOf: whole?.asOf ?? null,
     coversPeriod: whole !== undefined && whole.asOf >= periodTo,

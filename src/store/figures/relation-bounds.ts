@@ -5,7 +5,7 @@ import type { LeadFilter } from '../../domain/figures.ts'
 export const RELATION_NAMES = [
   'chosen',
   'day_count',
-  'lead_now',
+  'present_lead',
   'deleted_then',
   'lead_then',
   'new_lead',

@@ -59,13 +59,13 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       isChosen
         ? `SELECT substr(at, 1, 10) AS day, ${LEVEL_STATE}, sum(leads) AS leads, count(*) FILTER (WHERE leads > 0) AS entered,
       sum(value_amount) AS value_amount
-    FROM lead_event WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY day, ${LEVEL_STATE}`
+    FROM level_change WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY day, ${LEVEL_STATE}`
         : `SELECT day, ${LEVEL_STATE}, leads, entered, value_amount FROM lead_day`
     }`,
     },
-    lead_now: {
+    present_lead: {
       reads: chosen,
-      sql: `-- leads as they are now
+      sql: `-- leads as they are now, deleted ones too
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at
     FROM ${isChosen ? 'chosen CROSS JOIN lead WHERE lead.no = lead_no' : 'lead WHERE true'}${inPipelines()}`,
     },
@@ -105,7 +105,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       FROM day_count WHERE day < ${dayNextTo(':to')}${inPipelines()} GROUP BY ${LEVEL_STATE}
       UNION ALL
       SELECT ${LEVEL_STATE}, ${signAt(':to')} * leads, ${signAt(':to')} * value_amount
-      FROM lead_event WHERE ${isNextTo(':to')}${inScope()}) AS change
+      FROM level_change WHERE ${isNextTo(':to')}${inScope()}) AS change
     LEFT JOIN stage USING (status) GROUP BY ${LEVEL_STATE}, outcome HAVING sum(leads) <> 0`,
     },
     level_before: {
@@ -113,7 +113,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       sql: `-- number of leads at the beginning of the period, and whether their earlier statuses are not known
     SELECT leads, ${IS_UNKNOWN} AS is_unknown FROM day_count WHERE day < ${dayNextTo(':from')}${inPipelines()}
     UNION ALL
-    SELECT ${signAt(':from')} * leads, ${IS_UNKNOWN} FROM lead_event WHERE ${isNextTo(':from')}${inScope()}`,
+    SELECT ${signAt(':from')} * leads, ${IS_UNKNOWN} FROM level_change WHERE ${isNextTo(':from')}${inScope()}`,
     },
     unknown_entry: {
       reads: counted,
@@ -122,9 +122,9 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     SELECT entered FROM day_count
     WHERE ${IS_UNKNOWN} AND day >= ${dayNextTo(':from')} AND day < ${dayNextTo(':to')}${inPipelines()}
     UNION ALL
-    SELECT ${signAt(':to')} FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND ${isNextTo(':to')}${inScope()}
+    SELECT ${signAt(':to')} FROM level_change WHERE ${IS_UNKNOWN} AND leads = 1 AND ${isNextTo(':to')}${inScope()}
     UNION ALL
-    SELECT -${signAt(':from')} FROM lead_event WHERE ${IS_UNKNOWN} AND leads = 1 AND ${isNextTo(':from')}${inScope()}`,
+    SELECT -${signAt(':from')} FROM level_change WHERE ${IS_UNKNOWN} AND leads = 1 AND ${isNextTo(':from')}${inScope()}`,
     },
     closed: {
       reads: [...chosen, 'deleted_then'],
@@ -229,7 +229,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       sql: `-- how much it changed from the midnight next to the end of the period to that end
     SELECT ${VALUE_AND_UNSURE} FROM (
       SELECT ${signAt(':to')} * value_amount AS value_amount, is_known
-      FROM lead_event WHERE ${OPEN_OF_CURRENCY} AND ${isNextTo(':to')}${inScope()}) AS change`,
+      FROM level_change WHERE ${OPEN_OF_CURRENCY} AND ${isNextTo(':to')}${inScope()}) AS change`,
     },
     closed_now: {
       reads: chosen,

@@ -86,7 +86,8 @@ interface StalledRow extends ListedRow {
 }
 
 /**
- * Lists by last update, which has no order in the database, so candidates are added until none can be longer.
+ * Lists the leads that have been stalled for longest. Their last updates have no order in the database, so candidates
+ * are added until no other lead can have waited longer.
  */
 async function readLongestStalled(trx: ReadTrx, scope: FigureScope, rowsMax: number): Promise<ListedRow[]> {
   for (let candidates = 2 * rowsMax; ; candidates *= 8) {
@@ -102,8 +103,7 @@ export function listedLeadOf({ amount, currency, ...lead }: ListedRow): ListedLe
   return { ...lead, value: amount !== null && currency !== null ? { amount, currency } : null }
 }
 
-/** Each lead is counted once, by its status at the end of the period. */
-
+/** The kinds of changes. Each lead is counted once, by its status at the end of the period. */
 const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'deleted', 'returned']
 
 /** The number of changed leads by kind, and their value by currency. */
@@ -127,7 +127,7 @@ export const CHANGED_LEADS = {
   WHERE place <= :rows ORDER BY kind, place`,
 } as const
 
-/** The end of the period of the last sent issue, and the time at which its figures were read. */
+/** The end of the period of the last enqueued issue, and the time at which its figures were read. */
 export interface LastReported {
   readonly at: Instant
   readonly knownAt: Instant

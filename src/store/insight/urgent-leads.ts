@@ -66,16 +66,16 @@ export async function readUrgentLeads(
 const OPEN = { reads: [], sql: `SELECT DISTINCT status FROM ${OPEN_STATUSES} AS open` } as const
 
 const URGENT_LEADS = {
-  reads: ['lead_now'],
+  reads: ['present_lead'],
   sql: `SELECT lead.id, coalesce(company_name, lead.id) AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
     pipeline.name AS "pipelineName", lead.status, lead.score, lead.value_amount AS amount,
     lead.value_currency AS currency, lead.created_at AS "createdAt", lead.updated_at AS "changedAt",
     lead.status_changed_at AS since, stage_limit.days AS "limitDays", count(*) OVER () AS total
   FROM (SELECT value ->> 0 AS status, value ->> 1 AS entered_after, value ->> 2 AS entered_by,
       CAST(value ->> 3 AS double precision) AS days FROM json_each(:limits)) AS stage_limit
-  CROSS JOIN lead_now JOIN lead ON lead.id = lead_now.lead_id JOIN pipeline ON pipeline.id = lead.pipeline_id
-  WHERE lead_now.status = stage_limit.status AND lead_now.status_changed_at > entered_after
-    AND lead_now.status_changed_at <= entered_by AND lead.deleted_at IS NULL
+  CROSS JOIN present_lead JOIN lead ON lead.id = present_lead.lead_id JOIN pipeline ON pipeline.id = lead.pipeline_id
+  WHERE present_lead.status = stage_limit.status AND present_lead.status_changed_at > entered_after
+    AND present_lead.status_changed_at <= entered_by AND lead.deleted_at IS NULL
   ORDER BY lead.value_amount IS NULL, lead.value_currency, lead.value_amount DESC, lead.status_changed_at, lead.id
   LIMIT :rows`,
 } as const

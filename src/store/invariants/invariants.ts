@@ -108,10 +108,10 @@ const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'details are there of each lead that was asked for without a failure, and of none that never was',
     violations: sql`SELECT lead_id AS what FROM lead_detail JOIN lead ON lead.id = lead_detail.lead_id
-        LEFT JOIN detail_queue AS queue ON queue.lead_no = lead.no WHERE queue.lead_no IS NULL
-      UNION ALL SELECT lead.id FROM detail_queue JOIN lead ON lead.no = detail_queue.lead_no
+        LEFT JOIN detail_request AS queue ON queue.lead_no = lead.no WHERE queue.lead_no IS NULL
+      UNION ALL SELECT lead.id FROM detail_request JOIN lead ON lead.no = detail_request.lead_no
         LEFT JOIN lead_detail AS detail ON detail.lead_id = lead.id
-        WHERE detail_queue.last_error IS NULL AND detail.lead_id IS NULL`,
+        WHERE detail_request.last_error IS NULL AND detail.lead_id IS NULL`,
     remedy: REPORT_FAULT,
   },
   {
@@ -132,7 +132,7 @@ const OF_LEADS: readonly Invariant[] = [
     violations: sql`SELECT day || ' ' || pipeline_id || ' ' || status AS what
       FROM (SELECT substr(at, 1, 10) AS day, pipeline_id, status, value_currency, is_known, reached,
           sum(leads) AS n, count(*) FILTER (WHERE leads > 0) AS enter, sum(value_amount) AS amount
-        FROM lead_event GROUP BY 1, 2, 3, 4, 5, 6) AS counted
+        FROM level_change GROUP BY 1, 2, 3, 4, 5, 6) AS counted
       FULL JOIN lead_day USING (day, pipeline_id, status, value_currency, is_known, reached)
       WHERE (ifnull(leads, 0) <> ifnull(n, 0) OR ifnull(entered, 0) <> ifnull(enter, 0) OR abs(ifnull(lead_day.value_amount, 0) - ifnull(amount, 0)) > 0.5)
         AND NOT EXISTS (SELECT 1 FROM sync_dropped_index)`,
@@ -141,12 +141,12 @@ const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'every lead that the last complete scan met is there',
     // Events and lists of changes delete leads that the scan has met.
-    violations: sql`SELECT scan_result.run_id || ' met ' || scan_result.distinct_leads AS what
+    violations: sql`SELECT result.run_id || ' met ' || result.distinct_leads AS what
       FROM (SELECT of_run.* FROM sync_scan_result AS of_run JOIN sync_run ON sync_run.id = of_run.run_id
-        WHERE of_run.mode = 'full' AND of_run.scan_result = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS scan_result
-      WHERE scan_result.distinct_leads > (SELECT count(*) FROM lead WHERE deleted_at IS NULL)
+        WHERE of_run.mode = 'full' AND of_run.result = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS result
+      WHERE result.distinct_leads > (SELECT count(*) FROM lead WHERE deleted_at IS NULL)
         - (SELECT count(*) FROM missing_lead)
-        + (SELECT count(*) FROM lead_deletion WHERE returned_at IS NULL AND deleted_since >= scan_result.started_at)
+        + (SELECT count(*) FROM lead_deletion WHERE returned_at IS NULL AND deleted_since >= result.started_at)
         + (SELECT count(*) FROM quarantined_record WHERE resource = 'lead' AND record_id IS NOT NULL)`,
     remedy: REPORT_FAULT,
   },
@@ -177,8 +177,8 @@ const OF_WORK: readonly Invariant[] = [
   {
     rule: 'a run that calls its leads whole has read a list that was proven complete',
     violations: sql`SELECT run.id AS what FROM sync_run AS run
-      LEFT JOIN sync_scan_result AS scan_result ON scan_result.run_id = run.id
-      WHERE run.leads_as_of IS NOT NULL AND scan_result.scan_result IS DISTINCT FROM 'complete'`,
+      LEFT JOIN sync_scan_result AS result ON result.run_id = run.id
+      WHERE run.leads_as_of IS NOT NULL AND result.result IS DISTINCT FROM 'complete'`,
     remedy: READ_ALL,
   },
   {

@@ -1,5 +1,6 @@
 /**
- * Stores details of leads and lists those to read next. A lead without a row in `detail_queue` is waiting.
+ * Stores details of leads and lists those to read next. `detail_request` has a row for each
+ * lead whose details were requested; a lead without one is the next to be read.
  */
 import { sql } from 'kysely'
 import type { Instant, LeadDetail } from '../../domain/model.ts'
@@ -26,10 +27,10 @@ export async function listWaitingLeads(
 ): Promise<WaitingLead[]> {
   const { rows } = await sql<WaitingLead>`
     SELECT lead.no, lead.id, lead.updated_at AS "updatedAt" FROM lead
-    LEFT JOIN detail_queue AS known ON known.lead_no = lead.no
+    LEFT JOIN detail_request AS known ON known.lead_no = lead.no
     LEFT JOIN stage ON stage.status = lead.status
     WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.deleted_at IS NULL
-    ORDER BY coalesce(stage.outcome, '') <> 'open', lead.created_at DESC, lead.no DESC LIMIT ${limit}`.execute(
+    ORDER BY coalesce(stage.outcome, 'open') <> 'open', lead.created_at DESC, lead.no DESC LIMIT ${limit}`.execute(
     db,
   )
   return rows
@@ -43,9 +44,9 @@ interface DetailCount {
 
 export async function countDetails(db: Db): Promise<DetailCount> {
   const { rows } = await sql<DetailCount>`
-    SELECT (SELECT count(*) FROM detail_queue) AS asked, count(*) AS due,
+    SELECT (SELECT count(*) FROM detail_request) AS asked, count(*) AS due,
       count(*) FILTER (WHERE failures > 0) AS failing
-    FROM detail_queue WHERE due_at IS NOT NULL`.execute(db)
+    FROM detail_request WHERE due_at IS NOT NULL`.execute(db)
   return rows[0] ?? { asked: 0, due: 0, failing: 0 }
 }
 
@@ -57,7 +58,7 @@ export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: I
 
 const outdateQueued = statement((db, { leadNos, at }: { leadNos: string; at: Instant }) =>
   db
-    .updateTable('detail_queue')
+    .updateTable('detail_request')
     .where('lead_no', 'in', numbersIn(leadNos))
     .set({ due_at: at, failures: 0 })
     .compile(),
@@ -65,7 +66,7 @@ const outdateQueued = statement((db, { leadNos, at }: { leadNos: string; at: Ins
 
 /** Marks all details as outdated, because the mapping of the upstream's fields has changed. */
 export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
-  await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
+  await trx.updateTable('detail_request').set({ due_at: at, failures: 0 }).execute()
 }
 
 /** The last of equal ids counts. Quarantined entries that the upstream did not send again are deleted. */
@@ -109,7 +110,7 @@ export async function saveDetail(
 /** Defers the details of a lead after a failure. The wait gets longer with each failure in a row. */
 export async function postponeDetail(trx: Trx, lead: WaitingLead, reason: string, now: Date): Promise<void> {
   const before = await trx
-    .selectFrom('detail_queue')
+    .selectFrom('detail_request')
     .where('lead_no', '=', lead.no)
     .select('failures')
     .executeTakeFirst()
@@ -124,6 +125,6 @@ export async function postponeDetail(trx: Trx, lead: WaitingLead, reason: string
   })
 }
 
-async function noteAsked(trx: Trx, row: Rows<'detail_queue'>[number]): Promise<void> {
-  await insertRows(trx, 'detail_queue', [row], { key: ['lead_no'] })
+async function noteAsked(trx: Trx, row: Rows<'detail_request'>[number]): Promise<void> {
+  await insertRows(trx, 'detail_request', [row], { key: ['lead_no'] })
 }

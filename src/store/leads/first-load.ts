@@ -12,10 +12,10 @@ import { COUNT_ALL_DAYS } from './lead-day.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**
-   * Returns false where a lead was seen before, or a quarantined record is of a lead of the load. Marks all
-   * as seen.
+   * Returns whether a page has only leads that the load has not had, and no other record of one of its leads.
+   * Remembers the leads. Returns false once the load has ended.
    */
-  takes(leadIds: readonly string[], quarantinedIds: readonly string[]): boolean
+  isAllNew(leadIds: readonly string[], otherIds: readonly string[]): boolean
   /** Restores the indexes once. After an abort it throws, and the next sync restores them. */
   end(signal: AbortSignal): Promise<void>
 }
@@ -46,14 +46,14 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   }
 
   return {
-    takes(leadIds, quarantinedIds) {
+    isAllNew(leadIds, otherIds) {
       if (!isOpen) return false
       for (const id of leadIds) {
         if (isMet(id)) return false
         const { high, low } = hashText(id)
         seen.set(++count, high, low)
       }
-      return !quarantinedIds.some(isMet)
+      return !otherIds.some(isMet)
     },
     async end(signal) {
       if (!isOpen) return

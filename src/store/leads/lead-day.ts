@@ -13,7 +13,7 @@ const KEY = 'pipeline_id, status, value_currency, is_known, reached, day'
 const COLUMNS = 'day, pipeline_id, status, value_currency, is_known, reached, leads, entered, value_amount'
 const COUNT_ENTERED = 'count(*) FILTER (WHERE leads > 0)'
 const ENTERED = sql.raw(COUNT_ENTERED)
-const EVENTS_BY_DAY = 'SELECT substr(at, 1, 10), pipeline_id, status, value_currency, is_known, reached,'
+const CHANGES_BY_DAY = 'SELECT substr(at, 1, 10), pipeline_id, status, value_currency, is_known, reached,'
 
 /**
  * Runs a change of the states of leads, and counts these leads anew.
@@ -25,17 +25,17 @@ export async function withLeadDays<T>(
   change: () => Promise<T>,
 ): Promise<T> {
   const wanted = JSON.stringify(ids)
-  if (ids.length > 0) await addEvents(trx, { ids: wanted, sign: -1 })
+  if (ids.length > 0) await addChanges(trx, { ids: wanted, sign: -1 })
   const result = await change()
   await setReached(trx, ids)
-  if (ids.length > 0) await addEvents(trx, { ids: wanted, sign: 1 })
+  if (ids.length > 0) await addChanges(trx, { ids: wanted, sign: 1 })
   return result
 }
 
-const addEvents = statement((db, { ids, sign }: { ids: string; sign: number }) =>
+const addChanges = statement((db, { ids, sign }: { ids: string; sign: number }) =>
   sql`INSERT INTO lead_day (${sql.raw(COLUMNS)})
-    ${sql.raw(EVENTS_BY_DAY)} ${sign} * sum(leads), ${sign} * ${ENTERED}, ${sign} * sum(value_amount)
-    FROM lead_event WHERE lead_id IN ${textsIn(ids)} GROUP BY 1, 2, 3, 4, 5, 6
+    ${sql.raw(CHANGES_BY_DAY)} ${sign} * sum(leads), ${sign} * ${ENTERED}, ${sign} * sum(value_amount)
+    FROM level_change WHERE lead_id IN ${textsIn(ids)} GROUP BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (${sql.raw(KEY)}) DO UPDATE
       SET leads = lead_day.leads + excluded.leads, entered = lead_day.entered + excluded.entered,
         value_amount = lead_day.value_amount + excluded.value_amount`.compile(db),
@@ -46,7 +46,7 @@ const addEvents = statement((db, { ids, sign }: { ids: string; sign: number }) =
  * funnel, because `reached` follows from them.
  */
 export const COUNT_ALL_DAYS = `INSERT INTO lead_day (${COLUMNS})
-  ${EVENTS_BY_DAY} sum(leads), ${COUNT_ENTERED}, sum(value_amount)
-  FROM lead_event WHERE true GROUP BY 1, 2, 3, 4, 5, 6
+  ${CHANGES_BY_DAY} sum(leads), ${COUNT_ENTERED}, sum(value_amount)
+  FROM level_change WHERE true GROUP BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (${KEY}) DO UPDATE SET leads = excluded.leads, entered = excluded.entered,
     value_amount = excluded.value_amount`

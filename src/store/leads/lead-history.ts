@@ -19,11 +19,13 @@ export type LeadState = Pick<
   'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | TrackedColumn
 >
 
-/** A span by our clock in which a lead was deleted upstream; `to` is null if it still is. */
-export interface Deletion {
+interface Span {
   readonly from: Instant
   readonly to: Instant | null
 }
+
+/** A span by our clock in which a lead was deleted upstream; `to` is null if it still is. */
+export type Deletion = Span
 
 /** A state and the time at which it began. Spans in which the lead was deleted are not taken out yet. */
 export interface Step {
@@ -72,7 +74,7 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   const { changed_at, status_changed_at, observed_at } = state
   const isStatusDated = status_changed_at !== null && status_changed_at <= changed_at
   if (!before) return isStatusDated ? status_changed_at : changed_at
-  const seenBefore = lastSightingOf(before)
+  const seenBefore = lastUpdateOf(before)
   const isOfSameTime = changed_at === seenBefore
   const isMove = state.status !== before.state.status
   let at = isMove && isStatusDated && status_changed_at > seenBefore ? status_changed_at : changed_at
@@ -80,14 +82,17 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   return at > before.from ? at : after(before.from)
 }
 
-/** The time of the last update. */
-export function lastSightingOf(step: Step): Instant {
+/** The update time that the upstream gave last. */
+export function lastUpdateOf(step: Step): Instant {
   return step.minorUpdates.at(-1)?.changed_at ?? step.state.changed_at
 }
 
-/** If no part is left outside the deletions, returns an empty span at the beginning. */
-function spansOf(from: Instant, to: Instant | null, deletions: readonly Deletion[]): Deletion[] {
-  const spans: Deletion[] = []
+/**
+ * Returns the spans of a state in which its lead existed. If no part is left outside the deletions, returns an empty
+ * span at the beginning.
+ */
+function spansOf(from: Instant, to: Instant | null, deletions: readonly Deletion[]): Span[] {
+  const spans: Span[] = []
   let start: Instant | null = from
   for (const deletion of deletions) {
     if (start === null || (to !== null && deletion.from >= to)) break

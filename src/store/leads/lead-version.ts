@@ -227,7 +227,7 @@ function moveBack(states: LeadState[], present: LeadState): void {
   states.splice(begin, states.length, redated, ...more.filter((state) => state.changed_at <= changed_at))
 }
 
-/** Takes its time from the status of a lead that was set back to an earlier time than its history allows. */
+/** Removes the time of a status that was set back to an earlier time than the history of its lead allows. */
 function undateStatus(states: LeadState[], present: LeadState): void {
   const steps = stepsOf(states)
   const begin = beginOfStatus(steps, present.status)

@@ -40,7 +40,7 @@ export interface SavedLead {
  */
 type MergeRule = 'newer' | 'remap' | 'list'
 
-/** Saves each lead once. An older record changes no row, and a deleted lead that exists again is marked. */
+/** Saves each lead once. An older record changes no row, and the mark of a deleted lead that exists again is removed. */
 export async function saveLeads(
   trx: Trx,
   leads: readonly Lead[],
@@ -128,7 +128,7 @@ async function writeChanges(
     if (before) for (const column of changedColumns(before, lead)) changed.add(column)
   }
   await writeLeads(trx, rows, seen, [...changed])
-  await markReturned(trx, arrived.returned, seen)
+  await unmarkReturned(trx, arrived.returned, seen)
   const none = { present: [], returned: [], derived: new Map() }
   await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)
 }
@@ -260,8 +260,8 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
     .compile(),
 )
 
-/** Marks leads that came back with an older record, as their rows are not written otherwise. */
-async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+/** Removes the mark of deleted leads that came back with an older record, as their rows are not written otherwise. */
+async function unmarkReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await trx
     .updateTable('lead')

@@ -1,6 +1,6 @@
 /**
- * The highest position in the funnel that a lead had reached when a state of it began: 0 if it was in no stage of
- * the funnel, -1 if its earlier statuses are not known. They are known if its first known state began within a
+ * The highest position in the funnel that a lead had reached when a state of it began: 0 for the first stage, or if
+ * it was in no stage of the funnel; -1 if its earlier statuses are not known. They are known if its first known state began within a
  * minute after its creation, or if the moves of its activity tell them.
  */
 import { sql } from 'kysely'

@@ -4,16 +4,15 @@
  * read are known only from the activity. If a lead moved several times between two reads, only the activity
  * shows all of these moves.
  */
-import { CompiledQuery, sql } from 'kysely'
-import type { Instant, Stage } from '../../domain/model.ts'
+import { sql } from 'kysely'
+import type { Instant } from '../../domain/model.ts'
 import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
-import { COUNT_ALL_DAYS, withLeadDays } from './lead-day.ts'
+import { withLeadDays } from './lead-day.ts'
 import type { Step } from './lead-history.ts'
-import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
-import { SET_REACHED } from './reached.ts'
+import { lastUpdateOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
 
 const DAY_MS = 86_400_000
 /**
@@ -89,13 +88,13 @@ export function moveTraits(steps: readonly Step[]): string {
     const before = steps[index - 1]
     const { status, pipeline_id, status_changed_at } = step.state
     if (before?.state.status === status && before.state.pipeline_id === pipeline_id) return []
-    const seenBefore = before && step.from !== status_changed_at ? lastSightingOf(before) : null
+    const seenBefore = before && step.from !== status_changed_at ? lastUpdateOf(before) : null
     return [status, pipeline_id, step.from, seenBefore]
   })
   return JSON.stringify(traits.flat())
 }
 
-interface Event {
+interface StatusChange {
   readonly at: Instant
   readonly from: string | null
   readonly to: string
@@ -109,7 +108,7 @@ interface Event {
  */
 export function movesOf(steps: readonly Step[], activities: readonly StatusActivity[]): StageMove[] {
   const moves: StageMove[] = []
-  let before: Event | undefined
+  let before: StatusChange | undefined
   for (const event of eventsOf(steps, activities)) {
     if (event.to === before?.to) continue
     const from = event.from ?? before?.to
@@ -132,8 +131,8 @@ export function movesOf(steps: readonly Step[], activities: readonly StatusActiv
 }
 
 /** Merges the activities with the status changes that no activity reports. The result is in order of time. */
-function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
-  const events: Event[] = []
+function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): StatusChange[] {
+  const events: StatusChange[] = []
   const left = [...activities]
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1]
@@ -155,9 +154,9 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
  * Orders events of the same instant. An event that moves a lead out of a status comes after the event that
  * moved the lead into this status, if there is one.
  */
-function chained(events: readonly Event[]): Event[] {
+function chained(events: readonly StatusChange[]): StatusChange[] {
   const waiting = [...events]
-  const chain: Event[] = []
+  const chain: StatusChange[] = []
   for (let first = waiting[0]; first; first = waiting[0]) {
     const { at } = first
     const status = chain.at(-1)?.to ?? null
@@ -182,12 +181,12 @@ function findActivityOf(
     const since = shift(from, -SAME_MOVE_MS)
     return activities.find(({ at, to_status }) => to_status === state.status && at >= since && at <= until)
   }
-  const seenBefore = before ? lastSightingOf(before) : ''
+  const seenBefore = before ? lastUpdateOf(before) : ''
   const last = activities.findLast(({ at }) => at > seenBefore && at <= until)
   return last?.to_status === state.status ? last : undefined
 }
 
-function eventOf(activity: StatusActivity, seenToo: Instant): Event {
+function eventOf(activity: StatusActivity, seenToo: Instant): StatusChange {
   return {
     at: activity.at,
     from: activity.from_status,
@@ -211,28 +210,4 @@ function shift(at: Instant, ms: number): Instant {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** Replaces the list of stages. Figures use this list to know which statuses are open, won or lost. */
-export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
-  const before = await trx.deleteFrom('stage').returningAll().execute()
-  const rows = stages.map((stage) => ({
-    status: stage.status,
-    position: stage.position,
-    outcome: stage.outcome,
-    in_funnel: stage.inFunnel ? 1 : 0,
-    is_qualified: stage.isQualified ? 1 : 0,
-  }))
-  await insertRows(trx, 'stage', rows)
-  if (funnelOf(rows) === funnelOf(before)) return
-  await trx.executeQuery(CompiledQuery.raw(SET_REACHED))
-  await trx.deleteFrom('lead_day').execute()
-  await trx.executeQuery(CompiledQuery.raw(COUNT_ALL_DAYS))
-}
-
-function funnelOf(stages: readonly { status: string; position: number; in_funnel: number }[]): string {
-  const funnel = stages
-    .filter((stage) => stage.in_funnel === 1)
-    .map((stage) => [stage.position, stage.status])
-  return JSON.stringify(funnel.toSorted())
 }

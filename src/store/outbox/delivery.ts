@@ -121,7 +121,10 @@ export interface DeliveryMove {
   /** Null if no attempt follows. */
   readonly nextAttemptAt?: Instant | null
   readonly isDeferred?: boolean
-  /** Tells whether the server was not contacted. If so, the attempt is subtracted from the count again. */
+  /**
+   * True if the attempt does not count against the message, because the server or our own end is to blame. It is
+   * subtracted from the count again.
+   */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
   readonly response?: string
@@ -169,7 +172,6 @@ export async function moveDelivery(
       state,
       stateAt: at,
       ...(isDeferred ? { deferredAt: sql<string>`coalesce(deferred_at, ${at})` } : {}),
-      ...(state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
       ...(isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
       ...(state === 'unconfirmed' ? { unconfirmedCount: eb('unconfirmedCount', '+', 1) } : {}),
     }))

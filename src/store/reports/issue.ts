@@ -29,10 +29,10 @@ export interface Issue extends IssueKey, Rendered {
   /** Null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
   /** Tells whether the issue has messages. An issue with messages must not change. */
-  readonly isMailed: boolean
+  readonly isEnqueued: boolean
 }
 
-export type UnsavedIssue = Omit<Issue, 'id' | 'isMailed' | 'notSent'>
+export type UnsavedIssue = Omit<Issue, 'id' | 'isEnqueued' | 'notSent'>
 
 /** A series of issues: all issues of a report with the same variant and the same kind of period. */
 export interface SeriesKey extends Pick<IssueKey, 'report' | 'variant'> {
@@ -40,7 +40,7 @@ export interface SeriesKey extends Pick<IssueKey, 'report' | 'variant'> {
 }
 
 /** The part of the last sent issue that the next one needs. */
-export interface SentIssue {
+export interface EnqueuedIssue {
   readonly periodTo: Instant
   readonly renderedAt: Instant
   readonly figures: ReportFigures
@@ -64,10 +64,10 @@ export async function readIssue(db: Db, id: string): Promise<Issue | undefined> 
 }
 
 /** Lists the mailed issues with the last end by an instant, such as those of a day and a week. */
-export async function listLastMailed(db: Db, report: string, by: Instant): Promise<Issue[]> {
-  const last = await findLastMailedEnd(db, report, by)
+export async function listLastEnqueued(db: Db, report: string, by: Instant): Promise<Issue[]> {
+  const last = await findReportEnd(db, report, by)
   if (last === null) return []
-  const rows = await mailedIssues(db, report)
+  const rows = await enqueuedIssues(db, report)
     .where('period_to', '=', last)
     .selectAll()
     .orderBy('rendered_at')
@@ -77,8 +77,8 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
 }
 
 /** The end of the last mailed period that ended at or before an instant. */
-export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
-  const row = await mailedIssues(db, report)
+export async function findReportEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
+  const row = await enqueuedIssues(db, report)
     .where('period_to', '<=', by)
     .select('period_to')
     .orderBy('period_to', 'desc')
@@ -87,7 +87,7 @@ export async function findLastMailedEnd(db: Db, report: string, by: Instant): Pr
 }
 
 export async function listLastFailed(db: Db, report: string): Promise<readonly FailedSection[]> {
-  const row = await mailedIssues(db, report)
+  const row = await enqueuedIssues(db, report)
     .orderBy('period_from', 'desc')
     .limit(1)
     .select('figures')
@@ -96,19 +96,19 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
 }
 
 /** The end of the series' last mailed period that ended before an instant. */
-export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
-  const row = await sentIssues(db, key, before).select('period_to').executeTakeFirst()
+export async function findSeriesEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
+  const row = await enqueuedInSeries(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
 /** The last mailed issue that ended by an instant, made before `madeBefore`. */
-export async function findLastSent(
+export async function findLastEnqueued(
   db: Db,
   key: SeriesKey,
   by: Instant,
   madeBefore: Instant | null = null,
-): Promise<SentIssue | null> {
-  const sent = sentIssues(db, key, by, '<=')
+): Promise<EnqueuedIssue | null> {
+  const sent = enqueuedInSeries(db, key, by, '<=')
   const row = await (madeBefore === null ? sent : sent.where('rendered_at', '<', madeBefore))
     .select(['period_to', 'rendered_at', 'figures', 'program_version', 'figures_format'])
     .executeTakeFirst()
@@ -117,7 +117,7 @@ export async function findLastSent(
 }
 
 /** If the list of changes failed, this is the time from which it should have begun. */
-export function reportedUpTo({ periodTo, renderedAt, figures }: SentIssue): LastReported {
+export function reportedUpTo({ periodTo, renderedAt, figures }: EnqueuedIssue): LastReported {
   const hasFailed = figures.failed.some(({ block }) => block === 'changes')
   const { since } = figures.changes
   return hasFailed ? { at: since, knownAt: since } : { at: periodTo, knownAt: renderedAt }
@@ -126,7 +126,7 @@ export function reportedUpTo({ periodTo, renderedAt, figures }: SentIssue): Last
 /** Replaces an issue but keeps its id and `notSent`. An issue with messages is returned unchanged. */
 export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   const earlier = await findIssue(trx, issue)
-  if (earlier?.isMailed) return earlier
+  if (earlier?.isEnqueued) return earlier
   if (earlier) await trx.deleteFrom('report_issue').where('id', '=', earlier.id).execute()
   const id = earlier?.id ?? randomUUID()
   const notSent = earlier?.notSent ?? null
@@ -151,11 +151,11 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
       figures_format: FIGURES_FORMAT,
     })
     .execute()
-  return { id, ...issue, notSent, isMailed: false }
+  return { id, ...issue, notSent, isEnqueued: false }
 }
 
 /** True if, for a period that ended between, the report was sent or deliberately not sent. */
-export async function wasSent(
+export async function wasEnqueuedOrSkipped(
   db: Db,
   report: string,
   { from, to }: { readonly from: Instant; readonly to: Instant },
@@ -181,7 +181,7 @@ export async function noteNotSent(trx: Trx, id: string, reason: string | null): 
   await trx.updateTable('report_issue').where('id', '=', id).set({ not_sent: reason }).execute()
 }
 
-function mailedIssues(db: Db, report: string) {
+function enqueuedIssues(db: Db, report: string) {
   return db
     .selectFrom('report_issue')
     .where('report', '=', report)
@@ -190,13 +190,13 @@ function mailedIssues(db: Db, report: string) {
     )
 }
 
-function sentIssues(
+function enqueuedInSeries(
   db: Db,
   { report, variant, kind }: SeriesKey,
   end: Instant,
   comparison: '<' | '<=' = '<',
 ) {
-  return mailedIssues(db, report)
+  return enqueuedIssues(db, report)
     .where('variant', '=', variant)
     .where('kind', '=', kind)
     .where('period_to', comparison, end)
@@ -242,7 +242,7 @@ function isOfToday(
   return isKnown && 'period' in parseFigures(row.figures)
 }
 
-function issueOf(row: Row<'report_issue'>, isMailed: boolean): Issue {
+function issueOf(row: Row<'report_issue'>, isEnqueued: boolean): Issue {
   return {
     id: row.id,
     report: row.report,
@@ -255,6 +255,6 @@ function issueOf(row: Row<'report_issue'>, isMailed: boolean): Issue {
     subject: row.subject,
     html: row.html,
     text: row.text,
-    isMailed,
+    isEnqueued,
   }
 }

@@ -2,7 +2,7 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type { Tables } from '../tables/tables.ts'
-import { LEAD_EVENT } from './lead-event-view.ts'
+import { LEVEL_CHANGE } from './level-change-view.ts'
 
 /** The fields of a lead, without the columns that only the program needs. */
 const BUSINESS = sql.join(LEAD_FIELDS.map(({ column }) => sql.ref(`lead.${column}`)))
@@ -61,7 +61,7 @@ export const VIEWS = {
       round(julianday(coalesce(deleted_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4))
     FROM lead`,
 
-  lead_event: LEAD_EVENT,
+  level_change: LEVEL_CHANGE,
 
   agent_outage: sql`CREATE VIEW agent_outage AS
     -- one row per outage of an agent: samples in a row in which its status was failing, failed, error, errored, down, offline, crashed, unhealthy or degraded

@@ -67,12 +67,12 @@ export type ListedAgent = InCamelCase<Omit<Row<'agent'>, 'raw'>> & {
   readonly taskPipeline: string | null
 }
 
-/** Lists the agents in order of name, but none that was deleted before `missingSince`. */
-export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
+/** Lists the agents in order of name, but none that was deleted before `deletedAfter`. */
+export async function listAgents(db: Db, deletedAfter: Instant): Promise<ListedAgent[]> {
   const rows = await db
     .selectFrom('agent')
     .leftJoin('pipeline', 'pipeline.id', 'agent.task_pipeline_id')
-    .where((eb) => eb.or([eb('deleted_since', 'is', null), eb('deleted_since', '>=', missingSince)]))
+    .where((eb) => eb.or([eb('deleted_since', 'is', null), eb('deleted_since', '>=', deletedAfter)]))
     .selectAll('agent')
     .select((eb) => eb.fn.coalesce('pipeline.name', 'task_pipeline_id').as('task_pipeline'))
     .orderBy('agent.name')

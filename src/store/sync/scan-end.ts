@@ -1,9 +1,9 @@
 /**
- * Ends scans. Only a complete scan marks leads as deleted and moves the watermark (the time from which the next
- * incremental scan reads changes).
+ * Ends scans. Only a complete scan moves the watermark (the time up to which changes are read), and only a complete
+ * full scan shows which leads are missing. Leads that the list itself marks as deleted are deleted by every scan.
  */
 import type { Instant, Lead } from '../../domain/model.ts'
-import type { ScanReport } from '../../domain/sync.ts'
+import type { ScanResult } from '../../domain/sync.ts'
 import { checkNoCrash } from '../db/postgres.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import { finishLeadEvents } from '../events/event.ts'
@@ -13,7 +13,7 @@ import { saveLeads } from '../leads/lead.ts'
 import { CLOCK_SKEW_MS, clearScan, forgetOlder, type Scan } from './scan.ts'
 import type { ScanMemory } from './scan-memory.ts'
 import { findTombstoned, type MissingResult, markDeleted, recordMissing } from './soft-delete.ts'
-import { addCounts, markLeadsWhole, readCounts } from './sync-run.ts'
+import { addCounts, noteLeadsAsOf, readCounts } from './sync-run.ts'
 import {
   countUndated,
   findLastUpdate,
@@ -39,8 +39,8 @@ export async function readUpdateTimes(db: Db, scan: Scan, hasUpdatedSince: boole
 }
 
 /**
- * Sets leads back to the older records that a complete full scan has noted, except leads of which an event has
- * brought the stored record, or a newer one, since the scan began.
+ * Sets leads back to the older records that a complete full scan has noted. An event that brought a newer record
+ * meanwhile has removed the note.
  * @param leads the leads of these records, without those that cannot be mapped
  */
 export async function setLeadsBack(
@@ -99,15 +99,15 @@ export async function acceptScan(
   const newest = Math.min(Date.parse(times.last ?? ''), Date.parse(startedAt) - CLOCK_SKEW_MS)
   if (Number.isFinite(newest)) await saveWatermark(trx, new Date(newest).toISOString())
   if (isFull) await saveUndated(trx, times.undated > 0)
-  await markLeadsWhole(trx, seen.runId, startedAt, missing.deleted)
+  await noteLeadsAsOf(trx, seen.runId, startedAt, missing.deleted)
   await finishLeadEvents(trx, { startedAt, asksForDeleted }, seen.at)
   if (isFull) await saveProfileHash(trx, scan.profile_sha256, seen.at)
   if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
   return missing.refused
 }
 
-/** Saves the report of a scan. A later run may resume a scan that failed or was interrupted. */
-export async function saveReport(trx: Trx, runId: string, report: ScanReport, at: Instant): Promise<void> {
-  await saveScanResult(trx, runId, report, at)
-  if (report.stop !== 'interrupted' && report.stop !== 'failed') await clearScan(trx)
+/** Saves the result of a scan, and deletes its progress, unless it failed or was interrupted: a later run may resume it. */
+export async function endScan(trx: Trx, runId: string, result: ScanResult, at: Instant): Promise<void> {
+  await saveScanResult(trx, runId, result, at)
+  if (result.stop !== 'interrupted' && result.stop !== 'failed') await clearScan(trx)
 }

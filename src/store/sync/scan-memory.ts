@@ -17,7 +17,7 @@ export interface ScanMemory {
   readonly older: Set<number>
   /** The tombstones that count only if the scan finds no live record of the lead. */
   readonly unsureTombstones: Map<string, Instant | null>
-  /** A lead's quarantine ends when a page contains a record of it that can be mapped. */
+  /** True if leads are quarantined, so that each page must be searched for records that end it. */
   hasQuarantined: boolean
   readonly sharedIds: Set<string>
   /** True if the scan found leads that changed since it began, or if pages of an earlier run may have had some. */

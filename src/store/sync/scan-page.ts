@@ -24,15 +24,13 @@ import type { ScanMemory } from './scan-memory.ts'
 import { findTombstoned, forgetMissing, markDeleted, type Tombstones } from './soft-delete.ts'
 import { addCounts } from './sync-run.ts'
 
-/** The partial sign of a page with leads behind a page that seemed to be the last of a numbered list. */
-export const BEHIND_END = 'leads behind what seemed to be the last page'
-
 /** A page of the list of leads as it was read. */
 export interface PageRead
   extends Pick<
     ScanStep,
     'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain' | 'partialSign'
   > {
+  /** Tells whether the page lies behind a page that seemed to be the last of a numbered list. */
   readonly isBehindEnd: boolean
   /** Tells whether the pages of the list name the next one. */
   readonly namesNext: boolean
@@ -42,7 +40,7 @@ type Hash = Pick<Fingerprint, 'high' | 'low'>
 
 /** The records of a page, mapped to leads. */
 export interface MappedPage {
-  /** Leads that are not written: their records are unchanged or must be ignored. */
+  /** The leads whose records are unchanged. They are not written. */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly quarantined: readonly QuarantinedRecord[]
@@ -113,10 +111,10 @@ async function noteProgress(
       (read.namesNext && isRepeated(page, written, seenKeys, before, memory)),
     fresh: fresh.size,
     freshInPass,
-    partialSign: read.partialSign ?? (read.isBehindEnd && freshInPass > 0 ? BEHIND_END : null),
+    showsHole: read.isBehindEnd && freshInPass > 0,
     born: knownBorn + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
     // A deleted lead is in the total of the upstream, but not among the leads that were found.
-    withoutId: page.quarantined.filter((row) => row.id === null).length + page.deleted.size,
+    uncounted: page.quarantined.filter((row) => row.id === null).length + page.deleted.size,
     hasNewDeleted: [...page.deleted.keys()].some((id) => seenLeads.passOf(id) !== before.pass),
     rows: page.records.length,
     cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,

@@ -39,8 +39,8 @@ export interface ScanStep {
   readonly freshInPass: number
   /** The number of fresh leads created after the scan began. No earlier pass could have found them. */
   readonly born: number
-  /** The number of records without an id, or of deleted leads. */
-  readonly withoutId: number
+  /** The number of records that the total of the upstream counts, but that are no found leads: they have no id, or are marked as deleted. */
+  readonly uncounted: number
   /** Tells whether the page has a deleted lead that this pass has not met before. */
   readonly hasNewDeleted: boolean
   readonly rows: number
@@ -55,6 +55,8 @@ export interface ScanStep {
   readonly isUnordered: boolean
   /** The words by which the page says that it is not whole; null if it does not say so. */
   readonly partialSign: string | null
+  /** Tells whether the page has new leads behind a page that seemed to be the last of a numbered list. */
+  readonly showsHole: boolean
   /** Tells whether the page lies in a part of the list that the pass has already read. */
   readonly isAgain: boolean
   readonly cleaned: number
@@ -105,12 +107,13 @@ export async function startPass(
       cursor: null,
       pass_seen: 0,
       pass_new: 0,
-      pass_without_id: 0,
+      pass_uncounted: 0,
       pass_pages: 0,
       pass_moved: 0,
       is_broken: 0,
       is_unordered: 0,
       partial_sign: null,
+      hole_page: null,
       first_rows: 0,
       idle_pages: 0,
       last_rows: 0,
@@ -158,11 +161,12 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
     cut: before.cut + page.cut,
     pass_seen: before.pass_seen + page.freshInPass,
     pass_new: before.pass_new + page.fresh - page.born,
-    pass_without_id: before.pass_without_id + page.withoutId,
+    pass_uncounted: before.pass_uncounted + page.uncounted,
     pass_pages: before.pass_pages + 1,
     pass_moved: before.pass_moved + moved,
     is_broken: page.isBroken ? 1 : before.is_broken,
     is_unordered: page.isUnordered ? 1 : before.is_unordered,
+    hole_page: before.hole_page ?? (page.showsHole ? before.pass_pages + 1 : null),
     partial_sign:
       before.partial_sign ??
       (page.partialSign === null ? null : `page ${before.pass_pages + 1}: ${page.partialSign}`),

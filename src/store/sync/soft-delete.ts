@@ -1,5 +1,5 @@
 /**
- * Marks leads that the upstream no longer has as deleted. A lead is deleted if two whole scans in a row miss
+ * Marks leads that the upstream no longer has as deleted. A lead is deleted if two complete full scans in a row miss
  * it, if a list marks it as deleted, or if an event reports its deletion and a request for it finds nothing. The row is kept with the date
  * of the deletion, and the deletion is undone when the lead is found again.
  */
@@ -29,12 +29,12 @@ export type MissingResult =
 interface MissingLead {
   readonly no: number
   readonly id: string
-  /** Is 1 if the previous whole scan missed the lead too; otherwise 0. */
+  /** Is 1 if the previous such scan missed the lead too; otherwise 0. */
   readonly twice: number
 }
 
 /**
- * Records which leads a whole scan missed, and deletes the leads missed by two whole scans in a row. Call
+ * Records which leads a complete full scan missed, and deletes the leads missed by two such scans in a row. Call
  * this function at the end of the scan. A scan that found records without a readable id changes nothing,
  * because any missing lead may be among these records.
  * @param isConfirmed whether an operator has confirmed that the leads missed by the last scan are deleted.
@@ -47,7 +47,7 @@ export async function recordMissing(
   isConfirmed = false,
 ): Promise<MissingResult> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { deleted: 0, refused: null }
-  const missing = await readThere(trx, seenLeads.missing(await findLastNo(trx)))
+  const missing = await readUndeleted(trx, seenLeads.missing(await findLastNo(trx)))
   const refused = isConfirmed ? null : await findMass(trx, missing.length)
   const deleted = refused === null ? missing.filter((lead) => lead.twice === 1) : []
   await markDeleted(trx, deleted, scan)
@@ -74,7 +74,7 @@ async function findMass(trx: Trx, missing: number): Promise<MissingResult['refus
   return missing > of * MISSING_SHARE_MAX ? { missing, of } : null
 }
 
-/** Removes the note that the last whole scan missed these leads, because they were found or are deleted. */
+/** Removes the note that the last complete full scan missed these leads, because they were found or are deleted. */
 export async function forgetMissing(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
   await sql`DELETE FROM missing_lead WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(
@@ -82,7 +82,7 @@ export async function forgetMissing(trx: Trx, leadNos: readonly number[]): Promi
   )
 }
 
-async function readThere(trx: Trx, leadNos: readonly number[]): Promise<MissingLead[]> {
+async function readUndeleted(trx: Trx, leadNos: readonly number[]): Promise<MissingLead[]> {
   const { rows } = await sql<MissingLead>`
     SELECT lead.no, lead.id, missing_lead.lead_id IS NOT NULL AS twice FROM lead
     LEFT JOIN missing_lead ON missing_lead.lead_id = lead.id

@@ -83,12 +83,8 @@ const updateUsage = statement((db, { id, requests, retries }: RunUsage & { id: s
   db.updateTable('sync_run').where('id', '=', id).set({ requests, retries }).compile(),
 )
 
-/** Must be in the transaction that writes the page. Returns the pages and leads read so far. */
-export async function addCounts(
-  trx: Trx,
-  runId: string,
-  counts: PageCounts,
-): Promise<{ pages: number; seen: number }> {
+/** Must be in the transaction that writes the page. Returns the number of pages read so far. */
+export async function addCounts(trx: Trx, runId: string, counts: PageCounts): Promise<{ pages: number }> {
   const { rows } = await updateCounts(trx, { id: runId, ...counts })
   if (rows[0] === undefined) throw new Error(`no sync run ${runId}`)
   return rows[0]
@@ -109,7 +105,7 @@ const updateCounts = statement((db, { id, ...counts }: PageCounts & { id: string
       leads_deleted: eb('leads_deleted', '+', counts.deleted),
       leads_quarantined: eb('leads_quarantined', '+', counts.quarantined),
     }))
-    .returning(['pages', 'leads_seen as seen'])
+    .returning('pages')
     .compile(),
 )
 
@@ -127,7 +123,7 @@ export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCou
 }
 
 /** Records that a run has read all leads: everything that changed before `asOf` is in the store. */
-export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, deleted: number): Promise<void> {
+export async function noteLeadsAsOf(trx: Trx, runId: string, asOf: Instant, deleted: number): Promise<void> {
   await trx
     .updateTable('sync_run')
     .where('id', '=', runId)
@@ -235,7 +231,7 @@ export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]>
 }
 
 /** `requests` is null if that run has not ended or was killed, because not all of them were counted. */
-export async function findLastWholeRun(
+export async function findLastCompleteRun(
   db: Db,
 ): Promise<{ id: string; asOf: Instant; requests: number | null } | undefined> {
   const row = await db
@@ -308,7 +304,7 @@ export async function findSyncUnderWay(db: Db, now: Date): Promise<SyncUnderWay 
   const { rows } = await sql<RunRow>`
     SELECT run.mode, run.started_at AS "startedAt", run.pages, run.requests, run.details_read AS details,
       run.leads_as_of AS "leadsAsOf", pass, total_high AS total,
-      pass_seen + pass_without_id AS read
+      pass_seen + pass_uncounted AS read
     FROM (SELECT * FROM sync_run ORDER BY rowid DESC LIMIT 1) AS run LEFT JOIN sync_scan ON resource = 'lead'
     WHERE outcome IS NULL AND run.started_at >= ${lease.acquired_at}`.execute(db)
   const [row] = rows

@@ -1,12 +1,11 @@
 /**
- * Stores how far the upstream's data was read: the watermark (the update time from which the next incremental
- * scan starts), the last read of each resource, and the results of scans. Also stores until when the upstream
+ * Stores how far the upstream's data was read: the watermark (the update time up to which changes are read), the last read of each resource, and the results of scans. Also stores until when the upstream
  * refuses requests, and the hash of the profile (the settings that describe the upstream's API).
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { inCamelCase, inSnakeCase } from '../../domain/names.ts'
-import type { ScanReport } from '../../domain/sync.ts'
+import type { ScanResult } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { clearScan } from './scan.ts'
 
@@ -114,7 +113,7 @@ export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promis
 }
 
 /** The profile with which all leads were last read completely; undefined before the first complete scan. */
-export async function findProfile(db: Db): Promise<{ sha256: string; since: Instant } | undefined> {
+export async function findProfileHash(db: Db): Promise<{ sha256: string; since: Instant } | undefined> {
   return db.selectFrom('upstream_profile').select(['sha256', 'since']).executeTakeFirst()
 }
 
@@ -134,7 +133,7 @@ export async function findAddress(db: Db): Promise<string | null> {
   return row?.address ?? null
 }
 
-/** Ends what is known of another address: the next scan begins anew, and nothing was missing here before. */
+/** Stores the address. If there was another one, forgets the scan, the watermark and the missing leads. */
 export async function saveAddress(trx: Trx, address: string): Promise<void> {
   if ((await findAddress(trx)) !== null) {
     await clearScan(trx)
@@ -190,10 +189,10 @@ export async function findLastRead(db: Db, resource: Resource): Promise<LastRead
 export async function saveScanResult(
   trx: Trx,
   runId: string,
-  report: ScanReport,
+  result: ScanResult,
   endedAt: Instant,
 ): Promise<void> {
-  const { distinct, warnings, drift, ...rest } = report
+  const { distinct, warnings, drift, ...rest } = result
   await trx
     .insertInto('sync_scan_result')
     .values({
@@ -207,23 +206,23 @@ export async function saveScanResult(
     .execute()
 }
 
-export interface WholeScan {
+export interface CompleteFullScan {
   readonly leads: number
   readonly pages: number
   /** Missing leads that were not deleted, because too many were missing at once. */
   readonly heldBack: number
 }
 
-export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
+export async function listCompleteFullScans(db: Db, limit: number): Promise<CompleteFullScan[]> {
   return (
     db
       // A cross join makes SQLite begin with the last runs instead of reading the results of all runs.
       .selectFrom('sync_run')
-      .crossJoin('sync_scan_result as scan_result')
-      .whereRef('scan_result.run_id', '=', 'sync_run.id')
-      .where('scan_result.mode', '=', 'full')
-      .where('scan_result.scan_result', '=', 'complete')
-      .select(['distinct_leads as leads', 'scan_result.pages', 'held_back as heldBack'])
+      .crossJoin('sync_scan_result as result')
+      .whereRef('result.run_id', '=', 'sync_run.id')
+      .where('result.mode', '=', 'full')
+      .where('result.result', '=', 'complete')
+      .select(['distinct_leads as leads', 'result.pages', 'held_back as heldBack'])
       .orderBy(sql`sync_run.rowid`, 'desc')
       .limit(limit)
       .execute()
@@ -234,8 +233,8 @@ export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]
 export async function listWarningsOfChanges(db: Db): Promise<string[]> {
   const row = await db
     .selectFrom('sync_run')
-    .crossJoin('sync_scan_result as scan_result')
-    .whereRef('scan_result.run_id', '=', 'sync_run.id')
+    .crossJoin('sync_scan_result as result')
+    .whereRef('result.run_id', '=', 'sync_run.id')
     .where('sync_run.mode', '=', 'incremental')
     .select('warnings')
     .orderBy(sql`sync_run.rowid`, 'desc')
@@ -244,17 +243,17 @@ export async function listWarningsOfChanges(db: Db): Promise<string[]> {
   return row === undefined ? [] : JSON.parse(row.warnings)
 }
 
-export async function findScanResult(db: Db, runId: string): Promise<ScanReport | null> {
+export async function findScanResult(db: Db, runId: string): Promise<ScanResult | null> {
   const row = await db
     .selectFrom('sync_scan_result')
     .where('run_id', '=', runId)
     .selectAll()
     .executeTakeFirst()
   if (row === undefined) return null
-  const { run_id, ended_at, distinct_leads: distinct, scan_result, warnings, drift, ...rest } = row
+  const { run_id, ended_at, distinct_leads: distinct, result, warnings, drift, ...rest } = row
   return {
     ...inCamelCase(rest),
-    scan_result,
+    result,
     distinct,
     warnings: JSON.parse(warnings),
     drift: JSON.parse(drift),

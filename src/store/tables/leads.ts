@@ -23,7 +23,7 @@ export const LEADS = [
     ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
-    deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, after two complete scans without it or after a webhook event; null while it exists
+    deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, because two complete full scans did not find it, the list itself says so, or a webhook event did and it was not found; null while it exists
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
     derived_version INTEGER -- null: lead_history has its states; else this row is its only state, and 1: the upstream gave status_changed_at, 0: it did not
   ) STRICT`,
@@ -59,7 +59,7 @@ export const LEADS = [
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
     run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
-    reached INTEGER NOT NULL DEFAULT -1, -- highest stage.position of the lead in the funnel up to this state; 0: none; -1: its earlier statuses are not known
+    reached INTEGER NOT NULL DEFAULT -1, -- highest stage.position of the lead in the funnel up to this state; 0: the first stage, or no stage of the funnel; -1: its earlier statuses are not known
     PRIMARY KEY (lead_id, valid_from)
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,
@@ -79,14 +79,14 @@ export const LEADS = [
 
   `CREATE TABLE lead_deletion ( -- one row per time during which a lead was deleted in the service
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    deleted_since TEXT NOT NULL, -- UTC, by our clock: when it was marked as deleted, after two complete scans without it or after a webhook event
+    deleted_since TEXT NOT NULL, -- UTC, by our clock: when it was marked as deleted, because two complete full scans did not find it, the list itself says so, or a webhook event did and it was not found
     returned_at TEXT CHECK (returned_at > deleted_since), -- UTC, by our clock: when it was found again; null while it is deleted
     run_id TEXT NOT NULL, -- sync_run.id of the sync that marked it as deleted; event:TIME if a webhook event made us ask for it at that time
     PRIMARY KEY (lead_id, deleted_since)
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX lead_deletion_by_time ON lead_deletion (deleted_since)`,
 
-  `CREATE TABLE missing_lead ( -- one row per lead that the last complete scan did not find; a second such scan marks it as deleted
+  `CREATE TABLE missing_lead ( -- one row per lead that the last complete full scan did not find; a second such scan marks it as deleted
     lead_id TEXT PRIMARY KEY REFERENCES lead (id),
     run_id TEXT NOT NULL, -- sync_run.id of that scan
     since TEXT NOT NULL -- UTC, by our clock
@@ -143,14 +143,14 @@ export const LEADS = [
   ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX activity_by_time ON activity (at)`,
 
-  `CREATE TABLE detail_queue ( -- one row per lead whose details were requested at least once
+  `CREATE TABLE detail_request ( -- one row per lead whose details were requested at least once
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no), -- lead.no
     asked_at TEXT NOT NULL, -- UTC, by our clock: when the details were last requested
     due_at TEXT, -- UTC, by our clock: when to request the details again; null: not before the lead changes
     failures INTEGER NOT NULL, -- number of failed requests in a row
     last_error TEXT -- why the last request failed; null if it succeeded
   ) STRICT`,
-  `CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
+  `CREATE INDEX detail_request_by_due ON detail_request (due_at, failures)`,
 
   `CREATE TABLE lead_day ( -- one row per UTC day and state: the leads that entered that state on that day, minus those that left it; the sum of all earlier days is how many leads were in that state when a day began
     day TEXT NOT NULL, -- UTC: date, such as 2026-11-20
@@ -158,7 +158,7 @@ export const LEADS = [
     status TEXT NOT NULL, -- stage.status; empty from the creation of a lead until its first known state
     value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or without a currency
     is_known INTEGER NOT NULL, -- 1: the leads were read as they were then; 0: they were first read after a later update, which may have changed their value
-    reached INTEGER NOT NULL, -- highest stage.position of the leads in the funnel; 0: none; -1: their earlier statuses are not known; -2: only their moves tell them
+    reached INTEGER NOT NULL, -- highest stage.position of the leads in the funnel; 0: the first stage, or no stage of the funnel; -1: their earlier statuses are not known; -2: only their moves tell them
     leads INTEGER NOT NULL, -- number of leads that entered the state, minus those that left it
     entered INTEGER NOT NULL, -- number of leads that entered it
     value_amount REAL NOT NULL, -- sum of the values of leads, in whole units of value_currency

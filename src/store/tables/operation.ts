@@ -16,7 +16,7 @@ export const OPERATION = [
   ) STRICT`,
 
   `CREATE TABLE scheduled_run ( -- one row for each scheduled run, with its result
-    schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
+    schedule TEXT NOT NULL, -- sync, sync-full or report:<name>
     due_at TEXT NOT NULL, -- UTC: when it was due
     state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'held', 'done', 'failed', 'skipped')),
     noted_at TEXT NOT NULL, -- UTC: when the daemon saw that it was due

@@ -29,7 +29,7 @@ export const SYNC = [
     details_failed INTEGER NOT NULL DEFAULT 0 -- leads whose details could not be read
   ) STRICT`,
 
-  `CREATE TABLE sync_watermark ( -- at most one row: the time from which the next incremental scan reads
+  `CREATE TABLE sync_watermark ( -- at most one row: the time up to which changes are read; the next incremental scan begins a little before it
     resource TEXT PRIMARY KEY, -- lead
     updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: all changes up to this time have been read; empty if no scan has ended yet
     not_before TEXT, -- UTC: the upstream asked for no requests before this time
@@ -49,7 +49,7 @@ export const SYNC = [
     seen INTEGER NOT NULL DEFAULT 0, -- number of distinct leads read so far
     pages INTEGER NOT NULL DEFAULT 0,
     reported_total INTEGER, -- last total of the whole scan that the upstream reported; null if it reports none
-    moved INTEGER NOT NULL DEFAULT 0, -- how often a record moved from one page to another while the list was read
+    moved INTEGER NOT NULL DEFAULT 0, -- how many pages showed that records had moved from one page to another while the list was read
     cleaned INTEGER NOT NULL DEFAULT 0, -- leads with a text that leadsheet cleaned, or with a placeholder in place of a time
     cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB, which leadsheet cut
     passes_without_new INTEGER NOT NULL DEFAULT 0, -- number of passes in a row, just before this pass, that verified the list and found no lead that earlier passes had missed
@@ -58,12 +58,13 @@ export const SYNC = [
     cursor TEXT, -- cursor of the next page of this pass; null before the first page
     pass_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads read in this pass
     pass_new INTEGER NOT NULL DEFAULT 0, -- number of them that no earlier pass found, although they were created before the scan began
-    pass_without_id INTEGER NOT NULL DEFAULT 0, -- records of this pass without an id
+    pass_uncounted INTEGER NOT NULL DEFAULT 0, -- records of this pass that the upstream's total counts, but that are no found leads: without an id, or marked as deleted
     pass_pages INTEGER NOT NULL DEFAULT 0,
     pass_moved INTEGER NOT NULL DEFAULT 0,
     is_broken INTEGER NOT NULL DEFAULT 0, -- 1: in this pass records moved further than pages overlap; 0: they did not
     is_unordered INTEGER NOT NULL DEFAULT 0, -- 1: in this pass unchanged records stood in another order than before; 0: they did not
-    partial_sign TEXT, -- what the first page of this pass that is not whole says of itself, with its number; null if all pages are whole
+    partial_sign TEXT, -- what the first page of this pass that is not whole says of itself, with its number; null if no page says so
+    hole_page INTEGER, -- the first page of this pass that has leads behind a page that seemed to be the last; null if none has
     first_rows INTEGER NOT NULL DEFAULT 0, -- records on the first page of this pass
     idle_pages INTEGER NOT NULL DEFAULT 0, -- pages in a row that brought no lead new to this pass
     last_rows INTEGER NOT NULL DEFAULT 0, -- number of records on the last page read
@@ -89,13 +90,13 @@ export const SYNC = [
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')), -- full: reads all leads; incremental: reads the leads that changed since the sync before
     started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
     ended_at TEXT NOT NULL, -- UTC, by our clock: when reading the leads ended
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing speaks against it; unproven: a lead may be missing; incomplete: not read to the end, or in part
+    result TEXT NOT NULL CHECK (result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing speaks against it; unproven: a lead may be missing; incomplete: not read to the end, or in part
     stop TEXT NOT NULL CHECK (stop IN ('end', 'empty_page', 'past_end', 'loop', 'page_cap', 'no_cursor', 'failed', 'interrupted')), -- why the scan ended: end, empty_page or past_end (all read), loop, page_cap, no_cursor, failed or interrupted
     reported_total INTEGER, -- the last total that the upstream reported; null if it reports none
     distinct_leads INTEGER NOT NULL, -- distinct leads read
     pages INTEGER NOT NULL, -- pages read, over all passes and syncs of the scan
     passes INTEGER NOT NULL, -- passes over the list; those after the first verify it
-    moved INTEGER NOT NULL, -- how often a record moved from one page to another while the list was read
+    moved INTEGER NOT NULL, -- how many pages showed that records had moved from one page to another while the list was read
     cleaned INTEGER NOT NULL, -- leads with a text that leadsheet cleaned, or with a placeholder in place of a time
     cut INTEGER NOT NULL, -- texts of more than 64 kB, which leadsheet cut
     warnings TEXT NOT NULL, -- JSON array of text: oddities that did not fail the sync

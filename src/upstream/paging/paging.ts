@@ -1,7 +1,7 @@
 /**
  * Moves through a list from page to page, and adds the filters of the lead list. A position is a text that
- * the caller stores; null means the first page. A list ends at an empty page or a page without a next
- * position. A page with fewer records than requested does not mean the end.
+ * the caller stores; null means the first page. A list ends at a page that has no next position. A page with fewer
+ * records than requested does not mean the end.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Instant } from '../../domain/model.ts'
@@ -76,7 +76,10 @@ export function nextPosition(
   return next
 }
 
-/** The number of pages may come from an old count. */
+/**
+ * Returns the position after a full page that is the last one by the upstream's count of pages, because that count may
+ * be old; null after another page.
+ */
 export function behindCounted(
   paging: PagingProfile,
   position: string | null,

@@ -70,7 +70,10 @@ export function readAhead(
     return { position, page: isFirst ? page.then((first) => fitSize(first, ask)) : page, dropped }
   }
 
-  /** If a full scan without a total then gets fewer rows, the upstream has hidden rows. */
+  /**
+   * Sets the size of the further pages to that of a first page that the upstream has cut, unless it then gives fewer
+   * rows, because it has hidden some.
+   */
   async function fitSize(page: RawPage, ask: (rows: number) => Promise<RawPage>): Promise<RawPage> {
     const rows = page.records.length
     if (!isCut(rows, size)) return page
@@ -150,7 +153,10 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
   }
 }
 
-/** It does not grow if the upstream has said that requests come too fast. */
+/**
+ * The number of pages after which one more page is fetched at the same time, unless the upstream has said that
+ * requests come too fast.
+ */
 const PAGES_TO_WIDEN = 8
 
 /**
@@ -256,8 +262,7 @@ interface StartedPage {
 
 type StartPage = (position: string | null) => StartedPage
 
-/** A row that is added or deleted shifts all later rows, so each page begins a few rows early. */
-
+/** The maximum overlap of pages. A row that is added or deleted shifts all later rows, so pages begin a few rows early. */
 const OVERLAP_ROWS_MAX = 20
 /** The maximum overlap as a share of the page, so that a small page still has new rows. */
 const OVERLAP_SHARE = 0.2

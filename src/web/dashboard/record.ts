@@ -8,7 +8,7 @@ import {
 } from '../../jobs/insight/track-record.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
-import { findLastWholeRun } from '../../store/sync/sync-run.ts'
+import { findLastCompleteRun } from '../../store/sync/sync-run.ts'
 import { count, NONE } from '../server/format.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
@@ -33,7 +33,7 @@ export function recordRoutes({ pages, store, timeZone }: DashboardDeps): AddRout
 }
 
 async function readRecords(db: Db, timeZone: string): Promise<TrackRecord['records']> {
-  const whole = await findLastWholeRun(db)
+  const whole = await findLastCompleteRun(db)
   if (whole === undefined) return []
   return (await readTrackRecord(db, timeZone, await listCountedDates(db, whole.asOf, timeZone))).records
 }

@@ -16,7 +16,7 @@ import {
   STAY_SHARE,
 } from '../../../src/store/insight/stall-threshold.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
-import { saveStages } from '../../../src/store/leads/stage-move.ts'
+import { saveStages } from '../../../src/store/leads/stages.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { BLANK_LEAD } from '../../support/data/blank-lead.ts'
 import { random } from '../../support/random.ts'

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { findLastWholeRun } from '../../../src/store/sync/sync-run.ts'
+import { findLastCompleteRun } from '../../../src/store/sync/sync-run.ts'
 import { folderWith } from '../../support/folder.ts'
 import { finished } from '../../support/leadsheet.ts'
 import { openTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
@@ -151,5 +151,5 @@ async function countLeads({ db }: Store): Promise<number> {
 }
 
 async function isWhole({ db }: Store): Promise<boolean> {
-  return (await findLastWholeRun(db)) !== undefined
+  return (await findLastCompleteRun(db)) !== undefined
 }

@@ -13,8 +13,8 @@ import { openTasks } from '../../support/schedule/tasks.ts'
 const [file = '', at = '', ran = ''] = process.argv.slice(2)
 const log = pino({ level: 'silent' })
 const now = (): Date => new Date(at)
-const run: Schedule['run'] = async ({ due_at }) => {
-  appendFileSync(ran, `${due_at.toISOString()}\n`)
+const run: Schedule['run'] = async ({ dueAt }) => {
+  appendFileSync(ran, `${dueAt.toISOString()}\n`)
   return { state: 'done', message: null }
 }
 const store = await openStore(file, now())

@@ -122,7 +122,7 @@ describe('an event that comes while the list is read', () => {
         await copy.intake.take([eventOf(lead.id, { isDeletion: isDeleted })])
       }
       const { scan } = await ended(copy, syncing)
-      expect(scan?.scan_result, `round ${round}`).toBe('complete')
+      expect(scan?.result, `round ${round}`).toBe('complete')
     }
     const rows = await copy.store.db
       .selectFrom('lead')
@@ -164,7 +164,7 @@ it('an event between two runs of a scan is followed at once, and the scan that g
   expect(outcomes).toEqual(['updated', 'deleted', 'inserted'])
 
   expect((await ended(copy, copy.sync({ ...FULL, pageSize: 5 }))).scan).toMatchObject({
-    scan_result: 'complete',
+    result: 'complete',
   })
   expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
   expect(await copy.store.db.selectFrom('missing_lead').selectAll().execute()).toEqual([])

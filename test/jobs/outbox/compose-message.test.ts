@@ -1,6 +1,6 @@
 /** The ways to unsubscribe that a message names: an address, and the recipient's page if pages are served. */
 import { describe, expect, it } from 'vitest'
-import { messageFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/compose-message.ts'
+import { type MailSender, messageFor, unsubscribeFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
 import { busyDay } from '../../support/reports/figures.ts'
@@ -9,13 +9,13 @@ const figures = busyDay()
 const ISSUE = { report: 'daily', period: figures.period, renderedAt: MESSAGE.date }
 const ANA = { address: 'ana@example.com', name: null }
 
-function withPages(publicUrl: string): Sender {
+function withPages(publicUrl: string): MailSender {
   const pageOf = ({ address, report }: { address: string; report: string }) =>
     `${publicUrl}/preferences/${report}-${address}`
   return { ...SENDER, unsubscribe: { ...SENDER.unsubscribe, pageOf } }
 }
 
-async function headOf(sender: Sender): Promise<string> {
+async function headOf(sender: MailSender): Promise<string> {
   const message = messageFor({ installationId: 'i' }, ISSUE, ANA, MESSAGE, sender)
   const [head = ''] = (await buildMessage(message)).toString().split('\r\n\r\n')
   return head.replaceAll(/\r\n\s+/g, ' ')

@@ -5,7 +5,7 @@ import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
 import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
-import { openSender, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
+import { openSession, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
@@ -318,7 +318,7 @@ describe('a refusal that names neither the recipient nor the sender, of one mess
     await using transport = open(server.url)
     const deps = { ...ledger.deps, transport }
     const [, ben] = await ledger.deliveries()
-    await using sender = await openSender(deps)
+    await using sender = await openSession(deps)
     if (sender === null) throw new Error('another process sends')
     for (let attempt = 0; attempt < 3; attempt++) {
       const [again] = await ledger.deliveries()

@@ -1,12 +1,12 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
+import { openSession } from '../../../src/jobs/outbox/send-batch.ts'
 import { createOutboxTask, deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { claimDelivery, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { type Ledger, openLedger } from '../../support/mail/ledger.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { addressOf, IN_POSTGRES } from '../../support/store.ts'
@@ -67,22 +67,21 @@ describe.skipIf(!IN_POSTGRES)('messages of several workers', () => {
     await using worker = await openWorker(ledger, server.url)
     const [first, second] = await ledger.deliveries()
     if (first === undefined || second === undefined) throw new Error('two messages wait')
-    const living = await openSender(worker)
+    const living = await openSession(worker)
     const at = ledger.clock.now.toISOString()
     await ledger.store.write(async (trx) => {
-      for (const [{ messageId }, sender] of [
-        [first, living?.lease.holder],
+      for (const [waiting, sender] of [
+        [first, living?.lease.holder ?? ''],
         [second, 'one that was killed'],
       ] as const) {
-        await moveDelivery(trx, messageId, ['pending'], { state: 'sending', at })
-        await moveDelivery(trx, messageId, ['sending'], { state: 'data', at })
-        await trx.updateTable('delivery').where('message_id', '=', messageId).set({ sender }).execute()
+        await claimDelivery(trx, waiting, sender, at)
+        await moveDelivery(trx, waiting.messageId, ['sending'], { state: 'data', at })
       }
     })
     expect(await deliverDue(worker, NEVER)).toBe(false)
     expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['data', 'data'])
     await living?.lease.release()
-    await using next = await openSender(worker)
+    await using next = await openSession(worker)
     expect(next).not.toBeNull()
     expect(
       (await ledger.deliveries()).map(({ state, unconfirmedCount }) => [state, unconfirmedCount]),

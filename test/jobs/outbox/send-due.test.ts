@@ -5,7 +5,7 @@ import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { claimDelivery, enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
@@ -22,6 +22,18 @@ async function openIssue(recipients: readonly string[]) {
   const states = async () =>
     (await ledger.deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts])
   return { ...ledger, states }
+}
+
+/** Claims the first message for a process that was killed, and returns its Message-ID. */
+async function claimFirst({
+  store,
+  clock,
+  deliveries,
+}: Awaited<ReturnType<typeof openIssue>>): Promise<string> {
+  const [first] = await deliveries()
+  if (first === undefined) throw new Error('found no message, expected one that waits')
+  await store.write((trx) => claimDelivery(trx, first, 'one that was killed', clock.now.toISOString()))
+  return first.messageId
 }
 
 describe('delivery', () => {
@@ -195,18 +207,17 @@ describe('delivery', () => {
     await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    const row = await made.store.db.selectFrom('delivery').select('message_id').executeTakeFirstOrThrow()
+    const messageId = await claimFirst(made)
     const at = made.clock.now.toISOString()
-    await made.store.write((trx) => moveDelivery(trx, row.message_id, ['pending'], { state: 'sending', at }))
     if (state === 'data')
-      await made.store.write((trx) => moveDelivery(trx, row.message_id, ['sending'], { state, at }))
+      await made.store.write((trx) => moveDelivery(trx, messageId, ['sending'], { state, at }))
     made.clock.now = new Date('2026-11-21T07:05:00Z')
     await deliverDue({ ...made.deps, transport }, signal)
     expect(await made.states()).toEqual([['ana@example.com', 'sent', 2]])
     const counts = await made.store.db.selectFrom('delivery').select('unconfirmed_count').execute()
     expect(counts).toEqual([{ unconfirmed_count: timesUnconfirmed }])
     expect(server.received).toHaveLength(1)
-    expect(server.received[0]?.mail.messageId).toBe(row.message_id)
+    expect(server.received[0]?.mail.messageId).toBe(messageId)
   })
 
   it('has the state on disk before the first byte of the message leaves', async () => {
@@ -381,14 +392,9 @@ describe('messages that wait', () => {
     await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     await deliverDue({ ...made.deps, transport }, signal)
-    const [ana] = await made.deliveries()
+    const messageId = await claimFirst(made)
     const at = made.clock.now.toISOString()
-    for (const [from, state] of [
-      ['pending', 'sending'],
-      ['sending', 'data'],
-    ] as const) {
-      await made.store.write((trx) => moveDelivery(trx, ana?.messageId ?? '', [from], { state, at }))
-    }
+    await made.store.write((trx) => moveDelivery(trx, messageId, ['sending'], { state: 'data', at }))
     await deliverDue({ ...made.deps, transport }, signal)
     expect(await made.states()).toEqual([
       ['ana@example.com', 'unconfirmed', 1],

@@ -14,7 +14,7 @@ function issueOf(change: Partial<ReportFigures> = {}): Issue {
     variant: '',
     subject: '',
     text: '',
-    isMailed: true,
+    isEnqueued: true,
     notSent: null,
     period: figures.period,
     renderedAt: '2026-11-21T07:00:00.000Z',

@@ -262,7 +262,7 @@ describe('a report that is sent only if it is worth it', () => {
     const [enqueued] = await enqueueDue(world.deps, [recipient('ana@example.com')])
     expect(enqueued?.notSent).toBeNull()
     const key = { report: 'daily', period: (await makeDue(world.deps)).issue.period, variant: '' }
-    expect(await findIssue(world.store.db, key)).toMatchObject({ notSent: null, isMailed: true })
+    expect(await findIssue(world.store.db, key)).toMatchObject({ notSent: null, isEnqueued: true })
   })
 
   it('is told of all its issues together', async () => {

@@ -12,7 +12,7 @@ import {
 import { checkFreshness, requireGoodData } from '../../../src/jobs/reports/freshness-gate.ts'
 import type { GateSettings, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { judgeCounts } from '../../../src/jobs/reports/volume-anomaly.ts'
-import { afterFailure } from '../../../src/jobs/schedule/job-failure.ts'
+import { endAfterFailure } from '../../../src/jobs/schedule/job-failure.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { DueRun, RunEnd } from '../../../src/jobs/schedule/schedule.ts'
 import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
@@ -20,7 +20,7 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { findLastSent } from '../../../src/store/reports/issue.ts'
+import { findLastEnqueued } from '../../../src/store/reports/issue.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun, listScheduledRuns } from '../../../src/store/schedule/scheduled-run.ts'
 import { openSource } from '../../../src/upstream/source.ts'
@@ -348,7 +348,7 @@ describe('a report about far fewer leads than before', () => {
     world.clock.now = next
     await sync(world.work, { ...world.work.syncOptions(signal), full: true })
     expect(await world.run(next, { ...dueAt(next), isApproved: true })).toMatchObject({ state: 'done' })
-    const sent = await findLastSent(
+    const sent = await findLastEnqueued(
       world.store.db,
       { report: 'daily', variant: '', kind: 'day' },
       next.toISOString(),
@@ -427,7 +427,7 @@ describe('a report of which something cannot be read', () => {
   })
 
   it('does not wait at the cost of its tries, neither for data nor for another process', async () => {
-    expect(afterFailure(new LeadsheetError('job_busy', 'taken'), 1, SCHEDULED_RUN)).toMatchObject({
+    expect(endAfterFailure(new LeadsheetError('job_busy', 'taken'), 1, SCHEDULED_RUN)).toMatchObject({
       isWait: true,
     })
     await using world = await openWorld()

@@ -19,8 +19,8 @@ async function missed(policy: CatchUp['policy'], until: string, windowHours = 24
   return ticking
 }
 
-const hours = (ran: readonly { readonly due_at: Date }[]): string[] =>
-  ran.map(({ due_at }) => due_at.toISOString().slice(8, 13))
+const hours = (ran: readonly { readonly dueAt: Date }[]): string[] =>
+  ran.map(({ dueAt }) => dueAt.toISOString().slice(8, 13))
 
 describe.each([
   ['1 minute', '2026-11-20T07:01:00Z', ['20T07'], ['20T07'], ['20T07']],
@@ -126,8 +126,8 @@ describe('what was missed', () => {
 describe('a run that takes longer than its interval', () => {
   it('is followed by the latest of those that came meanwhile, and the others are overlapped', async () => {
     await using hourly = await openTicking(catchUp('latest'))
-    hourly.ends = async ({ due_at }) => {
-      if (due_at.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
+    hourly.ends = async ({ dueAt }) => {
+      if (dueAt.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
       return { state: 'done', message: null }
     }
     await hourly.tick('2026-11-20T07:00:00Z')
@@ -143,8 +143,8 @@ describe('a run that takes longer than its interval', () => {
 
   it('runs them all where all are made up for, oldest first', async () => {
     await using hourly = await openTicking(catchUp('all'))
-    hourly.ends = async ({ due_at }) => {
-      if (due_at.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
+    hourly.ends = async ({ dueAt }) => {
+      if (dueAt.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
       return { state: 'done', message: null }
     }
     await hourly.tick('2026-11-20T07:00:00Z')

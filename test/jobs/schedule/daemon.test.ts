@@ -420,8 +420,8 @@ describe('the database file of a running daemon', () => {
 describe('a clock that was set', () => {
   const daily = (ran: string[]) =>
     scheduleOf({
-      run: async ({ due_at }) => {
-        ran.push(due_at.toISOString().slice(8, 13))
+      run: async ({ dueAt }) => {
+        ran.push(dueAt.toISOString().slice(8, 13))
         return { state: 'done', message: null }
       },
     })

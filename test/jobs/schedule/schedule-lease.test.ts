@@ -23,9 +23,9 @@ describe('the lease of a schedule', () => {
   it('keeps a report from being sent by hand while the daemon makes it, and says who does', async () => {
     await using daily = await openTicking()
     const deps = reportDeps(daily.store, () => daily.clock.now)
-    daily.ends = async ({ due_at }) => {
+    daily.ends = async ({ dueAt }) => {
       await expect(
-        enqueueReportNow(deps, DAILY, [recipient('ana@example.com')], due_at, new AbortController().signal),
+        enqueueReportNow(deps, DAILY, [recipient('ana@example.com')], dueAt, new AbortController().signal),
       ).rejects.toMatchObject({
         message: expect.stringContaining(`A report daily is already running: process ${process.pid}`),
       })

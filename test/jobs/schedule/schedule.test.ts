@@ -39,7 +39,7 @@ describe('a schedule', () => {
       '11:00',
     ])
       await hourly.tick(`2026-11-20T${at}:00Z`)
-    expect(hourly.ran.map(({ due_at }) => due_at.getUTCHours())).toEqual([7, 10, 8, 11])
+    expect(hourly.ran.map(({ dueAt }) => dueAt.getUTCHours())).toEqual([7, 10, 8, 11])
     expect(await hourly.states()).toEqual([
       '06:30 skipped',
       '07:00 done',
@@ -57,7 +57,7 @@ describe('a schedule', () => {
     minutely.ran.length = 0
     await minutely.tick('2026-11-20T07:00:30Z')
     await minutely.tick('2026-11-20T07:01:30Z')
-    expect(minutely.ran.map(({ due_at }) => due_at.toISOString())).toEqual([
+    expect(minutely.ran.map(({ dueAt }) => dueAt.toISOString())).toEqual([
       '2026-11-20T07:00:00.000Z',
       '2026-11-20T07:01:00.000Z',
     ])
@@ -66,7 +66,7 @@ describe('a schedule', () => {
 
   it('runs at once when it is first seen, if that is asked for', async () => {
     await using first = await openTicking({ runsAtFirstSight: true })
-    expect(first.ran.map(({ due_at }) => due_at.toISOString())).toEqual(['2026-11-20T06:30:00.000Z'])
+    expect(first.ran.map(({ dueAt }) => dueAt.toISOString())).toEqual(['2026-11-20T06:30:00.000Z'])
   })
 
   it('reports once each local day over both clock changes of a year', async () => {
@@ -82,7 +82,7 @@ describe('a schedule', () => {
       for (let minute = 0; minute <= days * 24 * 60; minute += 10) {
         await daily.tick(new Date(start + minute * 60_000).toISOString())
       }
-      const ran = daily.ran.map(({ due_at }) => localDay.format(due_at))
+      const ran = daily.ran.map(({ dueAt }) => localDay.format(dueAt))
       expect(ran).toHaveLength(days)
       expect(new Set(ran).size).toBe(days)
     }
@@ -152,8 +152,7 @@ describe('a scheduled run that fails', () => {
 
   it('makes way for the next one', async () => {
     await using hourly = await openTicking(AN_HOUR)
-    hourly.ends = async ({ due_at }) =>
-      due_at.getUTCHours() === 7 ? fail() : { state: 'done', message: null }
+    hourly.ends = async ({ dueAt }) => (dueAt.getUTCHours() === 7 ? fail() : { state: 'done', message: null })
     await hourly.live('2026-11-20T08:01:00Z')
     expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 skipped', '08:00 done'])
     expect((await hourly.scheduledRuns())[1]?.message).toBe(

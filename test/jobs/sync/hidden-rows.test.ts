@@ -45,7 +45,7 @@ describe('a list that hides rows', () => {
       await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, hiding(kind, isVisible, most))
       const { scan } = await listing.sync()
       const visible = isVisible.filter(Boolean).length
-      if (scan?.scan_result !== 'complete') holes++
+      if (scan?.result !== 'complete') holes++
       else expect(scan.distinct, `number ${number}`).toBe(visible)
     }
     expect(holes).toBeGreaterThan(0)
@@ -55,7 +55,7 @@ describe('a list that hides rows', () => {
     const isVisible = Array.from({ length: 50 }, (_, at) => at < 20 || at >= 32)
     await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, hiding(kind, isVisible))
     const { scan, problems } = await listing.sync()
-    expect(scan).toMatchObject({ scan_result: 'unproven', passes: 2, distinct: 38 })
+    expect(scan).toMatchObject({ result: 'unproven', passes: 2, distinct: 38 })
     expect(problems[0]).toMatchObject({
       message: expect.stringMatching(/page \d+: leads behind what seemed to be the last page/),
       hint: expect.stringContaining('paging.total'),
@@ -70,7 +70,7 @@ describe('a list that hides rows', () => {
         ? { records: [], next: null }
         : hiding('page', all)(position, size, filters),
     )
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', passes: 3, distinct: 50 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', passes: 3, distinct: 50 })
   })
 
   it('is followed through empty pages as far as its answers say that more follow', async () => {
@@ -82,7 +82,7 @@ describe('a list that hides rows', () => {
         : { ...page, next: null, saysMore: false }
     })
     expect((await listing.sync()).scan).toMatchObject({
-      scan_result: 'complete',
+      result: 'complete',
       passes: 1,
       distinct: 30,
       pages: 8,
@@ -103,7 +103,7 @@ describe('empty pages in the middle of a numbered list', () => {
     if (mode === 'incremental') await listing.sync()
     listing.answer = (...asked) => ({ ...hiding(kind, isVisible)(...asked), total })
     const { scan } = await listing.sync({ full: mode === 'full' })
-    expect(scan).toMatchObject({ mode, distinct: 80, scan_result: total === null ? 'unproven' : 'complete' })
+    expect(scan).toMatchObject({ mode, distinct: 80, result: total === null ? 'unproven' : 'complete' })
   })
 
   it('are not looked for behind an endless list that gives its first page again', async () => {
@@ -147,7 +147,7 @@ describe('a list that stops without saying so', () => {
     await using listing = await openListing(profile, () => ({ records: records(230) }))
     await listing.sync()
     listing.answer = answer
-    expect((await listing.sync({ pageSize: 100 })).scan).toMatchObject({ scan_result: 'unproven' })
+    expect((await listing.sync({ pageSize: 100 })).scan).toMatchObject({ result: 'unproven' })
   })
 
   it.each([
@@ -157,7 +157,7 @@ describe('a list that stops without saying so', () => {
     await using listing = await openListing(CURSOR, () => ({ records: records(231) }))
     await listing.sync()
     listing.answer = answer
-    expect((await listing.sync({ pageSize: 100 })).scan).toMatchObject({ scan_result: 'complete' })
+    expect((await listing.sync({ pageSize: 100 })).scan).toMatchObject({ result: 'complete' })
   })
 
   it('after a full first page is unproven in a sync of changes, too', async () => {
@@ -167,7 +167,7 @@ describe('a list that stops without saying so', () => {
     listing.answer = () => ({ records: records(10, 40) })
     expect((await listing.sync({ full: false })).scan).toMatchObject({
       mode: 'incremental',
-      scan_result: 'unproven',
+      result: 'unproven',
     })
   })
 })
@@ -177,11 +177,11 @@ describe('the end of a numbered list', () => {
     const filters = { updated_since: { param: 'since' } }
     const list = hiding('page', Array(20).fill(true))
     await using listing = await openListing({ ...PAGE, filters }, list)
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', pages: 4 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', pages: 4 })
     listing.answer = hiding('page', Array(5).fill(true))
     expect((await listing.sync({ full: false })).scan).toMatchObject({ mode: 'incremental', pages: 2 })
     listing.answer = (...asked) => ({ ...list(...asked), total: 20 })
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', pages: 3 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', pages: 3 })
   })
 })
 
@@ -200,7 +200,7 @@ describe('replicas that sort in opposite orders', () => {
         return { records: some, next: from + size < count ? String(from + size) : null }
       })
       const { scan } = await listing.sync()
-      if (scan?.scan_result === 'complete') expect(scan.distinct, `count ${count}`).toBe(count)
+      if (scan?.result === 'complete') expect(scan.distinct, `count ${count}`).toBe(count)
     }
   })
 })
@@ -219,7 +219,7 @@ describe('the total of a sync of changes', () => {
     listing.answer = () => ({ records: records(50).slice(41), total })
     expect((await listing.sync({ full: false })).scan).toMatchObject({
       mode: 'incremental',
-      scan_result: result,
+      result: result,
     })
   })
 })

@@ -136,7 +136,7 @@ describe('a lead whose time of update moved back', () => {
     const { upstream, syncing, id } = world
     const sent = upstream.put(3, { created_at: CREATED, ...one.later })
     const { scan, leads, outcome } = await world.scan(true)
-    expect(scan).toMatchObject({ scan_result: 'complete', warnings: [OLDER] })
+    expect(scan).toMatchObject({ result: 'complete', warnings: [OLDER] })
     expect({ leads, outcome }).toMatchObject({
       leads: { seen: 30, updated: 1, unchanged: 29 },
       outcome: 'ok',
@@ -195,7 +195,7 @@ describe('a lead whose time of update moved back', () => {
     upstream.put(3, { created_at: CREATED, ...OLD })
     upstream.faults.push(pass, pass, ...Array.from({ length: 5 }, () => status(503)))
     const broken = await world.scan(true)
-    expect(broken).toMatchObject({ scan: { scan_result: 'incomplete' }, leads: { updated: 0 } })
+    expect(broken).toMatchObject({ scan: { result: 'incomplete' }, leads: { updated: 0 } })
     expect((await readCopy(syncing, id)).row).toMatchObject(WON)
     await expectAgreement(syncing, id)
 
@@ -223,7 +223,7 @@ describe('a lead whose time of update moved back', () => {
       upstream.faults.push(body(JSON.stringify({ data, page: paging })))
     }
     const { scan } = await world.scan(true)
-    expect(scan).toMatchObject({ scan_result: 'complete', warnings: [] })
+    expect(scan).toMatchObject({ result: 'complete', warnings: [] })
     expect((await readCopy(syncing, id)).row).toMatchObject(WON)
     await expectAgreement(syncing, id)
   })
@@ -278,7 +278,7 @@ describe('a lead whose time of update moved back', () => {
       },
     })
     expect(report).toMatchObject({
-      scan_result: 'unproven',
+      result: 'unproven',
       warnings: [
         '20 leads are older in the list than in the copy; the copy stays until a full scan is complete',
       ],

@@ -92,8 +92,8 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
       const before = [...list.rows.keys()]
       const result = await scan(store, list)
       expect(await missing(store, before, list), `SEED=${seed}`).toEqual([])
-      const scan_result = result.scan?.scan_result ?? 'none'
-      verdicts[scan_result] = (verdicts[scan_result] ?? 0) + 1
+      const proved = result.scan?.result ?? 'none'
+      verdicts[proved] = (verdicts[proved] ?? 0) + 1
     }
     // The mean of the rarest order is about nine times as many, so that chance alone does not fall below it.
     for (const order of ORDERS) expect(missed[order], order).toBeGreaterThan(SEEDS / 50)
@@ -107,7 +107,7 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
       const list = listOf(seed, { kind: 'page' })
       const before = [...list.rows.keys()]
       const result = await scan(store, list)
-      if (result.scan?.scan_result !== 'complete') continue
+      if (result.scan?.result !== 'complete') continue
       complete++
       expect(await missing(store, before, list), `SEED=${seed}`).toEqual([])
     }

@@ -30,7 +30,7 @@ describe('quarantined records', () => {
     await using listing = await openListing({ paging: { kind: 'none' } }, () => ({ records: all }))
     const result = await listing.sync({ pageSize: 1000 })
     expect(result.leads).toMatchObject({ seen: 998, inserted: 998, quarantined: 2 })
-    expect(result.scan).toMatchObject({ scan_result: 'complete', cut: 1 })
+    expect(result.scan).toMatchObject({ result: 'complete', cut: 1 })
     expect(result.scan?.warnings).toContain('texts of more than 64 kB that were cut: 1')
     expect(await held(listing)).toEqual(
       expect.arrayContaining([

@@ -20,8 +20,8 @@ async function openDaemon(file: string, at: string) {
     leaseName: 'sync',
     timing: timing('*/15 * * * *'),
     runsAtFirstSight: true,
-    run: async ({ due_at }) => {
-      ran.push(due_at.toISOString().slice(11, 16))
+    run: async ({ dueAt }) => {
+      ran.push(dueAt.toISOString().slice(11, 16))
       return { state: 'done', message: null }
     },
   })

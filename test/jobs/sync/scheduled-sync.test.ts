@@ -1,7 +1,7 @@
 // @both-stores
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { noteScheduledRuns } from '../../../src/jobs/schedule/note-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'

@@ -311,7 +311,7 @@ describe('details that cannot be read', () => {
     const minutes: number[] = []
     for (let round = 0; round < 8; round++) {
       await syncing.sync({ parts: PARTS, details: ALL })
-      const row = await syncing.store.db.selectFrom('detail_queue').selectAll().executeTakeFirstOrThrow()
+      const row = await syncing.store.db.selectFrom('detail_request').selectAll().executeTakeFirstOrThrow()
       minutes.push((Date.parse(row.due_at ?? '') - syncing.clock.now.getTime()) / MINUTE_MS)
       syncing.clock.now = new Date(row.due_at ?? '')
     }
@@ -338,7 +338,7 @@ describe('details that cannot be read', () => {
     const result = await syncing.sync({ parts: ['details'], details: ALL })
     expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
     expect(result.details).toEqual({ read: 4, notFound: 1, failed: 0 })
-    const queue = await syncing.store.db.selectFrom('detail_queue').selectAll().execute()
+    const queue = await syncing.store.db.selectFrom('detail_request').selectAll().execute()
     expect(queue.filter((row) => row.due_at !== null)).toMatchObject([
       { failures: 1, last_error: expect.stringContaining('404') },
     ])
@@ -377,7 +377,7 @@ describe('details that cannot be read', () => {
     const result = await syncing.sync({ parts: ['details'], details: IN_ORDER })
     expect(result.problems).toMatchObject([{ part: 'details', code: 'api_forbidden' }])
     expect(askedOf(upstream)).toHaveLength(1)
-    expect(await syncing.store.db.selectFrom('detail_queue').selectAll().execute()).toEqual([])
+    expect(await syncing.store.db.selectFrom('detail_request').selectAll().execute()).toEqual([])
   })
 })
 
@@ -466,6 +466,6 @@ async function contentsOf({ db }: Store): Promise<unknown> {
     await sql`SELECT lead_id, lead_updated_at, raw FROM lead_detail ORDER BY 1`.execute(db)
   const { rows: activity } = await sql`SELECT lead_id, id, at FROM activity ORDER BY 1, 2`.execute(db)
   const { rows: queue } = await sql`SELECT lead.id, due_at, failures, last_error
-    FROM detail_queue JOIN lead ON no = lead_no ORDER BY 1`.execute(db)
+    FROM detail_request JOIN lead ON no = lead_no ORDER BY 1`.execute(db)
   return { details, activity, queue }
 }

@@ -57,7 +57,7 @@ describe('the end of a list', () => {
     const sevens = (position: string | null) => paged(kind, all)(position, 7, {})
     await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, sevens)
     const result = await listing.sync()
-    expect(result).toMatchObject({ outcome: 'ok', scan: { scan_result: 'complete' }, leads: { seen: 35 } })
+    expect(result).toMatchObject({ outcome: 'ok', scan: { result: 'complete' }, leads: { seen: 35 } })
     expect(await ids(listing)).toEqual(idsOf(35))
   })
 
@@ -79,7 +79,7 @@ describe('the end of a list', () => {
       })
       const { scan } = await listing.sync()
       const all = sizes.reduce((sum, size) => sum + size, 0)
-      expect(scan).toMatchObject({ scan_result: 'complete', distinct: all, pages: sizes.length })
+      expect(scan).toMatchObject({ result: 'complete', distinct: all, pages: sizes.length })
     }
   })
 
@@ -91,7 +91,7 @@ describe('the end of a list', () => {
       position === null ? { records: records(10), next: 'b' } : { records: [], next: next(position) },
     )
     const { scan, problems } = await listing.sync()
-    expect(scan).toMatchObject({ scan_result: 'unproven', stop: 'loop', distinct: 10, pages })
+    expect(scan).toMatchObject({ result: 'unproven', stop: 'loop', distinct: 10, pages })
     expect(problems[0]?.hint).toContain('paging.has_more')
   })
 
@@ -101,7 +101,7 @@ describe('the end of a list', () => {
       next: `${position}x`,
       total: 10,
     }))
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 10, pages: 2 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 10, pages: 2 })
   })
 
   it('is no full first page without a next one, if the copy has more leads', async () => {
@@ -113,7 +113,7 @@ describe('the end of a list', () => {
     listing.answer = () => ({ records: records(10) })
     for (let round = 0; round < 2; round++) {
       const { scan, problems } = await listing.sync()
-      expect(scan).toMatchObject({ scan_result: 'unproven', distinct: 10 })
+      expect(scan).toMatchObject({ result: 'unproven', distinct: 10 })
       expect(problems[0]?.hint).toContain('paging.next')
     }
     expect(await countDeleted(listing)).toBe(0)
@@ -124,7 +124,7 @@ describe('the end of a list', () => {
       position === null ? { records: records(10), next: 'b' } : { records: [], next: null },
     )
     expect((await listing.sync()).scan).toMatchObject({
-      scan_result: 'complete',
+      result: 'complete',
       stop: 'empty_page',
       distinct: 10,
     })
@@ -143,7 +143,7 @@ describe('the end of a list', () => {
           return page.records?.length === 0 ? refused(code) : page
         })
         const result = await listing.sync()
-        expect(result.scan).toMatchObject({ scan_result: 'complete', stop: 'past_end', distinct: count })
+        expect(result.scan).toMatchObject({ result: 'complete', stop: 'past_end', distinct: count })
       }
     },
   )
@@ -164,7 +164,7 @@ describe('the end of a list', () => {
     ['full pages by offset', OFFSET_OF_3, 30, Infinity, 'api_rejected', 'complete'],
   ] as const)(
     'is proved where it is refused behind %s',
-    async (_name, profile, count, most, code, scan_result) => {
+    async (_name, profile, count, most, code, result) => {
       const { kind } = profile.paging
       const list = paged(kind, records(count))
       await using listing = await openListing(profile, (position, wanted, filters) => {
@@ -173,7 +173,7 @@ describe('the end of a list', () => {
         const page = list(position, size, filters)
         return page.records?.length === 0 || last > most ? refused(code) : page
       })
-      expect((await listing.sync()).scan).toMatchObject({ scan_result, distinct: Math.min(count, most) })
+      expect((await listing.sync()).scan).toMatchObject({ result, distinct: Math.min(count, most) })
     },
   )
 
@@ -185,7 +185,7 @@ describe('the end of a list', () => {
       isAway = false
       return refused('api_not_found')
     })
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 40 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 40 })
   })
 
   it('is a 404 to a filter that no lead passes, if the list without it has leads', async () => {
@@ -199,7 +199,7 @@ describe('the end of a list', () => {
       stop: 'past_end',
     })
     listing.answer = () => refused('api_not_found')
-    expect((await listing.sync({ full: false })).scan).toMatchObject({ scan_result: 'incomplete' })
+    expect((await listing.sync({ full: false })).scan).toMatchObject({ result: 'incomplete' })
   })
 
   it.each([
@@ -214,7 +214,7 @@ describe('the end of a list', () => {
       return { records: some, next: rows.length === 0 ? null : String(page + 1) }
     })
     const distinct = most === 9 ? 40 : 30
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct, passes })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct, passes })
     expect(listing.asked[0]).toBeNull()
   })
 
@@ -226,7 +226,7 @@ describe('the end of a list', () => {
       const rows = all.slice((page - 1) * size, page * size)
       return { records: page === 1 ? rows.slice(6) : rows, next: rows.length === 0 ? null : String(page + 1) }
     })
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 34, passes: 1 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 34, passes: 1 })
   })
 
   it('is not a refusal in the middle: the run fails, and no absence is believed', async () => {
@@ -237,7 +237,7 @@ describe('the end of a list', () => {
       position === '3' ? refused('api_not_found') : paged('page', all, 40)(position, size, filters)
     for (let round = 0; round < 3; round++) {
       const result = await listing.sync()
-      expect(result).toMatchObject({ complete: false, scan: { scan_result: 'incomplete', stop: 'failed' } })
+      expect(result).toMatchObject({ complete: false, scan: { result: 'incomplete', stop: 'failed' } })
     }
     expect(await countDeleted(listing)).toBe(0)
   })
@@ -254,7 +254,7 @@ describe('the end of a list', () => {
     })
     const result = await listing.sync()
     expect(result.scan).toMatchObject({
-      scan_result: 'complete',
+      result: 'complete',
       stop: 'past_end',
       distinct: count,
       passes: 1,
@@ -274,7 +274,7 @@ describe('changes of just now', () => {
     for (const count of ['updated', 'unchanged']) {
       listing.asked.length = 0
       const { scan, leads } = await listing.sync({ full: false })
-      expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes: 1 })
+      expect(scan).toMatchObject({ mode: 'incremental', result: 'complete', passes: 1 })
       expect(leads).toMatchObject({ seen: 5, [count]: 5 })
       expect(listing.asked).toHaveLength(2)
     }
@@ -291,7 +291,7 @@ describe('changes of just now', () => {
       return page
     }
     const { scan, leads } = await listing.sync({ full: false })
-    expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete' })
+    expect(scan).toMatchObject({ mode: 'incremental', result: 'complete' })
     expect(leads.updated).toBe(6)
   })
 
@@ -304,7 +304,7 @@ describe('changes of just now', () => {
     )
     for (const passes of [3, 1]) {
       const { scan } = await listing.sync({ full: false })
-      expect(scan).toMatchObject({ mode: 'incremental', scan_result: 'complete', passes })
+      expect(scan).toMatchObject({ mode: 'incremental', result: 'complete', passes })
     }
   })
 
@@ -323,7 +323,7 @@ describe('changes of just now', () => {
     await listing.sync()
     listing.answer = list(1)
     const { scan, leads } = await listing.sync()
-    expect(scan).toMatchObject({ scan_result: 'complete', passes })
+    expect(scan).toMatchObject({ result: 'complete', passes })
     expect(leads.updated).toBe(ahead)
   })
 })
@@ -359,7 +359,7 @@ describe('a list without an end', () => {
       expect(result).toMatchObject({
         outcome: 'partial',
         complete: false,
-        scan: { scan_result: 'incomplete', stop: 'loop' },
+        scan: { result: 'incomplete', stop: 'loop' },
       })
       expect(result.pages).toBeLessThanOrEqual(4)
       // Requests that were already on their way are counted too.
@@ -378,7 +378,7 @@ describe('a list without an end', () => {
       return { records: records(10, at * 10), next: String(at + 1) }
     })
     const result = await listing.sync()
-    expect(result.scan).toMatchObject({ scan_result: 'incomplete', stop: 'page_cap', pages: 5 })
+    expect(result.scan).toMatchObject({ result: 'incomplete', stop: 'page_cap', pages: 5 })
     expect(result.problems[0]?.message).toContain('limits.max_pages')
   })
 })
@@ -410,7 +410,7 @@ describe('a total', () => {
       })
       const { scan } = await listing.sync()
       expect(scan).toMatchObject({
-        scan_result: 'complete',
+        result: 'complete',
         reportedTotal: 35,
         distinct: 35,
         passes: 1,
@@ -422,7 +422,7 @@ describe('a total', () => {
   it('of 0 on the first page is that of an empty list', async () => {
     await using listing = await openListing(PAGE, () => ({ records: [], next: null, total: 0 }))
     expect((await listing.sync()).scan).toMatchObject({
-      scan_result: 'complete',
+      result: 'complete',
       reportedTotal: 0,
       passes: 1,
     })
@@ -441,7 +441,7 @@ describe('a total', () => {
       const result = await listing.sync()
       expect(result).toMatchObject({ outcome: 'ok', complete: true, leads: { seen: 35 } })
       expect(result.scan).toMatchObject({
-        scan_result: 'complete',
+        result: 'complete',
         reportedTotal: total,
         distinct: 35,
         passes,
@@ -459,7 +459,7 @@ describe('a total', () => {
     ] as const) {
       await using listing = await openListing(profile, paged(kind, records(35), 50))
       const { scan, problems } = await listing.sync()
-      expect(scan).toMatchObject({ scan_result: 'unproven', reportedTotal: 50, distinct: 35, passes: 2 })
+      expect(scan).toMatchObject({ result: 'unproven', reportedTotal: 50, distinct: 35, passes: 2 })
       expect(problems[0]?.message).toContain('ends after 35 leads, but the upstream counts 50')
       expect(problems[0]?.hint).toContain('paging.total')
     }
@@ -471,22 +471,20 @@ describe('a total', () => {
     [200, 'complete'],
   ])(
     'of %s beside an empty page that says that there are more leaves a list of 200 %s',
-    async (total, scan_result) => {
+    async (total, proved) => {
       await using listing = await openListing(CURSOR, (position) =>
         position === null
           ? { records: records(200), next: 'c2', total, saysMore: true }
           : { records: [], next: null, total, saysMore: true },
       )
       const result = await listing.sync({ pageSize: 200 })
-      expect(result.scan).toMatchObject({ scan_result, stop: 'empty_page', distinct: 200 })
+      expect(result.scan).toMatchObject({ result: proved, stop: 'empty_page', distinct: 200 })
       expect(result).toMatchObject(
-        scan_result === 'complete'
-          ? { outcome: 'ok', complete: true }
-          : { outcome: 'partial', complete: false },
+        proved === 'complete' ? { outcome: 'ok', complete: true } : { outcome: 'partial', complete: false },
       )
       const [problem] = result.problems
       expect(problem?.message ?? '').toContain(
-        scan_result === 'complete' ? '' : 'gave an empty page that says that more follow',
+        proved === 'complete' ? '' : 'gave an empty page that says that more follow',
       )
     },
   )
@@ -494,7 +492,7 @@ describe('a total', () => {
   it('that says more than a full first page without a next one shows that the cursor is gone', async () => {
     await using listing = await openListing(CURSOR, () => ({ records: records(10), next: null, total: 35 }))
     const result = await listing.sync()
-    expect(result.scan).toMatchObject({ scan_result: 'incomplete', stop: 'no_cursor' })
+    expect(result.scan).toMatchObject({ result: 'incomplete', stop: 'no_cursor' })
     expect(result.problems[0]).toMatchObject({ code: 'api_unexpected' })
     expect(result.problems[0]?.hint).toContain('paging.next')
   })
@@ -556,7 +554,7 @@ describe('an id that stands for more than one record of a page', () => {
   ])('by $by is warned of in each full scan, if it is no state of the lead', async ({ others, warnings }) => {
     await using listing = await openListing(CURSOR, () => ({ records: [...all, ...others], next: null }))
     for (let round = 0; round < 3; round++) {
-      expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', warnings })
+      expect((await listing.sync()).scan).toMatchObject({ result: 'complete', warnings })
     }
   })
 })
@@ -635,13 +633,13 @@ describe('a page that says that it is not whole', () => {
       const { scan, problems, complete } = await listing.sync()
       expect({ complete, scan }).toMatchObject({
         complete: false,
-        scan: { scan_result: 'incomplete', distinct: 39 },
+        scan: { result: 'incomplete', distinct: 39 },
       })
       expect(problems[0]?.message).toContain('(page 2: status 207)')
     }
     expect(await countDeleted(listing)).toBe(0)
     listing.answer = list
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 40 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 40 })
   })
 })
 
@@ -659,7 +657,7 @@ describe('a list without an order', () => {
       for (let round = 0; round < 3; round++) {
         const { scan } = await listing.sync()
         if (scan?.distinct !== count) missed++
-        expect(scan?.scan_result === 'complete' ? scan.distinct : count, `number ${number}`).toBe(count)
+        expect(scan?.result === 'complete' ? scan.distinct : count, `number ${number}`).toBe(count)
       }
       expect(await countDeleted(listing)).toBe(0)
     }
@@ -699,7 +697,7 @@ describe('a list that never holds still', () => {
       },
     )
     const result = await listing.sync()
-    expect(result).toMatchObject({ complete: false, scan: { scan_result: 'unproven', stop: 'empty_page' } })
+    expect(result).toMatchObject({ complete: false, scan: { result: 'unproven', stop: 'empty_page' } })
     expect(result.problems[0]?.message).toContain('has no order')
     const run = await listing.store.db.selectFrom('sync_run').selectAll().executeTakeFirstOrThrow()
     expect(run.leads_as_of).toBeNull()
@@ -732,7 +730,7 @@ describe('a scan', () => {
     expect((await listing.sync()).scan).toMatchObject({ stop: 'failed', pages: 3 })
     await listing.store.db.updateTable('sync_scan').set({ cursor: null }).execute()
     listing.answer = paged('page', records(60))
-    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 60, pages: 10 })
+    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 60, pages: 10 })
   })
 
   it('keeps the pages before one that fails, also those that were to be stored together', async () => {
@@ -755,7 +753,7 @@ describe('a scan', () => {
     }
     const resumed = await listing.sync()
     expect(asked[0]).toBe('4')
-    expect(resumed.scan).toMatchObject({ scan_result: 'complete', distinct: 60 })
+    expect(resumed.scan).toMatchObject({ result: 'complete', distinct: 60 })
     expect(broken.leads.updated + resumed.leads.updated).toBe(9)
   })
 
@@ -767,7 +765,7 @@ describe('a scan', () => {
         return paged('offset', all)(position, size, {})
       })
       const result = await listing.sync({ full: true })
-      expect(result.scan, `${gone} deleted`).toMatchObject({ scan_result: 'complete', distinct: 300 })
+      expect(result.scan, `${gone} deleted`).toMatchObject({ result: 'complete', distinct: 300 })
       expect(await ids(listing)).toEqual(idsOf(300))
     }
   })
@@ -777,7 +775,7 @@ describe('a scan', () => {
       position === null ? { records: records(8), next: '2' } : refused('api_not_found'),
     )
     expect((await listing.sync()).scan).toMatchObject({
-      scan_result: 'complete',
+      result: 'complete',
       stop: 'past_end',
       distinct: 8,
     })
@@ -913,7 +911,7 @@ describe('a sync again', () => {
     const more = [...all, ...records(5, 30)]
     listing.answer = answer(more)
     const result = await listing.sync({ full: false })
-    expect(result.scan).toMatchObject({ mode: 'incremental', scan_result: 'complete' })
+    expect(result.scan).toMatchObject({ mode: 'incremental', result: 'complete' })
     expect(result.leads).toMatchObject({ seen: 35, inserted: 5, unchanged: 30 })
     expect(await ids(listing)).toEqual(idsOf(35))
   })
@@ -935,10 +933,10 @@ describe('an interrupted scan', () => {
     async (kind, pageSize, first) => {
       const profile = { ...(kind === 'page' ? PAGE : OFFSET), limits: { concurrency: 1 } }
       await using listing = await openListing(profile, failing(kind, unreachable))
-      expect((await listing.sync()).scan).toMatchObject({ scan_result: 'incomplete', pages: 2 })
+      expect((await listing.sync()).scan).toMatchObject({ result: 'incomplete', pages: 2 })
       listing.asked.length = 0
       const { scan } = await listing.sync({ pageSize })
-      expect(scan).toMatchObject({ scan_result: 'complete', distinct: 60 })
+      expect(scan).toMatchObject({ result: 'complete', distinct: 60 })
       expect(await ids(listing)).toEqual(idsOf(60))
       expect(listing.asked[0] === null).toBe(first === 1)
     },
@@ -996,8 +994,8 @@ describe('an interrupted scan', () => {
       const { scan } = await listing.sync()
       expect(scan).toMatchObject(
         isStale
-          ? { scan_result: 'complete', distinct: 50 }
-          : { scan_result: 'incomplete', stop: 'failed', distinct: 20, pages: 2 },
+          ? { result: 'complete', distinct: 50 }
+          : { result: 'incomplete', stop: 'failed', distinct: 20, pages: 2 },
       )
     },
   )

@@ -81,7 +81,7 @@ describe('a lead that the upstream lists as deleted', () => {
     listing.answer = () => ({ records: marked, total: 3 })
     for (let time = 0; time < 3; time++) {
       const { scan } = await listing.sync()
-      expect(scan).toMatchObject({ scan_result: 'complete', distinct: 2, warnings: [] })
+      expect(scan).toMatchObject({ result: 'complete', distinct: 2, warnings: [] })
     }
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])
     listing.answer = () => ({ records: ALL })
@@ -117,7 +117,7 @@ describe('a lead that the upstream lists as deleted', () => {
     await using listing = await openCopy()
     listing.answer = () => ({ records: [{ id: 'a', deleted: true }, ...ALL.slice(1)], total: 9 })
     const { scan, leads } = await listing.sync()
-    expect([scan?.scan_result, leads?.deleted]).toEqual(['unproven', 1])
+    expect([scan?.result, leads?.deleted]).toEqual(['unproven', 1])
   })
 
   it.each([

@@ -38,7 +38,7 @@ describe('a list of changes', () => {
     const changed = lead('a', '2026-11-21T05:30:00.000Z', 'won')
     await using listing = await syncChanges(upstream([changed, lead('b', NEWEST)], 8))
     const { scan, leads } = await listing.sync(options)
-    expect(scan).toMatchObject({ mode: 'full', scan_result: 'complete' })
+    expect(scan).toMatchObject({ mode: 'full', result: 'complete' })
     expect(scan?.warnings).toEqual([expect.stringMatching(/^filters\.updated_since leaves out.* lead b /)])
     expect(leads.updated).toBe(1)
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { noteScheduledRuns } from '../../../src/jobs/schedule/note-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { makeBackup } from '../../../src/store/backup/backup.ts'
@@ -217,8 +217,8 @@ describe('a restore', () => {
 
 function daily(ran: string[]): Schedule {
   return scheduleOf({
-    run: async ({ due_at }) => {
-      ran.push(due_at.toISOString())
+    run: async ({ dueAt }) => {
+      ran.push(dueAt.toISOString())
       return { state: 'done', message: null }
     },
   })

@@ -58,7 +58,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     `INSERT INTO sync_dropped_index VALUES ('lead_by_state', '');`,
   ],
   'a run that calls its leads whole has read a list that was proven complete': [
-    `UPDATE sync_scan_result SET scan_result = 'unproven';`,
+    `UPDATE sync_scan_result SET result = 'unproven';`,
     'DELETE FROM sync_scan_result;',
   ],
   'of all runs only the last may be without an outcome': [`UPDATE sync_run SET outcome = NULL; ${A_RUN}`],
@@ -140,7 +140,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
   'details are there of each lead that was asked for without a failure, and of none that never was': [
-    `INSERT INTO detail_queue VALUES (3, '${NOW}', NULL, 0, NULL);`,
+    `INSERT INTO detail_request VALUES (3, '${NOW}', NULL, 0, NULL);`,
     `INSERT INTO lead_detail (lead_id, fetched_at, lead_updated_at, run_id, raw)
        SELECT id, '${NOW}', updated_at, run_id, '{}' FROM lead WHERE no = 3;`,
   ],
@@ -294,8 +294,8 @@ describe('the rules of the store in the middle of a scan', () => {
       const { scan } = await run(source, one.mode === 'full')
       await expectSound()
       expect(scan?.mode).toBe(one.mode)
-      if (scan?.scan_result === 'incomplete' && runs < 20) continue
-      expect(scan?.scan_result).toBe('complete')
+      if (scan?.result === 'incomplete' && runs < 20) continue
+      expect(scan?.result).toBe('complete')
       expect(scan?.passes).toBeGreaterThanOrEqual(one.passes)
       expect(pages).toBeGreaterThanOrEqual(one.mode === 'full' ? 24 : 12)
       return

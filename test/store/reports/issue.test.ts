@@ -4,12 +4,12 @@ import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import {
   findIssue,
-  findLastSent,
-  findLastSentEnd,
+  findLastEnqueued,
+  findSeriesEnd,
   noteNotSent,
   reportedUpTo,
   saveIssue,
-  wasSent,
+  wasEnqueuedOrSkipped,
 } from '../../../src/store/reports/issue.ts'
 import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
 import { busyDay } from '../../support/reports/figures.ts'
@@ -50,7 +50,7 @@ describe('an issue', () => {
     const first = await keep(store, 'of half the day')
     const second = await keep(store, 'of the whole day')
     expect(second.id).toBe(first.id)
-    expect(await find(store)).toMatchObject({ subject: 'of the whole day', isMailed: false })
+    expect(await find(store)).toMatchObject({ subject: 'of the whole day', isEnqueued: false })
     await store.close()
   })
 
@@ -58,8 +58,8 @@ describe('an issue', () => {
     const store = await openEmptyStore()
     const { id } = await keep(store, 'as mailed')
     await store.write((trx) => enqueueMessage(trx, id, MESSAGE, MESSAGE.date))
-    expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isMailed: true })
-    expect(await find(store)).toMatchObject({ subject: 'as mailed', isMailed: true })
+    expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isEnqueued: true })
+    expect(await find(store)).toMatchObject({ subject: 'as mailed', isEnqueued: true })
     await store.close()
   })
 })
@@ -71,8 +71,8 @@ describe('issues of other leads', () => {
     const eu = await store.write((trx) => saveIssue(trx, { ...issue('eu'), variant: '{"pipelines":["eu"]}' }))
     expect(eu.id).not.toBe(all.id)
     await send(store, eu.id)
-    expect(await find(store)).toMatchObject({ subject: 'all', isMailed: false })
-    expect(await findIssue(store.db, eu)).toMatchObject({ subject: 'eu', isMailed: true })
+    expect(await find(store)).toMatchObject({ subject: 'all', isEnqueued: false })
+    expect(await findIssue(store.db, eu)).toMatchObject({ subject: 'eu', isEnqueued: true })
     await store.close()
   })
 })
@@ -92,7 +92,7 @@ describe('the last issue that was sent', () => {
     await send(store, (await keepDay(store, '12')).id)
     await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
     await keepDay(store, '14')
-    const find = (by: string) => findLastSent(store.db, { report: 'daily', variant: '', kind: 'day' }, by)
+    const find = (by: string) => findLastEnqueued(store.db, { report: 'daily', variant: '', kind: 'day' }, by)
     expect(await find('2026-11-15T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-12T24:00:00.000Z' })
     expect(await find('2026-11-12T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-10T24:00:00.000Z' })
     expect(await find('2026-11-10T00:00:00.000Z')).toBeNull()
@@ -106,7 +106,7 @@ describe('the last issue that was sent', () => {
     await send(store, (await store.write((trx) => saveIssue(trx, week))).id)
     const key = { report: 'daily', variant: '' }
     const find = (kind: 'day' | 'week') =>
-      findLastSent(store.db, { ...key, kind }, '2026-11-30T00:00:00.000Z')
+      findLastEnqueued(store.db, { ...key, kind }, '2026-11-30T00:00:00.000Z')
     expect(await find('day')).toMatchObject({ periodTo: '2026-11-14T24:00:00.000Z' })
     expect(await find('week')).toMatchObject({ periodTo: '2026-11-15T24:00:00.000Z' })
     await store.close()
@@ -128,14 +128,19 @@ describe('the last issue that was sent', () => {
   it('is told of a span of time, be it that it was sent or was not worth it, but not of one only looked at', async () => {
     const store = await openEmptyStore()
     const hasIt = () =>
-      wasSent(store.db, 'daily', { from: '2026-11-12T24:00:00.000Z', to: '2026-11-14T24:00:00.000Z' })
+      wasEnqueuedOrSkipped(store.db, 'daily', {
+        from: '2026-11-12T24:00:00.000Z',
+        to: '2026-11-14T24:00:00.000Z',
+      })
     await send(store, (await keepDay(store, '11')).id)
     await send(store, (await keepDay(store, '14')).id)
     const looked = await keepDay(store, '13')
     expect(await hasIt()).toBe(false)
     await store.write((trx) => noteNotSent(trx, looked.id, 'quiet'))
     expect(await hasIt()).toBe(true)
-    expect(await wasSent(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(false)
+    expect(await wasEnqueuedOrSkipped(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(
+      false,
+    )
     await store.close()
   })
 
@@ -145,11 +150,9 @@ describe('the last issue that was sent', () => {
     await send(store, (await keepDay(store, '12')).id)
     await send(store, (await keepDay(store, '13')).id)
     await send(store, (await keepDay(store, '14', '{"tags":["x"]}')).id)
-    expect(await findLastSentEnd(store.db, all, '2026-11-15T00:00:00.000Z')).toBe('2026-11-13T24:00:00.000Z')
-    expect(await findLastSentEnd(store.db, all, '2026-11-13T24:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
-    expect(
-      await findLastSentEnd(store.db, { ...all, report: 'weekly' }, '2026-11-15T00:00:00.000Z'),
-    ).toBeNull()
+    expect(await findSeriesEnd(store.db, all, '2026-11-15T00:00:00.000Z')).toBe('2026-11-13T24:00:00.000Z')
+    expect(await findSeriesEnd(store.db, all, '2026-11-13T24:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
+    expect(await findSeriesEnd(store.db, { ...all, report: 'weekly' }, '2026-11-15T00:00:00.000Z')).toBeNull()
     await store.close()
   })
 })

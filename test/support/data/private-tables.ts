@@ -3,7 +3,7 @@ export const PRIVATE: readonly string[] = [
   'installation',
   'missing_lead',
   'lead_fingerprint',
-  'detail_queue',
+  'detail_request',
   'event',
   'event_queue',
   'delivery',

@@ -2,7 +2,7 @@
 
 import type { Message, MessageFile } from '../../../src/domain/message.ts'
 import type { Instant } from '../../../src/domain/model.ts'
-import type { Sender } from '../../../src/jobs/outbox/compose-message.ts'
+import type { MailSender } from '../../../src/jobs/outbox/compose-message.ts'
 import type { Trx } from '../../../src/store/db/store.ts'
 import { enqueueMessages } from '../../../src/store/outbox/delivery.ts'
 import { addToPack, createMessagePack } from '../../../src/store/outbox/stored-message.ts'
@@ -42,7 +42,7 @@ function bytes(count: number): Uint8Array {
 }
 
 /** The sender of all messages in tests. */
-export const SENDER: Sender = {
+export const SENDER: MailSender = {
   from: 'reports@example.com',
   replyTo: null,
   unsubscribe: { mailto: 'reports@example.com', pageOf: null },

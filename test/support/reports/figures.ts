@@ -207,7 +207,7 @@ export function busyDay(): ReportFigures {
     dataQuality: {
       quarantined: [{ resource: 'lead', reason: 'the id is missing', records: 2 }],
       drift: [{ change: 'new', path: 'company.linkedin', at: '2026-11-20T08:00:00.000Z' }],
-      lastScan: { scan_result: 'complete', at: DATA_AS_OF },
+      lastScan: { result: 'complete', at: DATA_AS_OF },
     },
     insight: null,
     queries: [],
@@ -244,7 +244,7 @@ export function quietDay(): ReportFigures {
     dataQuality: {
       quarantined: [],
       drift: [],
-      lastScan: { scan_result: 'complete', at: '2026-11-23T05:00:00.000Z' },
+      lastScan: { result: 'complete', at: '2026-11-23T05:00:00.000Z' },
     },
     wonValue: { current: [], prior: [] },
     winRate: { current: { part: 2, whole: 7 }, prior: { part: 3, whole: 8 } },
@@ -594,7 +594,7 @@ export function hostileDay(text: string): ReportFigures {
     dataQuality: {
       quarantined: Array.from({ length: 9 }, () => ({ resource: text, reason: text, records: 9 })),
       drift: Array.from({ length: 9 }, () => ({ change: 'new' as const, path: text, at: PERIOD.from })),
-      lastScan: { scan_result: 'incomplete', at: DATA_AS_OF },
+      lastScan: { result: 'incomplete', at: DATA_AS_OF },
     },
     queries: [
       {

@@ -10,7 +10,7 @@ export function timing(expression: string, timeZone = 'UTC', holidays: readonly 
 
 /** Returns a run that is on time and is tried for the first time. */
 export function dueAt(dueAt: Date): DueRun {
-  return { due_at: dueAt, notedAt: dueAt, attempt: 1, late: null, isApproved: false }
+  return { dueAt: dueAt, notedAt: dueAt, attempt: 1, late: null, isApproved: false }
 }
 
 export function scheduleOf(settings: Partial<Schedule> = {}): Schedule {

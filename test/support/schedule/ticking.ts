@@ -1,5 +1,5 @@
 /** A schedule with a store, a clock and the heartbeat of a daemon. A test ticks it by hand. */
-import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { noteScheduledRuns } from '../../../src/jobs/schedule/note-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { DueRun, RunEnd, Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import type { UptimeDeps } from '../../../src/jobs/schedule/uptime.ts'

@@ -94,7 +94,7 @@ async function failRun(trx: Trx, at: string): Promise<void> {
     {
       mode: 'full',
       startedAt: at,
-      scan_result: 'complete',
+      result: 'complete',
       stop: 'end',
       reportedTotal: 2,
       distinct: 2,

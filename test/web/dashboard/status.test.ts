@@ -1,7 +1,7 @@
 /** The status page in each state of an installation. */
 import { describe, expect, it } from 'vitest'
 import type { EventSource } from '../../../src/checks/check.ts'
-import type { ScanReport } from '../../../src/domain/sync.ts'
+import type { ScanResult } from '../../../src/domain/sync.ts'
 import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
@@ -323,10 +323,10 @@ it('unfolds which records are held and why, and which fields changed', async () 
     await saveQuarantinedRecords(trx, [{ ...record, id: 'L-7', raw: '{"secret":"phone"}' }], ago(50))
     await saveQuarantinedRecords(trx, [{ ...record, id: null, raw: '{}' }], ago(10))
     const id = await startRun(trx, { mode: 'full', parts: ['leads'], at: ago(10) })
-    const report: ScanReport = {
+    const report: ScanResult = {
       mode: 'full',
       startedAt: ago(10),
-      scan_result: 'complete',
+      result: 'complete',
       stop: 'end',
       reportedTotal: 2,
       distinct: 2,

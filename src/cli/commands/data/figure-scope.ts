@@ -11,7 +11,7 @@ import { daysBefore, periodBetween } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { FigureScope } from '../../../store/figures/query.ts'
-import { findLastWholeRun } from '../../../store/sync/sync-run.ts'
+import { findLastCompleteRun } from '../../../store/sync/sync-run.ts'
 import { collect, day } from '../../command.ts'
 
 export interface ScopeOptions {
@@ -73,7 +73,7 @@ export function scopeOf(
 
 /** @throws LeadsheetError report_no_data if no sync has read all leads yet */
 export async function requireData(db: Db): Promise<Instant> {
-  const whole = await findLastWholeRun(db)
+  const whole = await findLastCompleteRun(db)
   if (whole) return whole.asOf
   throw new LeadsheetError('report_no_data', 'There are no figures: no sync has read all leads yet', {
     hint: `Run ${shellCommand('sync')} first.`,

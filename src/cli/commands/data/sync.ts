@@ -3,12 +3,12 @@ import { type Command, Option } from 'commander'
 import { syncOptions } from '../../../app/configured-upstream.ts'
 import { openData } from '../../../app/installation.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
-import type { ScanReport, SyncPart, SyncProgress, SyncResult } from '../../../domain/sync.ts'
+import type { ScanResult, SyncPart, SyncProgress, SyncResult } from '../../../domain/sync.ts'
 import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { SYNC_PARTS, sync } from '../../../jobs/sync/run-sync.ts'
 import { counted, englishCount } from '../../../report/words/numbers.ts'
 import type { Store } from '../../../store/db/store.ts'
-import { listWholeScans } from '../../../store/sync/watermark.ts'
+import { listCompleteFullScans } from '../../../store/sync/watermark.ts'
 import { addExamples } from '../../command.ts'
 import type { Ending } from '../../exit-status.ts'
 import { requireYes, type Terminal } from '../../terminal/terminal.ts'
@@ -43,7 +43,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
       '--new',
       'start with a new database, because the earlier database is lost; or read the stored leads from a new api.url',
     )
-    .option('--yes', 'with --accept-deletions: confirm it; without it the leads are only counted')
+    .option('--yes', 'with --accept-deletions: confirm it, once you have read how many leads it concerns')
     .action((options: Options) => {
       refuseFullWithout(options)
       return runSync(terminal, options)
@@ -52,7 +52,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
     'sync',
     'sync --full',
     'sync --only agents',
-    'sync --full --accept-deletions',
+    'sync --full --accept-deletions --yes',
     'sync --json | jq .data.leads.inserted',
   ])
 }
@@ -114,7 +114,7 @@ async function confirmDeletions(terminal: Terminal, { db }: Store, options: Opti
       hint: 'Add --full, and leave out --only.',
     })
   }
-  const [scan] = await listWholeScans(db, 1)
+  const [scan] = await listCompleteFullScans(db, 1)
   if (scan === undefined || scan.heldBack === 0) {
     throw new LeadsheetError(
       'usage_invalid',
@@ -198,15 +198,15 @@ function detailLines({ read, notFound, failed }: SyncResult['details']): string[
 }
 
 /** Formats a scan (pass over the list of leads): `full scan complete: 3,009 leads on 31 pages, …`. */
-function scanLine(scan: ScanReport): string {
+function scanLine(scan: ScanResult): string {
   const total =
     scan.reportedTotal === null ? '' : `, ${englishCount(scan.reportedTotal)} by the service's own count`
   const again = scan.passes > 1 ? `, read ${scan.passes} times to make sure` : ''
-  return `${scan.mode} scan ${scan.scan_result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
+  return `${scan.mode} scan ${scan.result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }
 
 /** Lists upstream fields that are new, have vanished or have another type, one line for each kind. */
-function driftLines(scan: ScanReport | null): string[] {
+function driftLines(scan: ScanResult | null): string[] {
   const drift = scan?.drift ?? []
   return (['new', 'vanished', 'retyped'] as const).flatMap((change) => {
     const fields = drift.filter((field) => field.change === change)

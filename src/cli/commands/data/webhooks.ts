@@ -31,7 +31,7 @@ export function defineWebhooks(command: Command, terminal: Terminal): void {
         await withSource(terminal, (source) => removeWebhook(terminal, source, id, yes === true)),
       ),
     )
-  addExamples(remove, ['webhooks remove', 'webhooks remove wh_0123456789abcdef --yes'])
+  addExamples(remove, ['webhooks remove --yes', 'webhooks remove wh_0123456789abcdef --yes'])
 }
 
 async function listWebhooks(terminal: Terminal, source: Source): Promise<Result> {

@@ -21,7 +21,7 @@ export function defineDb(command: Command, terminal: Terminal): void {
 function definePrune(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('prune')
-    .description('delete data that is older than the retention settings, as each scheduled sync does')
+    .description('delete data that is older than the retention settings, as each scheduled full sync does')
     .action(async () => terminal.show(await runPrune(terminal)))
   addExamples(command, ['db prune'])
 }

@@ -29,8 +29,8 @@ import { listMailOutages } from '../../../store/outbox/send-limits.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
 import { listScheduledRuns } from '../../../store/schedule/scheduled-run.ts'
 import {
+  findLastCompleteRun,
   findLastFailure,
-  findLastWholeRun,
   findSyncUnderWay,
   listRuns,
   type RunSummary,
@@ -77,7 +77,7 @@ async function readStatus(config: Config, store: Store, now: Date) {
     health: await readHealth(installation, now, { findViolations: () => findBroken(store, now) }),
     leads: await countLeads(db),
     quarantinedRecords: await countQuarantinedRecords(db),
-    dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
+    dataAsOf: (await findLastCompleteRun(db))?.asOf ?? null,
     lastFailure: await findLastFailure(db),
     alerts: await listAlerts(db, 'open', ALERTS_MAX),
     runs: await listRuns(db, ROWS),

@@ -103,7 +103,7 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
     ? contentsOfNow({ ...deps, sender }, report, issue, [audience], terminal.signal)
     : contentsOf({ ...deps, sender }, report, issue)
   const content = await (await contents)(audience, addressed)
-  if (isTried && issue.isMailed) {
+  if (isTried && issue.isEnqueued) {
     const sent = shellCommand(`report show ${report.name} -o sent.html`)
     terminal.note(
       `This report is made from the current data. The issue sent on ${issue.renderedAt.slice(0, 10)} is unchanged: ${sent}`,

@@ -11,8 +11,8 @@ export function composeDataQuality({ dataQuality }: ReportFigures, locale: Local
   const { words, dates } = locale
   const { quarantined, drift, lastScan } = dataQuality
   const all = [
-    ...(lastScan && lastScan.scan_result !== 'complete'
-      ? [words(`data_quality.${lastScan.scan_result}`, { at: dates.recent(lastScan.at) })]
+    ...(lastScan && lastScan.result !== 'complete'
+      ? [words(`data_quality.${lastScan.result}`, { at: dates.recent(lastScan.at) })]
       : []),
     ...quarantined.map(({ records, resource, reason }) =>
       words('data_quality.quarantined', {

@@ -1,4 +1,4 @@
-/** Buttons submit one form in the page frame, so that parts can be rendered once for all users. */
+/** The buttons of the dashboard. They submit the one form in the page frame. */
 
 export interface Button {
   readonly path: string

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SET_UP } from '../../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { SET_UP } from '../../../../src/jobs/schedule/note-due-runs.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { addScheduledRun } from '../../../../src/store/schedule/scheduled-run.ts'
 import { beginUptime, recordHeartbeat } from '../../../../src/store/schedule/uptime.ts'

@@ -1,5 +1,5 @@
 /**
- * The view `lead_event`: a row per change of state, whose sums are the states. `lead_day` keeps whole days.
+ * The view `level_change`: a row per change of state, whose sums are the states. `lead_day` keeps whole days.
  */
 import { sql } from 'kysely'
 import { isLate, reachedBy } from '../leads/reached.ts'
@@ -93,13 +93,13 @@ function eventsOf({ states, leadId, createdAt, byLead, ...state }: StateTable): 
   ]
 }
 
-export const LEAD_EVENT = sql.raw(`CREATE VIEW lead_event AS
+export const LEVEL_CHANGE = sql.raw(`CREATE VIEW level_change AS
     -- one row per instant at which a lead entered or left a state; the sum of all rows before an instant is how many leads were in each state then
     -- at: UTC: when the lead entered or left the state
     -- lead_id: lead.id
     -- status: stage.status; empty from the creation of a lead until its first known state
     -- value_currency: ISO 4217; empty for leads without a value or without a currency
     -- is_known: 1: the lead was read as it was then; 0: it was first read after a later update, which may have changed its value
-    -- reached: highest stage.position of the lead in the funnel; 0: none; -1: its earlier statuses are not known; -2: only its moves tell them
+    -- reached: highest stage.position of the lead in the funnel; 0: the first stage, or no stage of the funnel; -1: its earlier statuses are not known; -2: only its moves tell them
     -- leads: 1 if the lead entered the state, -1 if it left it
     -- value_amount: value of the lead, negative if it left the state; in whole units of value_currency${[STORED, ONLY].flatMap(eventsOf).join('\n    UNION ALL')}`)
