@@ -5,7 +5,6 @@
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { readAllText, readSection } from '../support/docs/docs.ts'
@@ -45,16 +44,6 @@ test('a report is made, looked at and sent by following the documentation', asyn
   expect(shown.status, shown.stderr).toBe(0)
   const [, printed = ''] = /^```\n(Synced\n.*?)^```/ms.exec(readAllText()) ?? []
   expect(withoutChance(shown.stdout)).toContain(withoutChance(printed))
-  using snapshot = openSnapshot(join(cwd, 'data/demo/snapshot.db'))
-  const asked = readQuestions()
-  expect(asked.length).toBeGreaterThan(5)
-  for (const { sql, isOfItsAnswer, hasHeader, answer } of asked) {
-    const rows = isOfItsAnswer
-      ? snapshot.ask(snapshot.ask(sql, false)[0] ?? '', hasHeader)
-      : snapshot.ask(sql, hasHeader)
-    expect(rows, sql).toEqual(answer)
-  }
-
   const env: Record<string, string> = { ...clockAt(SHOWN_AT), TZ: 'UTC' }
   const run = async (args: readonly string[]): Promise<void> => {
     const { status, stderr } = await runWarm(args, { cwd, env })
@@ -94,45 +83,4 @@ function withoutChance(text: string): string {
     .replaceAll(/(run \d{8}T\d{6}Z)-[0-9a-f]{6}/g, '$1')
     .replaceAll(/(com)-[0-9a-f]{8}\.eml/g, '$1.eml')
     .replaceAll(/in \d+\.\d s;/g, 'in some s;')
-}
-
-interface Question {
-  readonly sql: string
-  /** True if its answer is SQL, which is run in turn. */
-  readonly isOfItsAnswer: boolean
-  readonly hasHeader: boolean
-  readonly answer: readonly string[]
-}
-
-/**
- * Reads lines such as `$ sqlite3 snapshot.db "SELECT …" | sqlite3 -header snapshot.db`, with the answer
- * below.
- */
-function readQuestions(): Question[] {
-  const [, text = ''] = /^\$ cd data\/demo\n(.*?)^```/ms.exec(readAllText()) ?? []
-  return text.split(/^\$ /m).flatMap((part) => {
-    const [command = '', ...answer] = part.trimEnd().split('\n')
-    const [, sql, then] = /^sqlite3 snapshot\.db "([^"]+)"( \| sqlite3 .*)?$/.exec(command) ?? []
-    if (sql === undefined) return []
-    const hasHeader = then?.includes('-header') ?? false
-    return [{ sql, isOfItsAnswer: then !== undefined, hasHeader, answer }]
-  })
-}
-
-/** Opens a snapshot and answers in the format of the sqlite3 program. */
-function openSnapshot(file: string): Disposable & { ask(sql: string, hasHeader: boolean): string[] } {
-  const database = new Database(file, { readonly: true })
-  const shown = (value: unknown): string => {
-    if (typeof value !== 'number') return String(value)
-    return Number.isInteger(value) ? value.toFixed(1) : String(Number(value.toPrecision(15)))
-  }
-  return {
-    ask(sql, hasHeader) {
-      const statement = database.prepare(sql).safeIntegers()
-      const rows = statement.raw().all() as unknown[][]
-      const head = hasHeader ? [statement.columns().map(({ name }) => name)] : []
-      return [...head, ...rows].map((row) => row.map(shown).join('|'))
-    },
-    [Symbol.dispose]: () => database.close(),
-  }
 }
