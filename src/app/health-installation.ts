@@ -17,7 +17,7 @@ export function installationOf(
   config: Config,
   store: Store,
 ): Installation & { readonly schedules: readonly ConfiguredSchedule[] } {
-  const profile = findProfileHash(config)
+  const profile = findProfile(config)
   const besideLeads = (['stats', 'agents'] as const).filter((each) => profile && hasEndpoint(profile, each))
   return {
     store,
@@ -45,7 +45,7 @@ function eventWayOf(config: Config, profile: Profile | null): EventSource | null
 }
 
 /** Returns the profile. Returns null for an invalid profile, because another check reports the mistake. */
-function findProfileHash(config: Config): Profile | null {
+function findProfile(config: Config): Profile | null {
   try {
     return profileOf(config)
   } catch (thrown) {

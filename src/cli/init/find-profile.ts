@@ -31,7 +31,7 @@ const WAIT_MS = 5_000
  * Returns the text of a profile; null if the service answers as the reference service does, if it does not
  * answer, or if the probe could not find out how it works.
  */
-export async function findProfileHash(service: Service, deps: FindDeps): Promise<string | null> {
+export async function findProfile(service: Service, deps: FindDeps): Promise<string | null> {
   const { url, key } = service
   const { say } = deps
   if (!(await answersOtherwise(service, deps))) return null

@@ -22,7 +22,7 @@ import type { Result, Terminal } from '../terminal/terminal.ts'
 import type { AnswerOptions } from './answers.ts'
 import { completeAnswers, QUESTIONS, readGiven } from './answers.ts'
 import { refuseTaken, writeFirstSettings } from './files.ts'
-import { findProfileHash } from './find-profile.ts'
+import { findProfile } from './find-profile.ts'
 
 type Options = AnswerOptions & {
   readonly testAlert?: boolean
@@ -66,7 +66,7 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   const probed =
     prompter === null || profile.value !== ''
       ? null
-      : await findProfileHash(
+      : await findProfile(
           { url: apiUrl.value, key: key.value },
           { log, signal, proxy: proxyOf(environment), say: prompter.say },
         )

@@ -233,9 +233,8 @@ function isLost(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }):
 function hasEnded(db: Db, lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false
   // Several machines may have the same name, such as localhost.
-  if (isPostgres(db) && !lease.holder.endsWith(` ${MACHINE}`)) return false
-  if (lease.pid !== process.pid) return !isRunning(lease.pid)
-  return !isPostgres(db) && !ownHolders.has(lease.holder)
+  if (isPostgres(db) && (MACHINE === '' || !lease.holder.endsWith(` ${MACHINE}`))) return false
+  return lease.pid === process.pid ? !ownHolders.has(lease.holder) : !isRunning(lease.pid)
 }
 
 function isRunning(pid: number): boolean {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { completeAnswers, readGiven } from '../../../src/cli/init/answers.ts'
-import { findProfileHash } from '../../../src/cli/init/find-profile.ts'
+import { findProfile } from '../../../src/cli/init/find-profile.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
@@ -60,7 +60,7 @@ async function ask(answers: Answers, env: Readonly<Record<string, string>> = {})
     answers: found,
     async probe() {
       const service = { url: found.apiUrl.value, key: found.key.value }
-      const probed = await findProfileHash(service, { log: SILENT, signal, say: prompter.say })
+      const probed = await findProfile(service, { log: SILENT, signal, say: prompter.say })
       return { probed, screen: screen.join('\n') }
     },
     screen: screen.join('\n'),

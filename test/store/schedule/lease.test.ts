@@ -89,6 +89,18 @@ describe('a lease', () => {
     await store.close()
   })
 
+  it('that could not be released, because the store was away, is free for its own process', async () => {
+    const store = await openEmptyStore()
+    let isAway = false
+    const write: Store['write'] = (work) =>
+      isAway ? Promise.reject(new Error('the store is away')) : store.write(work)
+    const lease = await claimLease({ place: store.place, write }, 'sync', at(NOON))
+    isAway = true
+    await expect(lease.release()).rejects.toThrow('the store is away')
+    await (await claimLease(store, 'sync', at(NOON))).release()
+    await store.close()
+  })
+
   it('of a process with the id of this one is of an earlier life of it, or of a container on another machine', async () => {
     const store = await openEmptyStore()
     await holdBy(store, { pid: process.pid, until: later(180) })
