@@ -149,6 +149,7 @@ const NAMED: readonly Part[] = ['messages']
 
 async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {
   const { db, now, schedules } = facts
+  const isDaemonThere = (await facts.daemonState()) !== 'none'
   const asOf = leads?.asOf ?? null
   const reports = schedules
     .filter(({ name }) => name.startsWith('report:'))
@@ -156,9 +157,12 @@ async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promi
   const parts = [
     asOf === null ? null : `last sync ${formatAge(now, asOf)} ago`,
     counted(await countLeads(db), 'lead'),
-    reports.length === 0 ? null : `next report in ${formatSpan(Math.min(...reports) - now.getTime())}`,
-  ]
-  return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
+    reports.length === 0 || !isDaemonThere
+      ? null
+      : `next report in ${formatSpan(Math.min(...reports) - now.getTime())}`,
+  ].filter((part) => part !== null)
+  if (isDaemonThere) return `All is well: ${parts.join(', ')}`
+  return `Nothing is wrong: ${parts.join(', ')}; no daemon has run, so nothing is synced or mailed by itself`
 }
 
 const TABLE = {

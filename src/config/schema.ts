@@ -167,7 +167,7 @@ const topLevel = group({
         z.enum(['after_sync', 'never'], { error: 'after_sync or never' }).default('after_sync'),
       ),
       group: setting(
-        'The Unix group that may read the snapshot: its name, or its number in quotes. Without it, every user may whom the data directory lets in.',
+        'The Unix group that may read the snapshot: its name, or its number in quotes. Without it, only the user that leadsheet runs as.',
         pattern(/^[\w.-]+$/, 'the name of a group of this machine, or its number in quotes').optional(),
         { examples: ['leadsheet'] },
       ),

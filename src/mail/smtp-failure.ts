@@ -262,7 +262,8 @@ export function sendError(
   const failed = judge(fault, said)
   const { kind, concerns, isTooLarge } = failed
   const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
-  const { problem, hint } = WORDS[isTooLarge ? 'size' : fault.code === 'ETLS' ? 'no_tls' : kind]
+  const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
+  const { problem, hint } = WORDS[isTooLarge ? 'size' : isPlain ? 'no_tls' : kind]
   const whom = recipient === undefined ? '' : ` for ${recipient}`
   const made = new LeadsheetError(
     isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',

@@ -129,7 +129,13 @@ describe('where all is well', () => {
     await wholeRun(4)
   })
 
-  it('one sentence says since when, of what, and what comes next', async () => {
+  it('one sentence says since when, of what, and what comes next, which only a daemon brings', async () => {
+    expect(await health()).toMatchObject({
+      status: 'ok',
+      sentence:
+        'Nothing is wrong: last sync 4 min ago, 2 leads; no daemon has run, so nothing is synced or mailed by itself',
+    })
+    await store.write((trx) => beginUptime(trx, { at: minutesAgo(1), after: 'down' }))
     expect(await health()).toMatchObject({
       status: 'ok',
       sentence: 'All is well: last sync 4 min ago, 2 leads, next report in 3 h',

@@ -112,7 +112,7 @@ const WHY_NOT = {
   pending: 'it is going to be sent',
   sending: 'it is being sent',
   data: 'it is being sent',
-  withdrawn: 'it was withdrawn',
+  withdrawn: null,
   sent: null,
   failed: null,
   unconfirmed: null,

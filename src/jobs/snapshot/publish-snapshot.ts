@@ -24,7 +24,7 @@ export interface SnapshotPlace {
   readonly profile: Profile
   readonly file: string
   readonly version: string
-  /** The Unix group that may read the snapshot; null for every user. */
+  /** The Unix group that may read the snapshot; null for the user of leadsheet alone. */
   readonly group: string | null
 }
 

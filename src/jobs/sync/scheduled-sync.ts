@@ -67,6 +67,7 @@ export function syncSchedule(
     leaseName: SYNC_LEASE,
     runsAtFirstSight: !full,
     async run({ attempt }, lease, signal) {
+      work.log.info({ full }, 'sync begins')
       const result = await runSync(full, lease, signal)
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
       if (signal.aborted) return { state: 'again', message, notBefore: null }

@@ -1,8 +1,8 @@
 /** Makes backups of the whole store. A backup is one file, which is checked before it gets its name. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { access, chmod, constants, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
+import { errorText, faultText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Room } from '../db/file-system.ts'
 import { readRoom } from '../db/file-system.ts'
 import { readSchemaSize } from '../db/postgres.ts'
@@ -27,6 +27,9 @@ export async function makeBackup(
   options: { readonly replaces: boolean; readonly signal: AbortSignal },
 ): Promise<BackupContent> {
   const target = resolve(file)
+  if (existsSync(target) && statSync(target).isDirectory()) {
+    throw new LeadsheetError('usage_invalid', `${target} is a folder`, { hint: 'Name a file in it.' })
+  }
   if (existsSync(target) && !options.replaces) {
     throw new LeadsheetError('usage_invalid', `${target} is there already`, {
       hint: 'Choose another name, or say --force to replace it.',
@@ -43,7 +46,8 @@ export async function makeBackup(
     await flush(dirname(target))
     return content
   } catch (thrown) {
-    await removeUnfinished(unfinished)
+    // The folder itself may be closed to this user.
+    await removeUnfinished(unfinished).catch(() => undefined)
     options.signal.throwIfAborted()
     throw (await diskFull(resolve(live), target, thrown)) ?? fileSystemFailure(target, thrown) ?? thrown
   }
@@ -60,9 +64,12 @@ async function removeUnfinished(file: string): Promise<void> {
  * signal
  */
 export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<BackupContent> {
-  if (job.live === null && !existsSync(job.file)) {
-    throw new LeadsheetError('usage_invalid', `there is no file ${job.file}`, {
-      hint: `Name a file that ${shellCommand('db backup')} has made.`,
+  if (job.live === null) {
+    await access(job.file, constants.R_OK).catch((cause: unknown) => {
+      throw new LeadsheetError('usage_invalid', `${job.file} cannot be read: ${faultText(cause)}`, {
+        hint: `Name a file that ${shellCommand('db backup')} has made, and that this user may read.`,
+        cause,
+      })
     })
   }
   return askChild<BackupJob, BackupContent>(CHILD, job, { folder: dirname(job.file), signal })

@@ -38,7 +38,7 @@ const PASSING_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x794c7630, 'overlay'],
 ])
 
-/** Other users may open files whose names they know, such as the snapshot, but not list the folder. */
+/** Other users may open files whose names they know and that they may read, such as the snapshot of their group, but not list the folder. */
 export const DATA_MODE = 0o711
 
 /**

@@ -30,7 +30,7 @@ export type Missing = 'create' | 'refuse'
  */
 export function openSqlite(file: string, missing: Missing = 'create'): Kysely<Tables> {
   const database = openFile(file, missing)
-  const opened = identityOf(file)
+  const opened = file === MEMORY ? null : identityOf(file)
   let watch: Watch | null = null
   const findLoss = () => (file === MEMORY ? null : lossOf(file, opened, watch))
   const endLog = (): void => {

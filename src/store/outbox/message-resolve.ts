@@ -23,7 +23,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
   const { numUpdatedRows } = await trx
     .updateTable('delivery')
     .where('message_id', '=', messageId)
-    .where('state', 'in', ['failed', 'unconfirmed'])
+    .where('state', 'in', ['failed', 'unconfirmed', 'withdrawn'])
     .set({
       state: 'pending',
       state_at: at,
@@ -66,7 +66,7 @@ export async function resolveMessage(
  * needs another attempt, the recipient's preference is checked again before that attempt.
  */
 const WAITING: readonly Row<'delivery'>['state'][] = ['pending', 'unconfirmed']
-const UNWANTED = 'its recipient wanted no more of this report'
+const UNWANTED = 'its recipient was paused or has unsubscribed when it was to be sent'
 const GONE = 'its recipient is no longer in the settings'
 
 /**

@@ -211,9 +211,11 @@ export async function listHeldLeases(
 
 function busy(name: string, by: string): LeadsheetError {
   const what = name.replace(/^report:/, 'report ')
-  return new LeadsheetError('job_busy', `A ${what} is already running: ${by}`, {
-    hint: `Wait for it to end; ${shellCommand('status')} shows it.`,
-  })
+  const hint =
+    name === 'daemon'
+      ? 'Stop that one first: only one daemon runs on a data directory.'
+      : `Wait for it to end; ${shellCommand('status')} shows it.`
+  return new LeadsheetError('job_busy', `A ${what} is already running: ${by}`, { hint })
 }
 
 function leases(db: Db, now: Date) {

@@ -3,10 +3,11 @@
  * something was late or missed. This source file also has the last heartbeat and the loads of the settings.
  */
 
-import { existsSync } from 'node:fs'
+import { access, constants } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
+import { faultText, LeadsheetError } from '../../errors.ts'
 import { DAY_MS } from '../../time.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
@@ -201,14 +202,24 @@ const LIVING_MS = 180_000
 /**
  * Reads the last heartbeat.
  * @returns undefined where there is no database yet, or no daemon has used it
- * @throws LeadsheetError store_corrupt, store_unreachable, store_refused
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_unreachable, store_refused
  */
 export async function readLastHeartbeat(place: StorePlace): Promise<LastHeartbeat | undefined> {
   return place.kind === 'sqlite' ? readHeartbeatOfFile(place.file) : readHeartbeatOfServer(place)
 }
 
 async function readHeartbeatOfFile(file: string): Promise<LastHeartbeat | undefined> {
-  if (!existsSync(file)) return undefined
+  const unreadable = await access(file, constants.R_OK).then(
+    () => null,
+    (cause: NodeJS.ErrnoException) => cause,
+  )
+  if (unreadable?.code === 'ENOENT') return undefined
+  if (unreadable !== null) {
+    throw new LeadsheetError('data_unwritable', `${file} cannot be read: ${faultText(unreadable)}`, {
+      hint: 'Run it as the user of leadsheet.',
+      cause: unreadable,
+    })
+  }
   const db = openReader(file)
   try {
     const { rows } = await sql`SELECT 1 FROM sqlite_schema WHERE name = 'daemon_uptime'`.execute(db)

@@ -24,7 +24,7 @@ import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
 /** The mode of a file that everybody may read, and nobody may write. */
-const MODE_FOR_ALL = 0o444
+const MODE_FOR_OWNER = 0o400
 /** The mode of a file that a group may read, and only the program's own user may write. */
 const MODE_FOR_GROUP = 0o640
 
@@ -45,7 +45,7 @@ export interface SnapshotInfo {
  * Makes a snapshot in a child process and replaces the previous snapshot. If the process is killed, the
  * previous snapshot stays intact, and the next call deletes unfinished files. The caller must have a lease,
  * because only one call may run at a time.
- * @param options.group the name or number of the Unix group that may read the file; null for every user
+ * @param options.group the name or number of the Unix group that may read the file; null for its owner alone
  * @throws LeadsheetError data_unwritable, store_corrupt, store_busy, config_invalid for the group; the reason
  *   of an aborted signal
  */
@@ -87,11 +87,11 @@ export async function makeSnapshot(
 }
 
 /**
- * Lets a group, or everybody, read a file.
+ * Lets a group, or its owner alone, read a file.
  * @throws LeadsheetError config_invalid for the group
  */
 async function letAnalystsRead(file: string, group: string | null): Promise<void> {
-  if (group === null) return chmod(file, MODE_FOR_ALL)
+  if (group === null) return chmod(file, MODE_FOR_OWNER)
   const id = await findGroup(group)
   try {
     // A service without privileges may not call chown, but its files have its own group already.

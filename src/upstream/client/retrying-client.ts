@@ -129,7 +129,8 @@ export function createClient(options: ClientOptions) {
         if (!isPassing || attempt === attempts) throw fateOf(call, error, isUndecided)
         // A wait that the upstream asked for is not done here, because all requests do it in takeRequest.
         const pauseMs = backoffMs(backoff, attempt, random())
-        options.log.warn({ attempt, waitMs: waitMs ?? pauseMs, code: error.code }, error.message)
+        const code = isThrottled ? 'api_deferred' : error.code
+        options.log.warn({ attempt, waitMs: waitMs ?? pauseMs, code }, error.message)
         if (waitMs === null) await timer.wait(pauseMs, signal)
       }
     },

@@ -63,7 +63,7 @@ describe('publishing', () => {
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
     await store.close()
     expect(readdirSync(folder).sort()).toEqual(['snapshot.db'])
-    expect(statSync(file).mode & 0o777).toBe(0o444)
+    expect(statSync(file).mode & 0o777).toBe(0o400)
     expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1])
   })
 

@@ -28,6 +28,7 @@ import { countDeliveries } from '../../../store/outbox/delivery.ts'
 import { listMailOutages } from '../../../store/outbox/send-limits.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
 import { listScheduledRuns } from '../../../store/schedule/scheduled-run.ts'
+import { findLastUptime } from '../../../store/schedule/uptime.ts'
 import {
   findLastCompleteRun,
   findLastFailure,
@@ -88,6 +89,7 @@ async function readStatus(config: Config, store: Store, now: Date) {
     issues: await listIssues(db, null, ROWS),
     /** The running workers; null for an SQLite file, on which only one daemon runs. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
+    uptime: await findLastUptime(db),
     /** Null if the upstream has no webhooks, or if this installation does not listen for them. */
     events: events && {
       last: await listEvents(db, ROWS),
@@ -161,6 +163,15 @@ function eventsText({ recent, waiting }: NonNullable<Status['events']>): string 
   return `${englishCount(came)} in the last 24 hours, ${englishCount(waiting.toRead)} leads or pipelines to be read`
 }
 
+/** Formats the last daemon: `process 4711 on mail-1, since 2026-11-28 20:36Z`, with its end if it has ended. */
+function daemonText(uptime: Status['uptime']): string {
+  if (uptime === undefined) return 'none has run on these data'
+  const { pid, host, began_at: began, ended_at: ended, last_heartbeat_at: heartbeat } = uptime
+  const end =
+    ended === null ? `last heartbeat ${formatInstant(heartbeat)}` : `stopped ${formatInstant(ended)}`
+  return `process ${pid} on ${host}, since ${formatInstant(began)}, ${end}`
+}
+
 /** Formats open alerts: `2 open: sync failing, disk nearly full`. Returns null if there are none. */
 function alertsText(alerts: Status['alerts']): string | null {
   if (alerts.length === 0) return null
@@ -181,8 +192,10 @@ function textOf(
   const { health } = status
   return [
     style(STATUS_COLORS[health.status], health.sentence),
+    ...(health.status === 'ok' ? [] : [`${shellCommand('doctor')} says what to do.`]),
     fields({
       Database: database,
+      Daemon: daemonText(status.uptime),
       Leads: status.leads.toLocaleString('en'),
       'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
       'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
