@@ -97,6 +97,20 @@ describe('a report that is sent again', () => {
     })
   })
 
+  it('goes to one who was paused by mistake, so that the waiting mail was withdrawn', async () => {
+    await using mailed = await openMailed()
+    const { deps, store, clock } = mailed
+    const key = { address: 'eve@example.com', report: 'daily' }
+    const choice = { by: 'operator', reason: null } as const
+    await changePreference(store, key, 'pause', choice, clock.now)
+    await changePreference(store, key, 'resume', choice, clock.now)
+    expect((await mailed.rows()).at(-1)).toMatchObject({ recipient: key.address, state: 'withdrawn' })
+    const plan = await planResend(deps, DAILY, PEOPLE, { which: 'one', address: key.address }, clock.now)
+    expect(told(plan)).toEqual({ again: ['eve'], anew: [], leftOut: [] })
+    await enqueueResend(deps, DAILY, plan, null)
+    expect((await mailed.rows()).at(-1)).toMatchObject({ recipient: key.address, state: 'pending' })
+  })
+
   it('is the same mail for those who have none, and a new one that says so for the others', async () => {
     await using mailed = await openMailed()
     const { deps, store, clock } = mailed
