@@ -1,5 +1,5 @@
 /** Writes or selects many rows: SQLite by a prepared statement for each, PostgreSQL by one for all. */
-import type { CompiledQuery, Expression, Kysely, RawBuilder } from 'kysely'
+import type { CompiledQuery, Expression, Kysely, RawBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
@@ -123,6 +123,15 @@ export function numbersOf(values: readonly number[]): Expression<number> {
 
 export function textsIn<T extends string>(json: string): Expression<T> {
   return sql<T>`(SELECT value FROM json_each(${json}))`
+}
+
+/**
+ * Makes the condition that a column of a view has one of the texts. PostgreSQL reads the whole view for an `IN` with a
+ * subquery, and only the rows that it wants for an array.
+ */
+export function isAmong(db: Kysely<Tables>, column: string, json: string): RawBuilder<SqlBool> {
+  const texts = textsIn(json)
+  return isPostgres(db) ? sql`${sql.ref(column)} = ANY (ARRAY${texts})` : sql`${sql.ref(column)} IN ${texts}`
 }
 
 export function numbersIn(json: string): Expression<number> {

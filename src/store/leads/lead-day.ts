@@ -3,7 +3,7 @@
  * takes them out before the change and adds them again after it, in the same transaction.
  */
 import { sql } from 'kysely'
-import { textsIn } from '../db/rows.ts'
+import { isAmong } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 import { setReached } from './reached.ts'
@@ -35,7 +35,7 @@ export async function withLeadDays<T>(
 const addChanges = statement((db, { ids, sign }: { ids: string; sign: number }) =>
   sql`INSERT INTO lead_day (${sql.raw(COLUMNS)})
     ${sql.raw(CHANGES_BY_DAY)} ${sign} * sum(leads), ${sign} * ${ENTERED}, ${sign} * sum(value_amount)
-    FROM level_change WHERE lead_id IN ${textsIn(ids)} GROUP BY 1, 2, 3, 4, 5, 6
+    FROM level_change WHERE ${isAmong(db, 'lead_id', ids)} GROUP BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (${sql.raw(KEY)}) DO UPDATE
       SET leads = lead_day.leads + excluded.leads, entered = lead_day.entered + excluded.entered,
         value_amount = lead_day.value_amount + excluded.value_amount`.compile(db),

@@ -6,7 +6,7 @@
 
 import { fieldsWith } from '../../domain/lead-fields.ts'
 import type { Instant } from '../../domain/model.ts'
-import { textsIn } from '../db/rows.ts'
+import { isAmong, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Db } from '../db/store.ts'
 import type { Row, TrackedColumn } from '../tables/tables.ts'
@@ -139,7 +139,7 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
 const selectVersions = statement((db, { ids }: { ids: string }) =>
   db
     .selectFrom('lead_version')
-    .where('lead_id', 'in', textsIn(ids))
+    .where(isAmong(db, 'lead_id', ids))
     .selectAll()
     .orderBy('lead_id')
     .orderBy('valid_from')

@@ -1,4 +1,4 @@
-/** A first sync and an unchanged one into PostgreSQL by one worker, compared with the same into SQLite. */
+/** A first sync, an unchanged and an incremental one into PostgreSQL by one worker, compared with the same into SQLite. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { runContender, startUpstream } from '../programs.ts'
 import { readCpuTicks } from '../step.ts'
 import { check, fetchChecksum, fewLeads } from './sync.ts'
 
-const STEPS = 'first,unchanged'
+const STEPS = 'first,unchanged,incremental'
 const CHUNK = 10_000
 const SHORT_LEADS_MAX = 30_000
 
@@ -50,7 +50,7 @@ export const POSTGRES: Part = {
         }
       }
       if (round === 0)
-        check('postgres', await readChecksum(places.postgres), await fetchChecksum(upstream.address, 'v1'))
+        check('postgres', await readChecksum(places.postgres), await fetchChecksum(upstream.address, 'v2'))
       await rm(folder, { recursive: true })
     }
     return null
