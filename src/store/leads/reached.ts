@@ -17,6 +17,9 @@ interface StateSql {
   readonly position: string
 }
 
+/** Looked up once in a statement: after a first load there are no moves yet, and all leads are counted. */
+const HAS_MOVES = 'EXISTS (SELECT 1 FROM stage_move)'
+
 /** Builds the condition that a lead was first known more than a minute after its creation. */
 export const isLate = ({ first, createdAt }: Pick<StateSql, 'first' | 'createdAt'>): string =>
   `${first} > ${createdAt} AND ${first} > strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')`
@@ -25,17 +28,17 @@ export const isLate = ({ first, createdAt }: Pick<StateSql, 'first' | 'createdAt
  * Builds the condition that the moves of a lead, which its activity names, tell all its statuses since its creation.
  * Before its first move, a lead is taken to have had the first status of the funnel.
  */
-export const isTraced = (leadId: string, createdAt: string): string => `EXISTS (
+export const isTraced = (leadId: string, createdAt: string): string => `${HAS_MOVES} AND EXISTS (
         SELECT count(*) FROM stage_move AS move WHERE move.lead_id = ${leadId}
         HAVING min(coalesce(entered_at, ${createdAt})) <= strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')
           AND count(*) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
             SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)) = 0)`
 
 export const reachedBy = (state: StateSql): string =>
-  `iif(${isLate(state)} AND NOT ${isTraced(state.leadId, state.createdAt)}, -1, max(0,
+  `iif(${isLate(state)} AND NOT (${isTraced(state.leadId, state.createdAt)}), -1, max(0,
         coalesce(${state.position}, 0),
-        coalesce((SELECT max(position) FROM stage_move AS move JOIN stage ON stage.status IN (from_status, to_status)
-          WHERE in_funnel = 1 AND move.lead_id = ${state.leadId} AND moved_at <= ${state.began}), 0)))`
+        iif(${HAS_MOVES}, coalesce((SELECT max(position) FROM stage_move AS move JOIN stage ON stage.status IN (from_status, to_status)
+          WHERE in_funnel = 1 AND move.lead_id = ${state.leadId} AND moved_at <= ${state.began}), 0), 0)))`
 
 /** The SQL for `reached` of a row `state` of `lead_history`, from its lead's statuses and moves. */
 export const REACHED_OF_STORED = reachedBy({
