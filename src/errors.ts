@@ -92,6 +92,19 @@ export function faultText(thrown: unknown): string {
   return errorText(thrown).replace(/, \w+( '.*')?$/s, '')
 }
 
+/**
+ * Names the place of each setting in a hint: `api.key (from /etc/api-key)` for `api.key (LEADSHEET_API_KEY)`. A
+ * setting that is not set, or is set by a variable, stays as it is.
+ * @param sources the place where each setting was given, as in `Config`
+ */
+export function withPlaces(hint: string, sources: Readonly<Record<string, string>>): string {
+  const named = /(?<![a-z_.])([a-z_.]+) \(LEADSHEET_\w+(?: or LEADSHEET_\w+)*\)/g
+  return hint.replaceAll(named, (found, name: string) => {
+    const place = sources[name]?.replace(/ [\w.]+$/, '') ?? 'environment'
+    return place === 'environment' ? found : `${name} (from ${place})`
+  })
+}
+
 const FILE = fileURLToPath(import.meta.url)
 const isClone = FILE.endsWith('.ts')
 const isBelowHere = FILE.startsWith(join(process.cwd(), 'node_modules', sep))

@@ -101,7 +101,9 @@ function printBugs(terminal: FrameTerminal): void {
 
 function printError(terminal: FrameTerminal, failure: unknown): void {
   process.stderr.write(
-    terminal.redact(terminal.json ? printableJson(errorJson(failure)) : plainText(errorLines(failure))),
+    terminal.redact(
+      terminal.json ? printableJson(errorJson(terminal, failure)) : plainText(errorLines(terminal, failure)),
+    ),
   )
 }
 
@@ -109,20 +111,21 @@ function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError'
 }
 
-function errorLines(thrown: unknown): string {
+function errorLines({ hintOf }: FrameTerminal, thrown: unknown): string {
   if (thrown instanceof LeadsheetError) {
-    return `error: ${thrown.message}\n${thrown.hint === undefined ? '' : `hint: ${thrown.hint}\n`}`
+    return `error: ${thrown.message}\n${thrown.hint === undefined ? '' : `hint: ${hintOf(thrown)}\n`}`
   }
   return `error: this is a bug in leadsheet: ${stackOf(thrown)}\n`
 }
 
 /** One line of JSON, so that a program can tell the error from the log lines before it. */
-function errorJson(thrown: unknown): string {
+function errorJson({ hintOf }: FrameTerminal, thrown: unknown): string {
   if (!(thrown instanceof LeadsheetError)) {
     const bug = { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }
     return `${JSON.stringify({ error: bug })}\n`
   }
-  const { code, message, hint = null, notBefore, mistakes } = thrown
+  const { code, message, notBefore, mistakes } = thrown
+  const hint = hintOf(thrown) ?? null
   return `${JSON.stringify({ error: { code, message, hint, mistakes, not_before: notBefore } })}\n`
 }
 

@@ -32,7 +32,7 @@ export function errorsPage(): string {
   const codes = Object.entries(ERROR_CODES) as [ErrorCode, string][]
   return page(
     'Exit status and error codes',
-    'Every command ends with one of these exit statuses. A failed command also names one error code. With `--json` the failure is one line on standard error: `{"error": {"code", "message", "hint"}}`.',
+    'Every command ends with one of these exit statuses. A failed command also names one error code. A command that only lists what `--yes` would do ends with 2, and its result names no code. With `--json` the failure is one line on standard error: `{"error": {"code", "message", "hint"}}`.',
     '## Exit status',
     table(
       ['Exit status', 'Meaning'],

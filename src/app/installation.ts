@@ -18,6 +18,9 @@ import { takePreferences } from '../store/reports/preference.ts'
 
 export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url))
 
+/** The folder with examples of queries. */
+export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
+
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
 /** The settings that say where data is stored. */

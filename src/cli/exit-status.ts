@@ -43,12 +43,13 @@ export const STATUS_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as 
   Ending
 >
 
-/** Formats a check as a line, with the remedy on a second line. */
+/** Formats a check as a line, with further lines of what was found, and the remedy, below it. */
 export function checkText({ style }: Pick<Page, 'style'>, check: CheckResult): string {
   const { what, status, found, remedy } = check
   const mark = style(STATUS_COLORS[status], status.padEnd(4))
-  const line = `${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`
-  return remedy === null ? line : `${line}\n${' '.repeat(22)}${style('dim', remedy)}`
+  const below = `\n${' '.repeat(22)}`
+  const line = `${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', below)}`
+  return remedy === null ? line : `${line}${below}${style('dim', remedy)}`
 }
 
 export function worstOf(checks: readonly CheckResult[]): CheckStatus {

@@ -23,7 +23,7 @@ export function createProgram(signal: AbortSignal): {
     .version(readVersion(), '-V, --version', 'print the version')
     .option('--config <file>', 'settings file (default: LEADSHEET_CONFIG, or leadsheet.yaml if it exists)')
     .option('--json', 'print the result as {"data": …}, and errors as {"error": {…}}')
-    .option('-q, --quiet', 'show no progress and no hints, and log only errors')
+    .option('-q, --quiet', 'show results and errors alone: no progress, no notes, and no other log')
     .option('-v, --verbose', 'also log details that help to find a problem')
     .option('--no-color', 'print no colours; setting NO_COLOR does the same')
     .helpOption('-h, --help', 'show help for leadsheet, or for one command')
@@ -76,6 +76,10 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
  */
 const SECRET_OPTION = /^--[a-z-]*(?:key|token|password|secret)(?==|$)/i
 
+/** Matches what commander says of a value that is none of the choices of an argument or option. */
+const WRONG_CHOICE =
+  /^(?:command-argument value '(.*)' is invalid for argument '(.*)'|option '(?:-\w, )?(\S+).*' argument '(.*)' is invalid)\. Allowed choices are (.*)\.$/
+
 function usageError(error: CommanderError, program: Command, args: readonly string[]): LeadsheetError {
   const [secretOption] = args.flatMap((arg) => SECRET_OPTION.exec(arg) ?? [])
   if (error.code === 'commander.unknownOption' && secretOption !== undefined) {
@@ -97,7 +101,8 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
       hint: meant === null ? others : `Did you mean ${meant}?`,
     })
   }
-  const text = error.code === 'commander.help' ? 'a command is missing' : message
+  const found = message.replace(WRONG_CHOICE, '$2$3: found $1$4, expected one of $5')
+  const text = error.code === 'commander.help' ? 'a command is missing' : found
   const hint = isNear(message, suggestion) ? suggestion : others
   return new LeadsheetError('usage_invalid', text, { hint, cause: error })
 }

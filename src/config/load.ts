@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import { snakeCase } from '../domain/names.ts'
-import { LeadsheetError, shellCommand } from '../errors.ts'
+import { LeadsheetError } from '../errors.ts'
 import type { Config } from './config.ts'
 import { configFrom } from './config.ts'
 import type { Environment } from './environment.ts'
@@ -20,7 +20,7 @@ import { dashboardAccess, PROXY_REMEDY, TOKEN_REMEDY } from './schema-web.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
 import { leavesOf, nearest, pathText } from './setting-path.ts'
 import type { SettingsFile } from './settings-file.ts'
-import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
+import { DEFAULT_FILE, EXAMPLE_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
 interface LoadOptions {
   /**
@@ -148,7 +148,7 @@ function invalid(problems: readonly string[]): LeadsheetError {
     `${count} in the settings:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     {
       mistakes: problems,
-      hint: `leadsheet.example.yaml shows every setting; ${shellCommand('config check')} tries them without running anything.`,
+      hint: `${EXAMPLE_FILE} shows every setting.`,
     },
   )
 }

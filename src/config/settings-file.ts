@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Document, YAMLError } from 'yaml'
 import { errorText, faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import { loadPackage } from '../packages.ts'
@@ -11,6 +12,8 @@ import type { SettingPath, SettingTree } from './setting-path.ts'
 import { isTree } from './setting-path.ts'
 
 export const DEFAULT_FILE = 'leadsheet.yaml'
+/** The absolute path of the file that shows every setting. */
+export const EXAMPLE_FILE = fileURLToPath(new URL('../../leadsheet.example.yaml', import.meta.url))
 
 export interface SettingsFile {
   readonly path: string
@@ -58,8 +61,12 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${readFault(error)}`, {
-      hint: `${shellCommand('init')} writes one; --config or LEADSHEET_CONFIG names another file.`,
+    const fault = readFault(error)
+    const remedy = /^E(ACCES|PERM)/.test(fault)
+      ? 'Run the command as the user who may read it, such as by `sudo -u leadsheet`'
+      : `${shellCommand('init')} writes one`
+    throw new LeadsheetError('config_invalid', `cannot read the settings file ${path}: ${fault}`, {
+      hint: `${remedy}; --config or LEADSHEET_CONFIG names another file.`,
       cause: error,
     })
   }

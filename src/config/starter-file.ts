@@ -5,6 +5,7 @@ import { shellCommand } from '../errors.ts'
 import { loadPackage } from '../packages.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
+import { EXAMPLE_FILE } from './settings-file.ts'
 
 /** A value to write, or the environment variable that gives the setting. */
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
@@ -29,7 +30,8 @@ export function settingsText({ today, entries, report }: FirstSettings): string 
   tree.reports = [period === null ? { name, schedule } : { name, schedule, period }]
   const opening = [
     `# Settings of leadsheet, as ${shellCommand('init')} wrote them on ${today}.`,
-    '# leadsheet.example.yaml explains them and has every other setting that there is. Paths count from this file.',
+    `# ${EXAMPLE_FILE} explains them and has every other setting that there is.`,
+    '# Paths count from this file.',
     `# ${shellCommand('config check')} shows all that is in force and where it came from.`,
     ...elsewhere,
   ]

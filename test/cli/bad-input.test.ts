@@ -284,7 +284,13 @@ mapping: { lead: { id: id, status: status, updated_at: updated_at, company_name:
 
 describe('a hint leads to what is wrong', () => {
   it.each([
-    ['leads list --sort foo', 2, /argument 'foo' is invalid\. Allowed choices are /, /./],
+    ['leads list --sort foo', 2, /^error: --sort: found foo, expected one of \w+, /m, /./],
+    [
+      'recipients set pause ana@example.com',
+      2,
+      /^error: preference: found pause, expected one of active, paused, unsubscribed$/m,
+      /^hint: `npx leadsheet recipients set --help` shows what there is\.$/m,
+    ],
     [
       'recipients sett paused ana@example.com',
       2,
@@ -316,6 +322,22 @@ describe('a hint leads to what is wrong', () => {
     expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(error)])
     expect(run.stderr).toMatch(hint)
     expect(run.stderr).not.toContain('-wal')
+  })
+
+  it('a key or an address of a file is named by its place', async () => {
+    const settings = `api: { url: "${service.url}", key_file: ./key }\n`
+    const cwd = folderWith({ 'leadsheet.yaml': settings, key: 'lsk_wrong_key_0000\n' })
+    expectError(
+      await runWarm(['agents'], { cwd }),
+      1,
+      /\(401\)/,
+      `hint: Check api.key (from ${cwd}/key), and`,
+    )
+    writeFileSync(join(cwd, 'leadsheet.yaml'), settings.replace(service.url, 'http://127.0.0.1:1'))
+    const away = await runWarm(['agents', '--json'], { cwd })
+    expect(JSON.parse(away.stderr.trim().split('\n').at(-1) ?? '').error.hint).toMatch(
+      /^Check api\.url \(from leadsheet\.yaml:1:13\), that/,
+    )
   })
 
   it('a report of the settings that has no folder is told with its line', async () => {

@@ -21,6 +21,9 @@ import { startService } from '../support/service.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
 
+/** All that a daemon needs but recipients. */
+const ALL = { ...API, LEADSHEET_SMTP_URL: 'file:./outbox', LEADSHEET_FROM: 'r@example.com' }
+
 function run(args: string, env = {}, files = {}) {
   return runWarm(args.split(' ').filter(Boolean), { cwd: folderWith(files), env })
 }
@@ -114,10 +117,11 @@ describe('settings', () => {
       { 'leadsheet.yaml': 'time_zone: Berlin\nlog: x' },
     )
     expect(status).toBe(2)
-    expect(stderr.split('\n').slice(0, 3)).toEqual([
+    expect(stderr.trimEnd().split('\n')).toEqual([
       'error: 2 mistakes in the settings:',
       expect.stringMatching(/^ {2}leadsheet\.yaml:1:12 {2}time_zone: found "Berlin"/),
       expect.stringMatching(/^ {2}leadsheet\.yaml:2:1 {2}log: no such setting/),
+      `hint: ${join(ROOT, 'leadsheet.example.yaml')} shows every setting.`,
     ])
   })
 
@@ -135,7 +139,7 @@ describe('settings', () => {
   test.each([['--config x.yaml config check --json'], ['config check --json --config x.yaml']])(
     'may be named before and after the command: %s',
     async (args) => {
-      const { status, stdout } = await run(args, API, { 'x.yaml': 'recipients: [ana@example.com]' })
+      const { status, stdout } = await run(args, ALL, { 'x.yaml': 'recipients: [ana@example.com]' })
       expect(status).toBe(0)
       expect(stdout).not.toContain('k-123456')
       expect(JSON.parse(stdout).data.settings).toContainEqual({
@@ -147,7 +151,12 @@ describe('settings', () => {
   )
 
   test('that are unwise end the check with a warning and status 3', async () => {
-    const { status, stderr } = await run('config check', { LEADSHEET_API_URL: 'http://leads.internal' })
+    const unwise = {
+      ...ALL,
+      LEADSHEET_API_URL: 'http://leads.internal',
+      LEADSHEET_RECIPIENTS: 'a@example.com',
+    }
+    const { status, stderr } = await run('config check', unwise)
     expect(status).toBe(3)
     const [line = ''] = stderr.split('\n')
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })

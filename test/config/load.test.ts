@@ -163,6 +163,26 @@ test('the default data directory is in the working directory, wherever the setti
   expect(loadConfig({ cwd, env: {}, file: 'deploy/x.yaml' }).dataDir).toBe(`${cwd}/data`)
 })
 
+test('a settings file that another user may read names that user and not init', () => {
+  const cwd = folderWith({ 'leadsheet.yaml': '' })
+  const file = `${cwd}/leadsheet.yaml`
+  chmodSync(file, 0)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid?.('nobody')
+  try {
+    expect(() => loadConfig({ file, env: {} })).toThrow(
+      expect.objectContaining({
+        message: `cannot read the settings file ${file}: EACCES: permission denied`,
+        hint: expect.stringMatching(
+          /^Run the command as the user who may read it, such as by `sudo -u leadsheet`;/,
+        ),
+      }),
+    )
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+})
+
 describe('the environment', () => {
   test('wins over the file', () => {
     const { config } = load('time_zone: Europe/Paris\nrecipients: [old@example.com]', {

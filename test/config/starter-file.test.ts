@@ -106,6 +106,7 @@ test('what the environment gives is a comment that says so, and no setting of th
     LEADSHEET_RECIPIENTS: 'cleo@example.com',
   })
   expect(settingsText(firstSettings(first))).toMatch(/^# api.key_file: LEADSHEET_API_KEY gives it$/m)
+  expect(settingsText(firstSettings(first))).toMatch(/^# \/.*\/leadsheet\.example\.yaml explains them /m)
   expect(config.sources).toMatchObject({
     'api.url': 'environment LEADSHEET_API_URL',
     recipients: 'environment LEADSHEET_RECIPIENTS',

@@ -1,6 +1,6 @@
 /** Finds out for `leadsheet init` how a service works that does not answer as the reference service does. */
 import { checkUpstream } from '../../checks/upstream.ts'
-import { LeadsheetError } from '../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { openAsker } from '../../probe/ask.ts'
 import { probe } from '../../probe/probe.ts'
@@ -42,9 +42,17 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<str
     key,
     onStep: (step) => say(`  looking for ${step}`),
   }).catch(unlessBug)
-  for (const { place, problem, remedy } of result?.gaps ?? [])
-    say(plainText(`  not found out: ${place}: ${problem}${remedy === null ? '' : `; by hand: ${remedy}`}`))
-  if (!result?.input || result.profile === null) return null
+  const isFound = result?.input && result.profile !== null
+  const gaps = result?.gaps ?? []
+  // Without a key that the service takes, nothing else could be found.
+  for (const { place, problem, remedy } of gaps.slice(0, gaps[0]?.place === 'auth' ? 1 : gaps.length))
+    say(plainText(`  not found out: ${place}: ${problem}${isFound && remedy ? `; by hand: ${remedy}` : ''}`))
+  if (!isFound) {
+    say(
+      `  if address and key are right, ${shellCommand('probe --help')} has options that help; api.profile names what it writes`,
+    )
+    return null
+  }
   say('  profile.yaml says what was found, with the evidence for each line: read it')
   return profileText(result.input, result, url, new Date().toISOString().slice(0, 10))
 }

@@ -1,5 +1,5 @@
 /**
- * `leadsheet init`: writes the first settings from the answers to five questions, or from options, and then
+ * `leadsheet init`: writes the first settings from the answers to about ten questions, or from options, and then
  * tries them as `doctor` does.
  */
 import { relative } from 'node:path'
@@ -57,8 +57,8 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   const prompter = prompterOf(terminal, options)
   const now = new Date()
   prompter?.say(
-    `Five questions, and ${shownPath(file)} is written; until then Ctrl-C leaves nothing behind.`,
-    'Enter takes what stands in [brackets].',
+    `About ten questions; then ${shownPath(file)} is written, and all of it is tested.`,
+    'Enter takes what stands in [brackets]. Until the file is written, Ctrl-C leaves nothing behind.',
   )
   const answers = await completeAnswers(given, prompter)
   const testAlert = options.testAlert ?? (await prompter?.confirm('Send a test alert at the end?')) ?? false

@@ -8,7 +8,7 @@ import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import type { Config } from '../../config/config.ts'
 import type { NeededSetting } from '../../config/load.ts'
-import { LeadsheetError } from '../../errors.ts'
+import { LeadsheetError, withPlaces } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
@@ -40,7 +40,7 @@ export interface Result {
 
 /** A terminal with further members, which only the code that starts the commands uses. */
 export type FrameTerminal = ReturnType<typeof openTerminal>
-export type Terminal = Omit<FrameTerminal, 'ending' | 'redact'>
+export type Terminal = Omit<FrameTerminal, 'ending' | 'hintOf' | 'redact'>
 
 /**
  * @param flags returns the options of the command line. `openTerminal` itself does not call it, because the
@@ -50,6 +50,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal) {
   const { stdout, stderr } = process
   let ending: Ending = 'done'
   let loaded: Promise<{ config: Config; log: Log }> | null = null
+  let sources: Config['sources'] = {}
   const secrets = new Set<string>()
   let withoutKnown = redactor([])
   let webhookSecrets = (): readonly string[] => []
@@ -72,6 +73,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal) {
       import('../../app/configured-upstream.ts'),
     ])
     const config = loadConfig({ file: flags().config, needed })
+    sources = config.sources
     for (const secret of secretsOf(config)) secrets.add(secret)
     withoutKnown = redactor([...secrets])
     webhookSecrets = webhookSecretsOf(config)
@@ -174,6 +176,8 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal) {
     end: (how: Ending): void => {
       ending = how
     },
+    /** The hint of an error, with the places of the loaded settings. */
+    hintOf: ({ hint }: LeadsheetError): string | undefined => hint && withPlaces(hint, sources),
     /** Hides the secrets of the loaded settings in a text. */
     redact: (text: string): string => redact(withoutNamedSecrets(text)),
   }

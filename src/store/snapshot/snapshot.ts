@@ -109,8 +109,11 @@ async function letAnalystsRead(file: string, group: string | null): Promise<void
   await chmod(file, MODE_FOR_GROUP)
 }
 
-/** Finds the number of a group. The groups of a directory service are known only by their numbers. */
-async function findGroup(group: string): Promise<number> {
+/**
+ * Finds the number of a group. The groups of a directory service are known only by their numbers.
+ * @throws LeadsheetError config_invalid if there is no such group
+ */
+export async function findGroup(group: string): Promise<number> {
   if (/^\d+$/.test(group)) return Number(group)
   const lines = (await readFile('/etc/group', 'utf8').catch(() => '')).split('\n')
   const found = lines.map((line) => line.split(':')).find(([name]) => name === group)

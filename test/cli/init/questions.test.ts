@@ -87,6 +87,16 @@ test('neither the reference service nor one that does not answer is probed', asy
   }
 })
 
+test('a key that the service does not take is told once, and no option that init does not have', async () => {
+  await using service = await startService(folderWith(), new Date('2026-11-21T16:00:00Z'), 2)
+  const asked = await ask({ 'Address of the service': [service.url], 'API key': ['wrong-key'] })
+  const { screen, probed } = await asked.probe()
+  expect(probed).toBeNull()
+  expect(screen.match(/not found out: .*/g)).toEqual([expect.stringMatching(/^not found out: auth: .* 401/)])
+  expect(screen).not.toContain('--auth')
+  expect(screen).toMatch(/if address and key are right, `npx leadsheet probe --help` has options that help/)
+})
+
 test('a service on the internet is not asked without encryption', async () => {
   const { screen } = await ask({ 'Address of the service': ['http://leads.example.com', NOWHERE] })
   expect(screen).toMatch(

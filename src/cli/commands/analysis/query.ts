@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { Option } from 'commander'
-import { requireSnapshot } from '../../../app/installation.ts'
-import { errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
+import { QUERIES, requireSnapshot } from '../../../app/installation.ts'
+import { faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { encodeCsv } from '../../../jobs/snapshot/encode-text.ts'
 import { runQuery } from '../../../store/queries/query.ts'
 import { type Cell, NO_SELECT, type Row } from '../../../store/queries/select.ts'
@@ -51,7 +51,10 @@ async function readSql(source: string): Promise<string> {
   if (source === '-') return text(process.stdin)
   if (!source.endsWith('.sql')) return source
   return readFile(source, 'utf8').catch((cause: unknown) => {
-    throw new LeadsheetError('usage_invalid', `${source} cannot be read: ${errorText(cause)}`, { cause })
+    throw new LeadsheetError('usage_invalid', `${source} cannot be read: ${faultText(cause)}`, {
+      hint: `The queries that come with leadsheet are in ${QUERIES}.`,
+      cause,
+    })
   })
 }
 

@@ -11,6 +11,7 @@ import { tryReports } from '../../../app/configured-reports.ts'
 import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
 import { installationOf } from '../../../app/health-installation.ts'
 import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
+import { tryGroup } from '../../../app/publishing.ts'
 import type { CheckResult, Knowledge, Part } from '../../../checks/check.ts'
 import { attempt, checkRules, fail, isInMemory, ok, readFacts, warn } from '../../../checks/check.ts'
 import { alertFacts, CHECK_IDS, type PartResult, readHealth } from '../../../checks/run-checks.ts'
@@ -19,7 +20,7 @@ import type { Config } from '../../../config/config.ts'
 import { requireSettings } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { isWorldReadable } from '../../../config/settings-file.ts'
-import { shellCommand } from '../../../errors.ts'
+import { shellCommand, withPlaces } from '../../../errors.ts'
 import { BACKOFF } from '../../../retry.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
 import { DATA_MODE, findPassingFileSystem, makeFolder } from '../../../store/db/file-system.ts'
@@ -75,18 +76,32 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<Result> 
 /** The part of the terminal that the checks need. */
 type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
 
+/** Matches the end of a hint that advises what runs already. */
+const OWN_ADVICE = /[:;] `[^`]* doctor` tries (?:it|them)/
+
 /**
  * Yields each result as soon as it is known, so that a slow upstream does not hold back the other results.
  */
-export async function* examine(
+export async function* examine(patient: Patient, options: Options): AsyncGenerator<CheckResult> {
+  for await (const check of examineAll(patient, options)) {
+    const config = await patient.config().catch(() => null)
+    const remedy = check.remedy?.replace(OWN_ADVICE, '')
+    yield { ...check, remedy: remedy === undefined ? null : withPlaces(remedy, config?.sources ?? {}) }
+  }
+}
+
+async function* examineAll(
   patient: Patient,
   { whole = false, testAlert = false, isNew = false }: Options,
 ): AsyncGenerator<CheckResult> {
   const settings = await attempt('settings', 'fix the settings', async () =>
     ok('settings', (await patient.config()).file ?? 'only from environment variables'),
   )
+  if (settings.status === 'fail') {
+    yield fail('settings', `${settings.found}\nThe other checks need the settings.`, settings.remedy ?? '')
+    return
+  }
   yield settings
-  if (settings.status === 'fail') return
   const config = await patient.config()
   // Warnings about the dashboard are left to the dashboard check.
   for (const warning of config.warnings.filter((text) => !isAboutDashboard(text)))
@@ -109,6 +124,13 @@ export async function* examine(
     const names = config.reports.map(({ name }) => name).join(', ')
     return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
   })
+  const { group } = config.snapshot
+  if (group !== null) {
+    yield await attempt('snapshot.group', 'set it to a group of this machine', async () => {
+      await tryGroup(config)
+      return ok('snapshot.group', group)
+    })
+  }
   yield await checkMail(patient, config)
   const key = dkimOf(config.mail)
   if (key !== null) yield await checkSignature(key, resolveTxt)

@@ -234,7 +234,7 @@ async function resolveMessages(
     text: [
       yes ? messages.map((one) => `${nameOf(one)}: ${outcome}`).join('\n') : deliveriesTable(messages, []),
     ],
-    notes: [yes ? `${count} ${outcome}.` : `Nothing was changed. Add --yes: ${count} ${outcome}.`],
+    notes: [yes ? `${count} ${outcome}.` : `Nothing was changed. With --yes: ${count} ${outcome}.`],
   }
 }
 

@@ -170,7 +170,7 @@ function defineSet(parent: Command, terminal: Terminal): void {
     .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
     .option('--reason <text>', `reason to show in ${shellCommand('recipients')}`)
     .action(async (name: string, address: string | undefined, options: Options) =>
-      terminal.show(await setPreference(terminal, CHOICES[name] ?? 'start', address, options)),
+      terminal.show(await setPreference(terminal, name, address, options)),
     )
   addExamples(command, [
     'recipients set paused dana@example.com --reason "on leave"',
@@ -180,15 +180,16 @@ function defineSet(parent: Command, terminal: Terminal): void {
 
 async function setPreference(
   terminal: Terminal,
-  choice: PreferenceChoice,
+  preference: string,
   address: string | undefined,
   options: Options,
 ): Promise<Result> {
+  const choice = CHOICES[preference] ?? 'start'
   const config = await terminal.config()
   await using store = await openData(config)
   const by = { by: 'operator', reason: options.reason ?? null } as const
   const changed: ChangedPreference[] = []
-  for (const key of await keysToChange(store, config, address, choice, options))
+  for (const key of await keysToChange(store, config, address, preference, options))
     changed.push(await changePreference(store, key, choice, by, new Date()))
   return {
     data: changed.map(({ preference, withdrawn }) => ({
@@ -212,12 +213,12 @@ async function keysToChange(
   store: Store,
   config: Config,
   address: string | undefined,
-  choice: PreferenceChoice,
+  preference: string,
   { all = false, report: name }: Options,
 ): Promise<{ readonly address: string; readonly report: string }[]> {
-  if (all === (address !== undefined) || (all && choice !== 'start')) {
+  if (all === (address !== undefined) || (all && preference !== 'active')) {
     throw new LeadsheetError('usage_invalid', 'recipients set: expected an address, or active with --all', {
-      hint: `Write ${shellCommand('recipients set active dana@example.com')}, or ${shellCommand('recipients set active --all')} for all whom leadsheet paused.`,
+      hint: `Write ${shellCommand(`recipients set ${preference} dana@example.com`)}, or ${shellCommand('recipients set active --all')} for all whom leadsheet paused.`,
     })
   }
   if (address === undefined) {

@@ -11,7 +11,8 @@ import {
   reportOf,
 } from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
-import { requireMail } from '../../../config/config.ts'
+import { type Config, requireMail } from '../../../config/config.ts'
+import type { ReportConfig } from '../../../config/report-config.ts'
 import { localeFault } from '../../../config/validators.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { messageFor } from '../../../jobs/outbox/compose-message.ts'
@@ -119,7 +120,8 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
     { issue: { ...issue, subject: content.subject }, page, notSent, messages: 0, failed },
   ]
   const made = { enqueuedIssues, preview: output, leftOut: [] }
-  if (mail === null) return issuesResult(terminal, report, { ...made, deliveries: null })
+  const lack = recipients.length === 0 ? recipientsHint(config, settings) : null
+  if (mail === null) return issuesResult(terminal, report, { ...made, deliveries: null, lack })
   await using transport = openMail(mail, await terminal.log())
   const response = await sendTest({ transport }, message, terminal.signal)
   const test = { recipient: message.to, state: 'sent' as const, response, isNew: true }
@@ -138,9 +140,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   const mail = requireMail(config)
   if (settings.recipients.length === 0) {
     throw new LeadsheetError('config_missing', `the report ${name} has no recipients`, {
-      hint: config.reports.includes(settings)
-        ? 'Set recipients (LEADSHEET_RECIPIENTS), or `recipients` of the report.'
-        : 'Add the report to `reports` in the settings.',
+      hint: recipientsHint(config, settings),
     })
   }
   const at = instantIn(options.at)
@@ -175,6 +175,12 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   if (deliveries.some((one) => one.state !== 'sent' && one.state !== 'withdrawn')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
   }
+}
+
+function recipientsHint({ reports }: Config, settings: ReportConfig): string {
+  return reports.includes(settings)
+    ? 'Set recipients (LEADSHEET_RECIPIENTS), or `recipients` of the report.'
+    : 'Add the report to `reports` in the settings.'
 }
 
 /** @throws LeadsheetError usage_invalid if the time is in the future */

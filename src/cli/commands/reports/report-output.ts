@@ -26,6 +26,8 @@ interface Output {
   /** The results of sending, one for each message; null if nothing was to be sent. */
   readonly deliveries: readonly DeliverySummary[] | null
   readonly leftOut: readonly LeftOut[]
+  /** The hint for a report without recipients. */
+  readonly lack?: string | null
 }
 
 /** @throws LeadsheetError usage_invalid if the file has another extension */
@@ -60,11 +62,12 @@ export async function writePreview(file: string, message: Message, dkim: DkimKey
 
 /** Shows issues and their mails. If a block could not be made, the command ends as `partly`, exit status 3. */
 export function issuesResult(terminal: Terminal, report: Report, output: Output): Result {
-  const { enqueuedIssues, deliveries, leftOut } = output
+  const { enqueuedIssues, deliveries, leftOut, lack = null } = output
   const preview = output.preview === null ? null : resolve(output.preview)
   const failed = enqueuedIssues.flatMap((each) => each.failed)
   if (failed.length > 0) terminal.end('partly')
-  const nothing = `Nothing was sent. ${shellCommand(`report preview ${report.name} --to ADDRESS`)} sends a test; ${shellCommand(`report send ${report.name}`)} sends it to the recipients.`
+  const sending = `${shellCommand(`report send ${report.name}`)} sends it to the recipients.`
+  const nothing = `Nothing was sent. ${shellCommand(`report preview ${report.name} --to ADDRESS`)} sends a test; ${lack === null ? sending : `the report has no recipients. ${lack}`}`
   return {
     data: jsonOf(report, { ...output, preview }),
     text: [

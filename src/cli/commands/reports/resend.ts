@@ -4,7 +4,13 @@
  */
 import { type Command, Option } from 'commander'
 import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
-import { findReport, openReportDeps, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
+import {
+  findAudience,
+  findReport,
+  openReportDeps,
+  openTemplatesOf,
+  reportOf,
+} from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/config.ts'
 import { formatDates } from '../../../domain/period.ts'
@@ -52,7 +58,7 @@ export function defineResend(parent: Command, terminal: Terminal): void {
     )
     .option(
       '--yes',
-      'send even if several recipients have or may have the mail; without it they are only listed',
+      'send even if several recipients, or with --all one, have or may have the mail; without it they are only listed',
     )
     .action(async (name: string, options: Options) => terminal.show(await resend(terminal, name, options)))
   addExamples(command, [
@@ -74,10 +80,12 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const by = options.at === undefined ? deps.now() : new Date(options.at)
   const plan = await planResend(deps, report, recipients, choice, by)
   const count = plan.again.length + plan.anew.length
-  if (count === 0) return planResult(terminal, plan, 'nothing')
+  if (count + plan.leftOut.length === 0 && choice.which === 'one')
+    findAudience(report, recipients, choice.address)
+  if (count === 0) return planResult(terminal, plan, choice)
   const mayHaveIt =
     plan.anew.length + plan.again.filter(({ message }) => message.state === 'unconfirmed').length
-  if (mayHaveIt > 1 && !options.yes) return planResult(terminal, plan, 'asks')
+  if (mayHaveIt > (choice.which === 'all' ? 0 : 1) && !options.yes) return planResult(terminal, plan, null)
 
   const queued = await enqueueResend(deps, report, plan, options.reason ?? null)
   const issues = new Set([...plan.again, ...plan.anew].map(({ issue }) => issue))
@@ -103,8 +111,10 @@ function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
   })
 }
 
-function planResult(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Result {
-  terminal.end('usage')
+/** @param choice the choice that matches no mail; null if the mails of the plan wait for `--yes` */
+function planResult(terminal: Terminal, plan: ResendPlan, choice: ResendChoice | null): Result {
+  const isDone = plan.leftOut.length === 0 && (choice?.which === 'failed' || choice?.which === 'unconfirmed')
+  if (!isDone) terminal.end('usage')
   return {
     data: { sent: false, ...planJson(plan), deliveries: [] },
     text: [
@@ -116,7 +126,7 @@ function planResult(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks
       ]),
     ],
     notes: [
-      why === 'asks'
+      choice === null
         ? 'Nothing was sent, because these recipients have or may have the mail. Add --yes to send it.'
         : `Nothing was sent: no mail matches. ${shellCommand('outbox list')} shows the state of each mail.`,
     ],

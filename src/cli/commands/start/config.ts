@@ -4,6 +4,7 @@ import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { periodWarnings } from '../../../app/configured-schedules.ts'
 import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
+import { tryGroup } from '../../../app/publishing.ts'
 import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../config/config.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
@@ -29,11 +30,13 @@ async function checkSettings(terminal: Terminal): Promise<Result> {
   refuseUnsendable(profileOf(config), config.api.key?.reveal() ?? '')
   const kinds = await tryReports(config, terminal.signal)
   await tryMessage(config)
+  await tryGroup(config)
   const aboutDashboard = config.warnings.filter(isAboutDashboard)
   const notLogged = [...aboutDashboard, ...ofWebhooks, ...periodWarnings(config, kinds, new Date())]
-  const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
   const lack = lackOfDaemon(config, needsKey(profileOf(config)))
-  if (warnings.length > 0) terminal.end('partly')
+  if (lack !== null) notLogged.push(`${shellCommand('run')} needs more: ${lack}`)
+  const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
+  if (warnings.length > 0) terminal.end(lack === null ? 'partly' : 'usage')
   return {
     data: { file: config.file, settings, warnings },
     text: [
@@ -43,12 +46,8 @@ async function checkSettings(terminal: Terminal): Promise<Result> {
         { title: 'FROM', value: ({ source }) => source },
       ]),
     ],
-    notes: [
-      // The other warnings were logged while the settings were read.
-      ...notLogged.map((warning) => `warning: ${warning}`),
-      // This is only a note, because an installation that runs no daemon needs fewer settings.
-      ...(lack === null ? [] : [`${shellCommand('run')} needs more: ${lack}`]),
-    ],
+    // The other warnings were logged while the settings were read.
+    notes: notLogged.map((warning) => `warning: ${warning}`),
   }
 }
 

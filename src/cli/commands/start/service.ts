@@ -79,7 +79,7 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
         Database: relative('', file),
         Webhooks: `sent to public addresses${webhooks}`,
         Faults: faults && `${faults.faults.length} of ${options.faults}`,
-        'API key': `${key}  (read and write; shown this once)`,
+        'API key': `${key}  (read and write; shown this once; keys of earlier starts stay valid)`,
       }),
       trying.join('\n'),
       'Ctrl-C stops it; its data stays.',

@@ -5,6 +5,7 @@ import { snapshotWith } from '../../../support/data/snapshot.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, startLeadsheet } from '../../../support/leadsheet.ts'
 
+const ROOT = join(import.meta.dirname, '../../../..')
 const SHOWN_LEADS = `CREATE TABLE lead (id TEXT, score REAL, big INTEGER);
   INSERT INTO lead VALUES ('ld_1', 0.125, 9007199254740993), ('ld_2', NULL, 12345)`
 
@@ -49,7 +50,7 @@ test.each([
   ['SELECT * FROM leed', 'error: no such table: leed'],
   ['SELEC 1', 'error: near "SELEC": syntax error\n'],
   ['DELETE FROM lead', 'error: the statement does more than read'],
-  ['missing.sql', 'error: missing.sql cannot be read'],
+  ['missing.sql', `hint: The queries that come with leadsheet are in ${join(ROOT, 'docs/queries')}.\n`],
 ])('%s is refused', async (sql, said) => {
   const { status, stdout, stderr } = await query([sql])
   expect(stderr).toContain(said)

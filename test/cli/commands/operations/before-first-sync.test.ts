@@ -79,13 +79,29 @@ describe('where nothing is configured', () => {
 
   it('config check names what the daemon would lack', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'api: { url: "http://127.0.0.1:9/" }\nreports: []\n' })
-    const { status, stderr } = await runWarm(['config', 'check'], { cwd })
-    expect([status, stderr]).toEqual([
-      0,
-      expect.stringContaining(
-        '`npx leadsheet run` needs more: api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set',
-      ),
+    const lack =
+      '`npx leadsheet run` needs more: api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set'
+    const shown = await runWarm(['config', 'check'], { cwd })
+    expect([shown.status, shown.stderr]).toEqual([2, `warning: ${lack}\n`])
+    expect(shown.stdout).toMatch(/^api\.url +http:\/\/127\.0\.0\.1:9\/ +leadsheet\.yaml:1:13$/m)
+    const { status, stdout } = await runWarm(['config', 'check', '--json'], { cwd })
+    expect([status, JSON.parse(stdout).data.warnings]).toEqual([2, [lack]])
+  })
+
+  it('config check and doctor name a group that does not exist, with its line', async () => {
+    const settings =
+      'api: { url: "http://127.0.0.1:9/", key: k }\nreports: []\nsnapshot: { group: nobodys-group }\n'
+    const cwd = folderWith({ 'leadsheet.yaml': settings })
+    const found = 'leadsheet.yaml:3:20  snapshot.group: there is no group nobodys-group'
+    const check = await runWarm(['config', 'check'], { cwd })
+    expect([check.status, check.stderr]).toEqual([
+      2,
+      `error: ${found}\nhint: Make it with: groupadd nobodys-group. Or set snapshot.group to its number.\n`,
     ])
+    const { stdout } = await runWarm(['doctor', '--json'], { cwd })
+    expect(JSON.parse(stdout).data.checks).toContainEqual(
+      expect.objectContaining({ what: 'snapshot.group', status: 'fail', found }),
+    )
   })
 })
 

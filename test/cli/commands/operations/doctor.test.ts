@@ -9,7 +9,7 @@ import { CERTIFICATE, CERTIFICATE_KEY } from '../../../support/mail/certificate.
 import { openMailServer } from '../../../support/mail-server.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { STORE_VERSIONS } from '../../../support/store.ts'
-import { startUpstream } from '../../../support/upstream.ts'
+import { startUpstream, status as withStatus } from '../../../support/upstream.ts'
 
 const answerSchema = z.object({
   checks: z.array(
@@ -68,6 +68,37 @@ test('an upstream that cannot be asked has one row, and no good one', async () =
   const { stdout } = await runWarm(['doctor', '--json'], { cwd, env: unsendable })
   const { checks } = answerSchema.parse(JSON.parse(stdout).data)
   expect(checks.filter(({ what }) => what === 'upstream').map(({ status }) => status)).toEqual(['fail'])
+})
+
+test('doctor has a line for each mistake in the settings, and says that it looked at nothing else', async () => {
+  const cwd = folderWith({ 'leadsheet.yaml': 'time_zone: Berlin\nlog: x\n' })
+  const { status, stdout } = await runWarm(['doctor'], { cwd })
+  expect(status).toBe(1)
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'fail  settings        2 mistakes in the settings:',
+    expect.stringMatching(/^ {24}leadsheet\.yaml:1:12 {2}time_zone: found "Berlin"/),
+    expect.stringMatching(/^ {24}leadsheet\.yaml:2:1 {2}log: no such setting/),
+    `${' '.repeat(22)}The other checks need the settings.`,
+    expect.stringMatching(/^ {22}\/.*\/leadsheet\.example\.yaml shows every setting\.$/),
+  ])
+})
+
+test('doctor names the files of what it tried, and does not advise itself', async () => {
+  await using upstream = await startUpstream(1)
+  const settings = `api: { url: "${upstream.url}", key_file: secrets/key }\nsmtp: { url_file: secrets/smtp }\n`
+  const key = 'wrong-key'
+  const files = { 'leadsheet.yaml': settings, 'secrets/key': key, 'secrets/smtp': 'smtp://127.0.0.1:9' }
+  const cwd = folderWith(files)
+  upstream.faults.push(...Array.from({ length: 9 }, () => withStatus(401)))
+  const { stdout } = await runWarm(['doctor', '--json'], { cwd })
+  const { checks } = answerSchema.parse(JSON.parse(stdout).data)
+  const remedyOf = (name: string) => checks.find(({ what }) => what === name)?.remedy
+  expect(remedyOf('list of leads')).toBe(
+    `Check api.key (from ${cwd}/secrets/key), and how the profile sends it (auth).`,
+  )
+  expect(remedyOf('mail')).toBe(
+    `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (from ${cwd}/secrets/smtp).`,
+  )
 })
 
 test('doctor reads the database through and says that its rules hold', async () => {

@@ -121,7 +121,15 @@ describe('leadsheet schedule', () => {
 
   it('is warned of by config check where a period surprises', async () => {
     const cwd = await installation()
-    const check = await runWarm(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
+    const env = {
+      ...clockAt(NOW),
+      LEADSHEET_API_URL: 'http://127.0.0.1:9',
+      LEADSHEET_API_KEY: 'k-123456',
+      LEADSHEET_SMTP_URL: 'file:./outbox',
+      LEADSHEET_FROM: 'reports@example.com',
+      LEADSHEET_RECIPIENTS: 'ana@example.com',
+    }
+    const check = await runWarm(['config', 'check', '--json'], { cwd, env })
     expect([check.status, JSON.parse(check.stdout).data.warnings]).toEqual([
       3,
       [expect.stringMatching(/^report:monthly: .* not the month that ends then/)],

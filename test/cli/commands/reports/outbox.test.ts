@@ -116,7 +116,7 @@ describe('leadsheet outbox list', () => {
     expect([asked.status, asked.stdout, asked.stderr]).toEqual([
       2,
       expect.stringMatching(/^later@example.com +daily .* waiting/m),
-      expect.stringContaining('Nothing was changed. Add --yes'),
+      expect.stringContaining('Nothing was changed. With --yes: 1 message cancelled.'),
     ])
     expect((await listed('later@example.com')).state).toBe('pending')
     const { message_id: id, period } = later
@@ -147,7 +147,7 @@ describe('leadsheet outbox list', () => {
     expect(await resolve('lost@example.com')).toMatchObject({ status: 2 })
     expect(await resolve('ana@example.com', '--as', 'delivered')).toMatchObject({ status: 1 })
     const asked = await resolve('lost@example.com', '--as', 'delivered')
-    expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining('Add --yes')])
+    expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining('With --yes')])
     expect((await mailed.list('--state', 'unconfirmed')).data).toHaveLength(1)
     const done = await resolve('lost@example.com', '--as', 'delivered', '--yes')
     expect(done).toMatchObject({
@@ -170,7 +170,7 @@ describe('leadsheet report resend', () => {
     expect(mailed.server.received).toHaveLength(1)
     expect((await mailed.list('--state', 'sent')).data).toHaveLength(2)
     expect(await mailed.run('report', 'resend', 'daily', '--failed')).toMatchObject({
-      status: 2,
+      status: 0,
       stderr: expect.stringContaining('no mail matches'),
     })
   })
@@ -243,12 +243,24 @@ describe('leadsheet report resend', () => {
     expect(['ana', 'gone', 'lost'].map((name) => isSame(`${name}@example.com`))).toEqual([false, true, true])
   })
 
+  it('asks before the only one gets again what they have, if all were meant', async () => {
+    await using mailed = await openMailed()
+    for (const name of ['later', 'lost'])
+      await mailed.run(...CANCEL, '--recipient', `${name}@example.com`, '--yes')
+    await mailed.run('outbox', 'resolve', '--recipient', 'lost@example.com', '--as', 'lost', '--yes')
+    const asked = await mailed.run('report', 'resend', 'daily', '--all')
+    expect(asked.stdout.match(/ a new mail$/gm)).toHaveLength(1)
+    expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') })
+    expect(mailed.server.received).toEqual([])
+  })
+
   it('needs one of its choices, and nobody who is no recipient gets anything', async () => {
     await using mailed = await openMailed()
     expect(await mailed.run('report', 'resend', 'daily')).toMatchObject({ status: 2 })
     expect(await mailed.run('report', 'resend', 'daily', '--failed', '--all')).toMatchObject({ status: 2 })
     expect(await mailed.run('report', 'resend', 'daily', '--to', 'eve@example.com')).toMatchObject({
       status: 2,
+      stderr: expect.stringContaining('eve@example.com is no recipient of the report daily'),
     })
     expect(await mailed.run('report', 'resend', 'nightly', '--failed')).toMatchObject({ status: 2 })
   })

@@ -132,6 +132,9 @@ describe('preferences of recipients, set by an operator', () => {
         'expected an address, or active with --all',
       )
     }
+    expect((await recipients(cwd, 'set', 'paused')).stderr).toContain(
+      'hint: Write `npx leadsheet recipients set paused dana@example.com`, or ',
+    )
   })
 
   it('stay when the settings name the recipient no more, and that is told', async () => {

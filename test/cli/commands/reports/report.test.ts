@@ -97,6 +97,14 @@ describe('looking at a report', () => {
     expect(readdirSync(join(cwd, 'data'))).not.toContain('outbox')
   })
 
+  it.each([
+    ['daily', /`npx leadsheet report send daily` sends it to the recipients\.$/m],
+    ['weekly', /the report has no recipients\. Add the report to `reports` in the settings\.$/m],
+  ])('says how %s is sent', async (name, said) => {
+    const { run } = openInstallation()
+    expect((await run('report', 'preview', name)).stderr).toMatch(said)
+  })
+
   it('writes the whole mail with its files, and names whom it is to', async () => {
     const { cwd, run } = openInstallation()
     await run('report', 'preview', 'daily', '--for', 'dana@example.com', '-o', 'dana.eml')
