@@ -176,11 +176,4 @@ export const GOALS: readonly Goal[] = [
     2.5,
     SMALLEST,
   ),
-  share(
-    named('postgres-incremental', 'PostgreSQL against SQLite, 1 % changed'),
-    'postgres incremental',
-    ['sqlite incremental'],
-    4,
-    SMALLEST,
-  ),
 ]

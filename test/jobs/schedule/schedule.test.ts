@@ -15,7 +15,7 @@ describe('a schedule', () => {
       await daily.tick(`2026-11-20T${at}`)
     expect(daily.ran).toEqual([
       {
-        due_at: new Date('2026-11-20T07:00:00Z'),
+        dueAt: new Date('2026-11-20T07:00:00Z'),
         notedAt: new Date('2026-11-20T07:00:00Z'),
         attempt: 1,
         late: null,
