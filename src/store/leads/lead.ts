@@ -209,6 +209,8 @@ export async function countCreated(trx: Trx, leadNos: readonly number[], since: 
     .selectFrom('lead')
     .where('no', 'in', numbersOf(leadNos))
     .where('created_at', '>=', since)
+    // Without a time of creation from the upstream, it is the time of the first read.
+    .whereRef('created_at', '<>', 'first_seen_at')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return row.n
