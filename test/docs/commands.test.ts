@@ -61,6 +61,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],
   [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
   [/^leadsheet\(\) /, 'it needs sudo'],
+  [/^duckdb /, 'it needs DuckDB; test/foreign asks it'],
   [/\bdb copy |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
 ]
 /** Pages whose lines another test runs. */
@@ -81,7 +82,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ probe /, /looking for/],
   [/ --accept-deletions/, /nothing to accept/],
   [/ wh_0123456789abcdef/, /wh_0123456789abcdef/],
-  [/ webhooks remove$/, /changes come with each sync alone/],
+  [/ webhooks remove --yes$/, /changes come with each sync alone/],
   [/ db restore$/, /not named/],
   [/ "SELECT nam FROM agent"/, /no such column: nam/],
 ]
