@@ -61,7 +61,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],
   [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
   [/^leadsheet\(\) /, 'it needs sudo'],
-  [/^duckdb /, 'it needs DuckDB; test/foreign asks it'],
+  [/^duckdb /, 'it needs DuckDB'],
   [/\bdb copy |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
 ]
 /** Pages whose lines another test runs. */
