@@ -85,7 +85,7 @@ export interface FieldDrift {
 }
 
 /**
- * What a scan did and found. Its `result` is `complete` if the scan read the list to its end and nothing speaks
+ * A scan with its counts. Its `result` is `complete` if the scan read the list to its end and nothing speaks
  * against it, `unproven` if the list seemed to end but a lead may be missing, and `incomplete` if the scan did not
  * reach the end, or got only a part. Only a complete full scan shows which leads are missing.
  */

@@ -61,14 +61,14 @@ export async function openSession({ store, now }: DeliverDeps): Promise<SendingS
     throw thrown
   })
   if (lease === null) return null
-  const sender = { lease, suspectsInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
+  const session = { lease, suspectsInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
     await store.write((trx) => recoverDeliveries(trx, now().toISOString(), UNCONFIRMED_MAX))
   } catch (thrown) {
     await lease.release()
     throw thrown
   }
-  return sender
+  return session
 }
 
 interface SendOptions {
@@ -80,27 +80,27 @@ interface SendOptions {
 /** Stops if the server cannot be reached, because the other messages would fail too. */
 export async function sendAll(
   deps: DeliverDeps,
-  sender: SendingSession,
+  session: SendingSession,
   messages: readonly Delivery[],
   options: SendOptions,
 ): Promise<void> {
   const outages = await listMailOutages(deps.store.db)
-  const signal = AbortSignal.any([options.signal, sender.lease.lost])
+  const signal = AbortSignal.any([options.signal, session.lease.lost])
   let isOver = outages.length === 0
   for (const one of messages) {
     if (!(await waitForRateLimit(deps, { ...options, signal }))) return
-    const suspicion = { isProbe: outages.length > 0, isAgain: !isOver || sender.suspectsInRow > 0 }
-    const end = await sendOne(deps, sender.lease, one, suspicion, signal)
+    const suspicion = { isProbe: outages.length > 0, isAgain: !isOver || session.suspectsInRow > 0 }
+    const end = await sendOne(deps, session.lease, one, suspicion, signal)
     if (signal.aborted) return
     if (end === 'passed_over') continue
-    await noteRefusal(deps, sender, one, end)
-    sender.suspectsInRow = end !== 'sent' && end.concerns === 'either' ? sender.suspectsInRow + 1 : 0
-    if (end !== 'sent' && (end.concerns === 'server' || sender.suspectsInRow >= SUSPECTS_IN_ROW)) {
+    await noteRefusal(deps, session, one, end)
+    session.suspectsInRow = end !== 'sent' && end.concerns === 'either' ? session.suspectsInRow + 1 : 0
+    if (end !== 'sent' && (end.concerns === 'server' || session.suspectsInRow >= SUSPECTS_IN_ROW)) {
       const before = isOver ? undefined : outages.find(({ server }) => server === deps.transport.name)
-      sender.suspectsInRow = 0
-      return noteOutage(deps, sender, before, end)
+      session.suspectsInRow = 0
+      return noteOutage(deps, session, before, end)
     }
-    if (isOver || sender.suspectsInRow > 0) continue
+    if (isOver || session.suspectsInRow > 0) continue
     await deps.store.write(deleteMailOutages)
     isOver = true
   }
@@ -112,14 +112,14 @@ export async function sendAll(
  */
 async function noteRefusal(
   { store, now, log }: DeliverDeps,
-  sender: SendingSession,
+  session: SendingSession,
   one: Delivery,
   end: FailedSend | 'sent',
 ): Promise<void> {
   const { issueId, messageId, attempts } = one
-  const before = sender.refused
-  sender.refused = end !== 'sent' && end.kind === 'refused' ? one : null
-  if (end === 'sent' || sender.refused === null || issueId === null) return
+  const before = session.refused
+  session.refused = end !== 'sent' && end.kind === 'refused' ? one : null
+  if (end === 'sent' || session.refused === null || issueId === null) return
   if (before?.issueId !== issueId || before.messageId === messageId) return
   // The shortest wait of the ladder, so that they are tried before the refused ones: those may be alone in it.
   const nextAttemptAt = retryAt(attempts + 1, { now: now(), random: 0 }).toISOString()

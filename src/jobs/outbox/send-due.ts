@@ -54,9 +54,9 @@ export async function deliverIssues(
     return only === undefined ? lists : lists.filter(({ messageId }) => only.has(messageId))
   }
   const before = new Map((await list()).map((one) => [one.messageId, one.state]))
-  const isOurs = await whileSending(deps, async (sender) => {
+  const isOurs = await whileSending(deps, async (session) => {
     const isUnsent = (one: Delivery): boolean => one.nextAttemptAt !== null
-    await sendAll(deps, sender, (await list()).filter(isUnsent), { signal, until: null })
+    await sendAll(deps, session, (await list()).filter(isUnsent), { signal, until: null })
   })
   const outage = await findMailOutage(deps.store.db, deps.transport.name)
   const whyNot = isOurs ? outage && `${outage.server}: ${outage.response}` : 'another process is sending'
@@ -81,10 +81,10 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   // Messages that a killed process left half-way are recovered even if no message is due.
   if (!isAnyDue && !(await isAnyOnItsWay(db))) return false
   const until = new Date(from.getTime() + BATCH_MS)
-  return whileSending(deps, async (sender) => {
+  return whileSending(deps, async (session) => {
     if (isAway) return
     const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_MESSAGES)
-    await sendAll(deps, sender, due, { signal, until })
+    await sendAll(deps, session, due, { signal, until })
   })
 }
 
@@ -101,10 +101,10 @@ export async function sendTest(
 /** @returns false if another process holds the lease */
 async function whileSending(
   deps: DeliverDeps,
-  work: (sender: SendingSession) => Promise<void>,
+  work: (session: SendingSession) => Promise<void>,
 ): Promise<boolean> {
-  await using sender = await openSession(deps)
-  if (sender === null) return false
-  await work(sender)
+  await using session = await openSession(deps)
+  if (session === null) return false
+  await work(session)
   return true
 }

@@ -39,7 +39,7 @@ interface LeftOut {
 }
 
 /**
- * Plans which messages of a report's last mailed issues are sent again.
+ * Plans which messages of a report's last enqueued issues are sent again.
  * @param recipients the recipients in the settings
  * @param by only issues whose period ended at or before this time are considered
  */

@@ -1,7 +1,8 @@
 /**
  * Decides whether the clock may be believed. After the clock was set, or after a long time without a daemon,
  * nothing is begun until the Date of an upstream's answer confirms the time, the clock is back where it was, or the
- * upstream has not told its time for 30 minutes. Otherwise a clock that is ahead for minutes would send the report of a day that is not over.
+ * upstream has not told its time for 30 minutes. Otherwise a clock that is ahead for minutes would send the report of a
+ * day that is not over.
  */
 import { CLOCK_AHEAD_MAX_MS } from '../../checks/machine.ts'
 import type { Store } from '../../store/db/store.ts'

@@ -1,6 +1,6 @@
 /**
- * What a scan notes about the records of its pages for its report: values that could not be read for sure, and
- * fields that differ from those of earlier scans.
+ * Notes about the records of a scan: values that could not be read for sure, and fields that differ from those of
+ * earlier scans.
  */
 import type { Instant, Lead, UnsureValue } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'

@@ -28,14 +28,14 @@ export const isLate = ({ first, createdAt }: Pick<StateSql, 'first' | 'createdAt
  * Builds the condition that the moves of a lead, which its activity names, tell all its statuses since its creation.
  * Before its first move, a lead is taken to have had the first status of the funnel.
  */
-export const isTraced = (leadId: string, createdAt: string): string => `${HAS_MOVES} AND EXISTS (
+export const isTraced = (leadId: string, createdAt: string): string => `(${HAS_MOVES} AND EXISTS (
         SELECT count(*) FROM stage_move AS move WHERE move.lead_id = ${leadId}
         HAVING min(coalesce(entered_at, ${createdAt})) <= strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')
           AND count(*) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
-            SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)) = 0)`
+            SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)) = 0))`
 
 export const reachedBy = (state: StateSql): string =>
-  `iif(${isLate(state)} AND NOT (${isTraced(state.leadId, state.createdAt)}), -1, max(0,
+  `iif(${isLate(state)} AND NOT ${isTraced(state.leadId, state.createdAt)}, -1, max(0,
         coalesce(${state.position}, 0),
         iif(${HAS_MOVES}, coalesce((SELECT max(position) FROM stage_move AS move JOIN stage ON stage.status IN (from_status, to_status)
           WHERE in_funnel = 1 AND move.lead_id = ${state.leadId} AND moved_at <= ${state.began}), 0), 0)))`

@@ -39,7 +39,7 @@ export interface SeriesKey extends Pick<IssueKey, 'report' | 'variant'> {
   readonly kind: PeriodKind
 }
 
-/** The part of the last sent issue that the next one needs. */
+/** The part of the last enqueued issue that the next one needs. */
 export interface EnqueuedIssue {
   readonly periodTo: Instant
   readonly renderedAt: Instant
@@ -63,7 +63,7 @@ export async function readIssue(db: Db, id: string): Promise<Issue | undefined> 
   return row && issueOf(row, await hasMessages(db, row.id))
 }
 
-/** Lists the mailed issues with the last end by an instant, such as those of a day and a week. */
+/** Lists the enqueued issues with the last end by an instant, such as those of a day and a week. */
 export async function listLastEnqueued(db: Db, report: string, by: Instant): Promise<Issue[]> {
   const last = await findReportEnd(db, report, by)
   if (last === null) return []
@@ -76,7 +76,7 @@ export async function listLastEnqueued(db: Db, report: string, by: Instant): Pro
   return rows.map((row) => issueOf(row, true))
 }
 
-/** The end of the last mailed period that ended at or before an instant. */
+/** The end of the last enqueued period that ended at or before an instant. */
 export async function findReportEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
   const row = await enqueuedIssues(db, report)
     .where('period_to', '<=', by)
@@ -95,13 +95,13 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
   return row === undefined ? [] : figuresOf(row.figures).failed
 }
 
-/** The end of the series' last mailed period that ended before an instant. */
+/** The end of the series' last enqueued period that ended before an instant. */
 export async function findSeriesEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
   const row = await enqueuedInSeries(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
-/** The last mailed issue that ended by an instant, made before `madeBefore`. */
+/** The last enqueued issue that ended by an instant, made before `madeBefore`. */
 export async function findLastEnqueued(
   db: Db,
   key: SeriesKey,
@@ -154,7 +154,7 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   return { id, ...issue, notSent, isEnqueued: false }
 }
 
-/** True if, for a period that ended between, the report was sent or deliberately not sent. */
+/** True if, for a period that ended between, the report was enqueued or deliberately not sent. */
 export async function wasEnqueuedOrSkipped(
   db: Db,
   report: string,

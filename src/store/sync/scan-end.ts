@@ -25,7 +25,7 @@ import {
 
 const NO_COUNTS = { pages: 0, seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
 
-/** What a scan found about the update times of leads. */
+/** The update times of the leads of a scan. */
 export interface UpdateTimes {
   readonly last: Instant | null
   /** The number of leads for which the upstream gave no update time. */

@@ -1,4 +1,4 @@
-/** What a scan keeps in memory, so that an unchanged lead causes almost no work. */
+/** The memory of a scan, by which an unchanged lead causes almost no work. */
 import type { Instant } from '../../domain/model.ts'
 import type { Db } from '../db/store.ts'
 import { createNumberIndex, loadKnownLeads, type NumberIndex } from '../leads/fingerprints.ts'

@@ -197,7 +197,7 @@ function detailLines({ read, notFound, failed }: SyncResult['details']): string[
   return [`details of ${counted(read, 'lead')} read${rest && `; ${rest}`}`]
 }
 
-/** Formats a scan (pass over the list of leads): `full scan complete: 3,009 leads on 31 pages, …`. */
+/** Formats a scan: `full scan complete: 3,009 leads on 31 pages, …`. */
 function scanLine(scan: ScanResult): string {
   const total =
     scan.reportedTotal === null ? '' : `, ${englishCount(scan.reportedTotal)} by the service's own count`
