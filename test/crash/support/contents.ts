@@ -62,8 +62,12 @@ function hashTable(database: Database.Database, table: string, isExact: boolean)
     .pluck()
     .all(table)
     .filter((column) => isExact || !OF_READING.includes(column))
-    // JSON cannot hold bytes, so they are written in hexadecimal.
-    .map((column) => `iif(typeof("${column}") = 'blob', hex("${column}"), "${column}")`)
+    .map((column) => {
+      // The details of a changed lead are due from the time of its sync.
+      if (table === 'detail_request' && column === 'due_at' && !isExact) return 'due_at IS NULL'
+      // JSON cannot hold bytes, so they are written in hexadecimal.
+      return `iif(typeof("${column}") = 'blob', hex("${column}"), "${column}")`
+    })
     .join(', ')
   const rows = database
     .prepare<[], string>(`SELECT json_array(${columns}) FROM "${table}" ORDER BY 1`)
