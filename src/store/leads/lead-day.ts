@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { isAmong } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
+import { ALL_LEVEL_CHANGES } from '../schema/level-change-view.ts'
 import { setReached } from './reached.ts'
 
 const KEY = 'pipeline_id, status, value_currency, is_known, reached, day'
@@ -45,8 +46,8 @@ const addChanges = statement((db, { ids, sign }: { ids: string; sign: number }) 
  * Counts all leads anew in one statement. A first load runs it at its end, and a change of the stages of the
  * funnel, because `reached` follows from them.
  */
-export const COUNT_ALL_DAYS = `INSERT INTO lead_day (${COLUMNS})
+export const COUNT_ALL_DAYS = `WITH ${ALL_LEVEL_CHANGES.with} INSERT INTO lead_day (${COLUMNS})
   ${CHANGES_BY_DAY} sum(leads), ${COUNT_ENTERED}, sum(value_amount)
-  FROM level_change WHERE true GROUP BY 1, 2, 3, 4, 5, 6
+  FROM (${ALL_LEVEL_CHANGES.rows}) AS level_change WHERE true GROUP BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (${KEY}) DO UPDATE SET leads = excluded.leads, entered = excluded.entered,
     value_amount = excluded.value_amount`
