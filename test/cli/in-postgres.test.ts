@@ -15,7 +15,7 @@ import { freePort } from '../support/network/free-port.ts'
 import { findPrograms } from '../support/postgres/postgres-programs.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
-import { lead, OPENED_AT, save, saveEndedRun, seenAt } from '../support/store.ts'
+import { lead, OPENED_AT, observedAt, save, saveEndedRun } from '../support/store.ts'
 
 /** Makes an installation whose settings name a database. */
 function installAt(address: string) {
@@ -45,7 +45,7 @@ async function installWithLeads() {
     const enrichment = JSON.stringify({ funding: { total_usd: 1_500_000 }, hiring: { is_hiring: true } })
     const detail = { leadId: 'l1', updatedAt: null, enrichment, activity: [], quarantined: [], raw: '{}' }
     const waiting = { no: 1, id: 'l1', updatedAt: '2026-11-01T00:00:00.000Z' }
-    await saveDetail(trx, waiting, detail, seenAt('2026-11-21T06:00:00Z'))
+    await saveDetail(trx, waiting, detail, observedAt('2026-11-21T06:00:00Z'))
   })
   await saveEndedRun(store, new Date().toISOString())
   await addWaitingMessage(store)

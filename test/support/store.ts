@@ -138,12 +138,12 @@ export function lead(id: string, change: Partial<Omit<Lead, 'id' | 'raw'>> = {})
   return { ...fields, raw: JSON.stringify(fields) }
 }
 
-export function seenAt(at: string): Observation {
+export function observedAt(at: string): Observation {
   return { runId: 'run', at: new Date(at).toISOString() }
 }
 
 export async function save(store: Store, leads: readonly Lead[], at = '2026-11-21T06:00:00Z'): Promise<void> {
-  await store.write((trx) => saveLeads(trx, leads, seenAt(at)))
+  await store.write((trx) => saveLeads(trx, leads, observedAt(at)))
 }
 
 /** Saves a run that read all leads as of an instant. */

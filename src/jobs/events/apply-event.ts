@@ -52,14 +52,14 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
   if (!source.has('lead')) return finish(deps, row, async () => IGNORED)
   const before = await findLead(store.db, id)
   const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
-  await finish(deps, row, async (trx, seen) => {
+  await finish(deps, row, async (trx, observed) => {
     const now = await findLead(trx, id)
     // A scan may have written the lead meanwhile. If the answer does not say when the lead was changed, it is
     // unknown which state is newer, so the lead is read again later.
     const isUndated = answer === null || !isDated(answer)
     if (isUndated && now?.writtenBy !== before?.writtenBy) return null
-    if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
-    return keepDeletedLead(trx, row.is_deletion === 1 ? now : undefined, seen)
+    if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, observed)
+    return keepDeletedLead(trx, row.is_deletion === 1 ? now : undefined, observed)
   })
 }
 
@@ -69,8 +69,8 @@ async function applyPipeline(deps: ApplyDeps, row: QueuedEvent, signal: AbortSig
   const raw = await source.fetchPipelineStats(row.resource_id, {}, signal).catch(noneIfDeleted)
   if (raw === null) return finish(deps, row, async () => ({ outcome: 'not_found', problem: null }))
   const stat = source.mapPipelineStat(raw, row.resource_id, now().toISOString())
-  await finish(deps, row, async (trx, seen) => {
-    await saveOrQuarantineStat(trx, stat, seen)
+  await finish(deps, row, async (trx, observed) => {
+    await saveOrQuarantineStat(trx, stat, observed)
     return isQuarantined(stat) ? unreadable(stat) : READ
   })
 }
@@ -79,8 +79,8 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
   const { source } = deps
   if (!source.has('agents')) return finish(deps, row, async () => IGNORED)
   const read = await fetchAgents(source, signal)
-  await finish(deps, row, async (trx, seen) => {
-    await saveOrQuarantineAgents(trx, read, seen)
+  await finish(deps, row, async (trx, observed) => {
+    await saveOrQuarantineAgents(trx, read, observed)
     return READ
   })
 }
@@ -92,15 +92,15 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
 async function finish(
   { store, now }: ApplyDeps,
   row: QueuedEvent,
-  keep: (trx: Trx, seen: Observation) => Promise<Applied>,
+  keep: (trx: Trx, observed: Observation) => Promise<Applied>,
 ): Promise<void> {
   const at = now()
-  const seen = observedByEvent(at.toISOString())
+  const observed = observedByEvent(at.toISOString())
   await store.writeSoon(async (trx) => {
-    const followed = (await mayApplyEvents(trx, at)) ? await keep(trx, seen) : null
+    const followed = (await mayApplyEvents(trx, at)) ? await keep(trx, observed) : null
     if (followed === null) return
     const { resource, resource_id: resourceId, last_at: until } = row
-    await finishEvents(trx, { resource, resourceId, until }, { at: seen.at, ...followed })
+    await finishEvents(trx, { resource, resourceId, until }, { at: observed.at, ...followed })
     await dequeueEvent(trx, row)
   })
 }
@@ -111,14 +111,14 @@ async function keepAny(
   trx: Trx,
   read: ReadLead,
   hasDetails: boolean,
-  seen: Observation,
+  observed: Observation,
 ): Promise<Exclude<Applied, null>> {
   if ('reason' in read) return { outcome: 'unreadable', problem: read.reason }
   if (isQuarantined(read.lead)) {
-    await keepQuarantinedLead(trx, read.lead, seen)
+    await keepQuarantinedLead(trx, read.lead, observed)
     return unreadable(read.lead)
   }
-  const outcome = await keepLead(trx, { ...read, lead: read.lead }, hasDetails, seen)
+  const outcome = await keepLead(trx, { ...read, lead: read.lead }, hasDetails, observed)
   return { outcome, problem: null }
 }
 
@@ -143,9 +143,9 @@ async function keepLead(
   trx: Trx,
   { lead, fingerprint, detail }: MappedLead,
   hasDetails: boolean,
-  seen: Observation,
+  observed: Observation,
 ): Promise<'inserted' | 'updated' | 'unchanged'> {
-  const [saved] = await saveLeads(trx, [lead], seen)
+  const [saved] = await saveLeads(trx, [lead], observed)
   if (saved === undefined) throw new TypeError('of one lead one is saved')
   const { no, change, isLate } = saved
   await releaseQuarantinedRecords(trx, 'lead', [lead.id])
@@ -155,10 +155,10 @@ async function keepLead(
     if (isReadAnew(lead)) await forgetFingerprints(trx, [no])
     else await saveFingerprints(trx, [{ no, ...fingerprint }], false)
   }
-  if (change === 'updated') await outdateDetails(trx, [no], seen.at)
+  if (change === 'updated') await outdateDetails(trx, [no], observed.at)
   if (hasDetails && !isLate && !('reason' in detail)) {
-    const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? seen.at }
-    await saveDetail(trx, known, detail, seen)
+    const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? observed.at }
+    await saveDetail(trx, known, detail, observed)
   }
   return change
 }
@@ -166,9 +166,9 @@ async function keepLead(
 async function keepQuarantinedLead(
   trx: Trx,
   quarantined: QuarantinedRecord,
-  seen: Observation,
+  observed: Observation,
 ): Promise<void> {
-  await saveQuarantinedRecords(trx, [quarantined], seen.at)
+  await saveQuarantinedRecords(trx, [quarantined], observed.at)
   const nos = await findLeadNos(trx, quarantined.id === null ? [] : [quarantined.id])
   await forgetFingerprints(trx, [...nos.values()])
   await forgetOlder(trx, [...nos.values()])
@@ -182,9 +182,9 @@ async function keepQuarantinedLead(
 async function keepDeletedLead(
   trx: Trx,
   calledDeleted: FoundLead | undefined,
-  seen: Observation,
+  observed: Observation,
 ): Promise<{ outcome: 'deleted' | 'not_found'; problem: null }> {
   if (calledDeleted === undefined || calledDeleted.isDeleted) return { outcome: 'not_found', problem: null }
-  await markDeleted(trx, [calledDeleted], seen)
+  await markDeleted(trx, [calledDeleted], observed)
   return { outcome: 'deleted', problem: null }
 }

@@ -249,7 +249,7 @@ async function storePage(
   if (!page.isAllNew) await memory.firstLoad?.end(run.options.signal)
   const { scan, pages } = await run.writeSoon((trx) => {
     const upstreamNow = instantOf(run.now().getTime() - (run.source.clockAheadMs() ?? 0))
-    return savePage(trx, before, read, page, memory, { ...seenBy(run), upstreamNow })
+    return savePage(trx, before, read, page, memory, { ...observedBy(run), upstreamNow })
   })
   run.options.onProgress?.({ part: 'leads', pages, done: scan.seen, total: read.total })
   // The first turn of the event loop ends before the network is polled, and the second turn ends after that.
@@ -292,11 +292,11 @@ async function finishScan(
   const older = result === 'complete' ? await followOlderRecords(run, memory) : memory.older.size
   const times = await readUpdateTimes(store.db, scan, source.hasUpdatedSince)
   return run.write(async (trx) => {
-    const seen = seenBy(run)
-    await deleteTombstoned(trx, memory, seen)
+    const observed = observedBy(run)
+    await deleteTombstoned(trx, memory, observed)
     const isConfirmed = options.acceptsDeletions === true
     const acceptance = { isConfirmed, asksForDeleted: source.has('lead'), times }
-    const refused = result === 'complete' ? await acceptScan(trx, scan, memory, acceptance, seen) : null
+    const refused = result === 'complete' ? await acceptScan(trx, scan, memory, acceptance, observed) : null
     const implausible = await findImplausibleTimes(trx)
     // Otherwise, the lead may have changed after the list of changes was read.
     const isFilterWrong =
@@ -313,9 +313,9 @@ async function finishScan(
         ...(isUndated ? [warnOfUndated(times.undated)] : []),
         ...(isFilterWrong ? [warnOfFilter(leftOut)] : []),
       ],
-      drift: await notes.saveDrift(trx, seen.at),
+      drift: await notes.saveDrift(trx, observed.at),
     }
-    await endScan(trx, run.runId, summary, seen.at)
+    await endScan(trx, run.runId, summary, observed.at)
     return [problem, refused && massMissing(refused)].filter((each) => each !== null)
   })
 }
@@ -335,7 +335,7 @@ async function followOlderRecords(run: SyncRun, memory: ScanMemory): Promise<num
       return isQuarantined(lead) ? [] : [lead]
     })
     const nos = records.map((record) => record.lead_no)
-    await run.writeSoon((trx) => setLeadsBack(trx, nos, leads, memory, seenBy(run)))
+    await run.writeSoon((trx) => setLeadsBack(trx, nos, leads, memory, observedBy(run)))
     done += records.length
     await nextTurn()
   }
@@ -345,13 +345,13 @@ async function followOlderRecords(run: SyncRun, memory: ScanMemory): Promise<num
 async function giveUpScan(run: SyncRun, begun: Scan, notes: ScanNotes, stop: ScanStop): Promise<void> {
   const scan = (await findScan(run.store.db)) ?? begun
   await run.write(async (trx) => {
-    const { runId, at } = seenBy(run)
+    const { runId, at } = observedBy(run)
     const summary = resultOf(scan, 'incomplete', stop)
     await endScan(trx, runId, { ...summary, drift: await notes.saveDrift(trx, at) }, at)
   })
 }
 
-function seenBy({ runId, now }: SyncRun): Observation {
+function observedBy({ runId, now }: SyncRun): Observation {
   return { runId, at: now().toISOString() }
 }
 

@@ -37,20 +37,20 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
     return { code: thrown.code, message: thrown.message, hint: thrown.hint ?? null }
   }
   const at = run.now()
-  const seen = { runId: run.runId, at: at.toISOString() }
-  const stat = run.source.mapPipelineStat(answer, id, seen.at)
-  await run.write((trx) => saveOrQuarantineStat(trx, stat, seen))
+  const observed = { runId: run.runId, at: at.toISOString() }
+  const stat = run.source.mapPipelineStat(answer, id, observed.at)
+  await run.write((trx) => saveOrQuarantineStat(trx, stat, observed))
   return isQuarantined(stat) ? unreadable(stat.reason) : null
 }
 
 export async function saveOrQuarantineStat(
   trx: Trx,
   stat: PipelineStat | QuarantinedRecord,
-  seen: Observation,
+  observed: Observation,
 ): Promise<void> {
-  if (isQuarantined(stat)) return saveQuarantinedRecords(trx, [stat], seen.at)
+  if (isQuarantined(stat)) return saveQuarantinedRecords(trx, [stat], observed.at)
   await releaseQuarantinedRecords(trx, 'pipeline_stat', [stat.pipelineId])
-  await savePipelineStat(trx, stat, seen)
+  await savePipelineStat(trx, stat, observed)
 }
 
 /** An agent that cannot be read is reported as a problem. Returns the number of agents that were read. */
@@ -59,8 +59,8 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   const read = await fetchAgents(run.source, run.options.signal)
   const { agents, quarantined } = read
   const at = run.now()
-  const seen = { runId: run.runId, at: at.toISOString() }
-  await run.write((trx) => saveOrQuarantineAgents(trx, read, seen))
+  const observed = { runId: run.runId, at: at.toISOString() }
+  await run.write((trx) => saveOrQuarantineAgents(trx, read, observed))
   for (const { id, reason } of quarantined) {
     const problem = unreadable(reason)
     onProblem({
@@ -94,10 +94,10 @@ export async function fetchAgents(source: Source, signal: AbortSignal): Promise<
 export async function saveOrQuarantineAgents(
   trx: Trx,
   { agents, quarantined }: ReadAgents,
-  seen: Observation,
+  observed: Observation,
 ): Promise<void> {
-  await saveAgents(trx, agents, seen, { isWhole: quarantined.length === 0 })
+  await saveAgents(trx, agents, observed, { isWhole: quarantined.length === 0 })
   const ids = agents.map((agent) => agent.id)
   await releaseQuarantinedRecords(trx, 'agent', ids)
-  await saveQuarantinedRecords(trx, quarantined, seen.at)
+  await saveQuarantinedRecords(trx, quarantined, observed.at)
 }

@@ -74,13 +74,13 @@ export async function saveDetail(
   trx: Trx,
   lead: WaitingLead,
   { activity, quarantined, enrichment, raw, updatedAt }: LeadDetail,
-  seen: Observation,
+  { at, runId }: Observation,
 ): Promise<void> {
   const row = {
     lead_id: lead.id,
-    fetched_at: seen.at,
+    fetched_at: at,
     lead_updated_at: updatedAt ?? lead.updatedAt,
-    run_id: seen.runId,
+    run_id: runId,
     enrichment,
     raw,
   }
@@ -94,17 +94,17 @@ export async function saveDetail(
     summary: entry.summary,
     from_status: entry.fromStatus,
     to_status: entry.toStatus,
-    first_seen_at: seen.at,
-    run_id: seen.runId,
+    first_seen_at: at,
+    run_id: runId,
   }))
   await insertRows(trx, 'activity', entries, {
     key: ['lead_id', 'id'],
     update: ['at', 'type', 'agent_id', 'summary', 'from_status', 'to_status'],
   })
-  if (quarantined.length > 0) await saveQuarantinedRecords(trx, quarantined, seen.at)
+  if (quarantined.length > 0) await saveQuarantinedRecords(trx, quarantined, at)
   else await releaseQuarantinedRecords(trx, 'activity', [lead.id])
   await refreshStageMoves(trx, [lead.id])
-  await noteAsked(trx, { lead_no: lead.no, asked_at: seen.at, due_at: null, failures: 0, last_error: null })
+  await noteAsked(trx, { lead_no: lead.no, asked_at: at, due_at: null, failures: 0, last_error: null })
 }
 
 /** Defers the details of a lead after a failure. The wait gets longer with each failure in a row. */

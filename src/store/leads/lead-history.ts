@@ -74,10 +74,10 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   const { changed_at, status_changed_at, observed_at } = state
   const isStatusDated = status_changed_at !== null && status_changed_at <= changed_at
   if (!before) return isStatusDated ? status_changed_at : changed_at
-  const seenBefore = lastUpdateOf(before)
-  const isOfSameTime = changed_at === seenBefore
+  const lastUpdate = lastUpdateOf(before)
+  const isOfSameTime = changed_at === lastUpdate
   const isMove = state.status !== before.state.status
-  let at = isMove && isStatusDated && status_changed_at > seenBefore ? status_changed_at : changed_at
+  let at = isMove && isStatusDated && status_changed_at > lastUpdate ? status_changed_at : changed_at
   if (isOfSameTime && (!next || observed_at < next.changed_at)) at = observed_at
   return at > before.from ? at : after(before.from)
 }

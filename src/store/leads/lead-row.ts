@@ -36,10 +36,10 @@ export function isCutToSecond(time: Instant, exact: Instant): boolean {
   return time < exact && time === `${exact.slice(0, 19)}.000Z`
 }
 
-export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: boolean): boolean {
+export function isStored(before: StoredLead, lead: Lead, observed: Observation, isRemap: boolean): boolean {
   if (before.raw !== lead.raw) return false
   if (!isRemap) return true
-  return saysTheSame(before, lead, seen)
+  return saysTheSame(before, lead, observed)
 }
 
 /**
@@ -48,9 +48,9 @@ export function isStored(before: StoredLead, lead: Lead, seen: Observation, isRe
  * they may tell that it changed. They never count if one of the records comes from an event, because the
  * upstream may send other fields there than in the list.
  */
-export function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
-  if (before.raw === lead.raw || !saysTheSame(before, lead, seen)) return false
-  if (isOfEvent(before.run_id) || isOfEvent(seen.runId)) return true
+export function isInOtherForm(before: StoredLead, lead: Lead, observed: Observation): boolean {
+  if (before.raw === lead.raw || !saysTheSame(before, lead, observed)) return false
+  if (isOfEvent(before.run_id) || isOfEvent(observed.runId)) return true
   // A list gives its times always with the same precision, so another time is another state.
   if (lead.updatedAt !== null) return lead.updatedAt === before.updated_at
   return isDeepStrictEqual(JSON.parse(before.raw), JSON.parse(lead.raw))
@@ -61,21 +61,21 @@ export function rowOf(
   no: number,
   lead: Lead,
   before: StoredLead | undefined,
-  seen: Observation,
+  observed: Observation,
   isDerived = false,
 ): LeadRow {
-  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
+  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : observed.at)
   const hasSameStatus = before !== undefined && before.status === lead.status
   const row: Row<'lead'> = {
     ...EMPTY,
     no,
-    created_at: lead.createdAt ?? before?.created_at ?? seen.at,
+    created_at: lead.createdAt ?? before?.created_at ?? observed.at,
     updated_at: updatedAt,
     status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
-    first_seen_at: seen.at,
-    observed_at: seen.at,
+    first_seen_at: observed.at,
+    observed_at: observed.at,
     deleted_at: null,
-    run_id: seen.runId,
+    run_id: observed.runId,
     derived_version: isDerived ? Number(lead.statusChangedAt !== null) : null,
   }
   const columns = row as unknown as Record<string, unknown>
@@ -92,8 +92,8 @@ export function changedColumns(before: Row<'lead'>, row: Row<'lead'>): string[] 
   return columns.filter((column) => !LASTING.has(column))
 }
 
-function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
-  const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
+function saysTheSame(before: StoredLead, lead: Lead, observed: Observation): boolean {
+  const { lead: row } = rowOf(before.no, datedAs(before, lead), before, observed)
   return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
 }
 

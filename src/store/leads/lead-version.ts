@@ -58,14 +58,14 @@ interface Changes {
 export async function saveHistory(
   trx: Trx,
   arrived: Arrivals,
-  seen: Observation,
+  observed: Observation,
 ): Promise<ReadonlyMap<string, Instant>> {
   await insertRows(
     trx,
     'lead_history',
-    arrived.fresh.flatMap((lead) => firstVersion(lead, seen)),
+    arrived.fresh.flatMap((lead) => firstVersion(lead, observed)),
   )
-  await endDeletions(trx, arrived.returned, seen)
+  await endDeletions(trx, arrived.returned, observed)
   const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
   const late = Map.groupBy(arrived.late, (lead) => lead.id)
   const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
@@ -91,9 +91,9 @@ export async function saveHistory(
     const derived = arrived.derived.get(id)
     const states = statesOf(derived === undefined ? known : { ...known, versions: [derived] })
     const traits = moveTraits(stepsOf(states))
-    for (const lead of late.get(id) ?? []) addLate(states, lead, seen)
+    for (const lead of late.get(id) ?? []) addLate(states, lead, observed)
     const lead = present.get(id)
-    if (lead) addPresent(states, lead, seen)
+    if (lead) addPresent(states, lead, observed)
     const steps = stepsOf(states)
     const begun = lead && steps[beginOfStatus(steps, lead.status)]
     if (begun?.state.status_changed_at === null) statusSince.set(id, begun.from)
@@ -110,8 +110,8 @@ export async function saveHistory(
  * of the status. If the upstream gives the status a later time than the update, the version must begin with
  * the update, and so it cannot be derived.
  */
-export function canDerive({ updatedAt, statusChangedAt }: Lead, seen: Observation): boolean {
-  return statusChangedAt === null || statusChangedAt <= (updatedAt ?? seen.at)
+export function canDerive({ updatedAt, statusChangedAt }: Lead, observed: Observation): boolean {
+  return statusChangedAt === null || statusChangedAt <= (updatedAt ?? observed.at)
 }
 
 /** Returns the version that `lead_version` derives from the row of a lead; null if it derives none. */
@@ -152,15 +152,19 @@ function derivedOf(ids: string): RawBuilder<unknown> {
 }
 
 /** Ends the open versions. A deletion begins no earlier than the last return of its lead. */
-export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
-  await withLeadDays(trx, ids, () => endVersions(trx, ids, scan))
+export async function recordDeletions(
+  trx: Trx,
+  ids: readonly string[],
+  observed: Observation,
+): Promise<void> {
+  await withLeadDays(trx, ids, () => endVersions(trx, ids, observed))
 }
 
-async function endVersions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
+async function endVersions(trx: Trx, ids: readonly string[], observed: Observation): Promise<void> {
   if (ids.length === 0) return
   await storeDerivedVersions(trx, ids)
   await sql`INSERT INTO lead_deletion (lead_id, deleted_since, run_id)
-    SELECT value, max(${scan.at}, coalesce((SELECT max(returned_at) FROM lead_deletion WHERE lead_id = value), '')), ${scan.runId}
+    SELECT value, max(${observed.at}, coalesce((SELECT max(returned_at) FROM lead_deletion WHERE lead_id = value), '')), ${observed.runId}
     FROM json_each(${JSON.stringify(ids)})`.execute(trx)
   await sql`UPDATE lead_history SET valid_to = max(deletion.deleted_since, lead_history.valid_from)
     FROM lead_deletion AS deletion WHERE deletion.lead_id = lead_history.lead_id AND deletion.returned_at IS NULL
@@ -168,20 +172,20 @@ async function endVersions(trx: Trx, ids: readonly string[], scan: Observation):
 }
 
 /** A deletion lasts at least a millisecond, even after a clock was set back, as queries would miss it. */
-async function endDeletions(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+async function endDeletions(trx: Trx, ids: readonly string[], observed: Observation): Promise<void> {
   if (ids.length === 0) return
   await sql`UPDATE lead_deletion
-    SET returned_at = max(${seen.at}, strftime('%Y-%m-%dT%H:%M:%fZ', deleted_since, '+0.001 seconds'))
+    SET returned_at = max(${observed.at}, strftime('%Y-%m-%dT%H:%M:%fZ', deleted_since, '+0.001 seconds'))
     WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
 /** If the upstream moved the lead's time back, the new state gets the time at which it was read. */
-function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
-  let state = stateOf(lead, seen)
+function addPresent(states: LeadState[], lead: Lead, observed: Observation): void {
+  let state = stateOf(lead, observed)
   if (lead.updatedAt !== null && isBeforeLast(state, states)) {
     moveBack(states, state)
     undateStatus(states, state)
-    if (isBeforeLast(state, states)) state = { ...state, changed_at: seen.at, status_changed_at: null }
+    if (isBeforeLast(state, states)) state = { ...state, changed_at: observed.at, status_changed_at: null }
   }
   const last = states.at(-1)
   const isSame = last !== undefined && hasSameTracked(last, state)
@@ -242,19 +246,19 @@ function beginOfStatus(steps: readonly Step[], status: string): number {
 }
 
 /** Inserts a late state in the order of time, unless the same is already known at that instant. */
-function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
-  const state = stateOf(lead, seen)
+function addLate(states: LeadState[], lead: Lead, observed: Observation): void {
+  const state = stateOf(lead, observed)
   if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return
   const place = states.findIndex((other) => other.changed_at > state.changed_at)
   states.splice(place === -1 ? states.length : place, 0, state)
 }
 
-function stateOf(lead: Lead, seen: Observation): LeadState {
+function stateOf(lead: Lead, observed: Observation): LeadState {
   return {
-    changed_at: lead.updatedAt ?? seen.at,
+    changed_at: lead.updatedAt ?? observed.at,
     status_changed_at: lead.statusChangedAt,
-    observed_at: seen.at,
-    run_id: seen.runId,
+    observed_at: observed.at,
+    run_id: observed.runId,
     ...trackedOf(lead),
   }
 }
@@ -266,8 +270,8 @@ function trackedOf(lead: Lead): Pick<LeadState, TrackedColumn> {
   return columns as Pick<LeadState, TrackedColumn>
 }
 
-function firstVersion(lead: Lead, seen: Observation): Row<'lead_version'>[] {
-  return historyOf(stepsOf([stateOf(lead, seen)]), []).map((version) => ({ lead_id: lead.id, ...version }))
+function firstVersion(lead: Lead, observed: Observation): Row<'lead_version'>[] {
+  return historyOf(stepsOf([stateOf(lead, observed)]), []).map((row) => ({ lead_id: lead.id, ...row }))
 }
 
 function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): void {

@@ -25,6 +25,8 @@ import {
 } from './lead-version.ts'
 import { setReached } from './reached.ts'
 
+const NO_ARRIVALS: Arrivals = { fresh: [], present: [], late: [], returned: [], derived: new Map() }
+
 export interface SavedLead {
   readonly no: number
   readonly lead: Lead
@@ -44,7 +46,7 @@ type MergeRule = 'newer' | 'remap' | 'list'
 export async function saveLeads(
   trx: Trx,
   leads: readonly Lead[],
-  seen: Observation,
+  observed: Observation,
   rule: MergeRule = 'newer',
 ): Promise<SavedLead[]> {
   if (leads.length === 0) return []
@@ -60,28 +62,29 @@ export async function saveLeads(
   const hasOlder = new Set(older.map(({ id }) => id))
   for (const { no, lead } of await numbered(trx, fresh)) {
     saved.push({ no, lead, change: 'inserted', isLate: false })
-    const isDerived = canDerive(lead, seen) && !hasOlder.has(lead.id)
-    rows.push(rowOf(no, lead, undefined, seen, isDerived))
+    const isDerived = canDerive(lead, observed) && !hasOlder.has(lead.id)
+    rows.push(rowOf(no, lead, undefined, observed, isDerived))
     if (!isDerived) arrived.fresh.push(lead)
   }
   for (const lead of newest.values()) {
     const before = stored.get(lead.id)
     if (before === undefined) continue
     const isLate = rule !== 'list' && isOlder(before, lead)
-    const isOtherForm = !isLate && isInOtherForm(before, lead, seen)
+    const isOtherForm = !isLate && isInOtherForm(before, lead, observed)
     const isSettled =
-      before.deleted_at === null && (isLate || isOtherForm || isStored(before, lead, seen, rule === 'remap'))
+      before.deleted_at === null &&
+      (isLate || isOtherForm || isStored(before, lead, observed, rule === 'remap'))
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
     if (isLate) arrived.late.push(lead)
     if (before.deleted_at !== null) arrived.returned.push(lead.id)
     // A record from the list replaces a record from an event, even if only their forms differ.
-    const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
+    const isRewritten = isSettled && isOtherForm && !isOfEvent(observed.runId)
     if (isRewritten && !isOfEvent(before.run_id)) {
       otherForms.push({ lead_no: before.no, raw: lead.raw })
       continue
     }
     if ((isSettled && !isRewritten) || isLate) continue
-    rows.push(rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen))
+    rows.push(rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, observed))
     if (!isRewritten) arrived.present.push(lead)
   }
 
@@ -90,7 +93,7 @@ export async function saveLeads(
     ...arrived.late.map(({ id }) => id),
     ...arrived.returned,
   ])
-  await withLeadDays(trx, [...changedIds], () => writeChanges(trx, { rows, arrived, stored }, seen))
+  await withLeadDays(trx, [...changedIds], () => writeChanges(trx, { rows, arrived, stored }, observed))
   await insertRows(trx, 'lead_raw', otherForms, { key: ['lead_no'] })
   return saved
 }
@@ -104,7 +107,7 @@ interface PageChanges {
 async function writeChanges(
   trx: Trx,
   { rows, arrived, stored }: PageChanges,
-  seen: Observation,
+  observed: Observation,
 ): Promise<void> {
   const derived = new Map<string, Row<'lead_version'>>()
   for (const { id } of arrived.present) {
@@ -120,39 +123,38 @@ async function writeChanges(
   // The history of new leads is saved after their rows, because it refers to them.
   const late = arrived.late.filter(({ id }) => stored.has(id))
   const lateOfFresh = arrived.late.filter(({ id }) => !stored.has(id))
-  const statusSince = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, seen)
+  const statusSince = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, observed)
   const changed = new Set<string>()
   for (const { lead } of rows) {
     const before = stored.get(lead.id)
     lead.status_changed_at = statusSince.get(lead.id) ?? lead.status_changed_at
     if (before) for (const column of changedColumns(before, lead)) changed.add(column)
   }
-  await writeLeads(trx, rows, seen, [...changed])
-  await unmarkReturned(trx, arrived.returned, seen)
-  const none = { present: [], returned: [], derived: new Map() }
-  await saveHistory(trx, { ...none, fresh: arrived.fresh, late: lateOfFresh }, seen)
+  await writeLeads(trx, rows, observed, [...changed])
+  await unmarkReturned(trx, arrived.returned, observed)
+  await saveHistory(trx, { ...NO_ARRIVALS, fresh: arrived.fresh, late: lateOfFresh }, observed)
 }
 
 /**
  * For a first load: looks nothing up, each lead may occur only once, and `lead_day` is counted at the end.
  */
-export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
+export async function insertLeads(
+  trx: Trx,
+  leads: readonly Lead[],
+  observed: Observation,
+): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
   if (fresh.length === 0) return []
-  const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen, canDerive(lead, seen)))
-  await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
+  const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, observed, canDerive(lead, observed)))
+  await insertRows(trx, 'pipeline', pipelinesOf(rows, observed), { key: ['id'], update: [] })
   await insertRows(
     trx,
     'lead',
     rows.map(({ lead }) => lead),
   )
   await insertRows(trx, 'lead_raw', rawsOf(rows))
-  const undeducible = leads.filter((lead) => !canDerive(lead, seen))
-  await saveHistory(
-    trx,
-    { fresh: undeducible, present: [], late: [], returned: [], derived: new Map() },
-    seen,
-  )
+  const undeducible = leads.filter((lead) => !canDerive(lead, observed))
+  await saveHistory(trx, { ...NO_ARRIVALS, fresh: undeducible }, observed)
   await setReached(
     trx,
     undeducible.map(({ id }) => id),
@@ -263,13 +265,13 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
 )
 
 /** Removes the mark of deleted leads that came back with an older record, as their rows are not written otherwise. */
-async function unmarkReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
+async function unmarkReturned(trx: Trx, ids: readonly string[], observed: Observation): Promise<void> {
   if (ids.length === 0) return
   await trx
     .updateTable('lead')
     .where('id', 'in', listOf(ids))
     .where('deleted_at', 'is not', null)
-    .set({ deleted_at: null, observed_at: seen.at, run_id: seen.runId })
+    .set({ deleted_at: null, observed_at: observed.at, run_id: observed.runId })
     .execute()
 }
 
@@ -277,11 +279,11 @@ async function unmarkReturned(trx: Trx, ids: readonly string[], seen: Observatio
 async function writeLeads(
   trx: Trx,
   rows: readonly LeadRow[],
-  seen: Observation,
+  observed: Observation,
   changed: readonly string[],
 ): Promise<void> {
   const leads = rows.map((row) => row.lead)
-  await insertRows(trx, 'pipeline', pipelinesOf(rows, seen), { key: ['id'], update: [] })
+  await insertRows(trx, 'pipeline', pipelinesOf(rows, observed), { key: ['id'], update: [] })
   await insertRows(trx, 'lead', leads, { key: ['no'], update: changed })
   await insertRows(trx, 'lead_raw', rawsOf(rows), { key: ['lead_no'] })
 }
@@ -290,13 +292,13 @@ function rawsOf(rows: readonly LeadRow[]) {
   return rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
 }
 
-function pipelinesOf(rows: readonly LeadRow[], seen: Observation) {
+function pipelinesOf(rows: readonly LeadRow[], observed: Observation) {
   const ids = new Set(rows.map(({ lead }) => lead.pipeline_id))
   return [...ids].map((id) => ({
     id,
     name: id,
     status: null,
-    first_seen_at: seen.at,
-    observed_at: seen.at,
+    first_seen_at: observed.at,
+    observed_at: observed.at,
   }))
 }

@@ -88,8 +88,8 @@ export function moveTraits(steps: readonly Step[]): string {
     const before = steps[index - 1]
     const { status, pipeline_id, status_changed_at } = step.state
     if (before?.state.status === status && before.state.pipeline_id === pipeline_id) return []
-    const seenBefore = before && step.from !== status_changed_at ? lastUpdateOf(before) : null
-    return [status, pipeline_id, step.from, seenBefore]
+    const lastUpdate = before && step.from !== status_changed_at ? lastUpdateOf(before) : null
+    return [status, pipeline_id, step.from, lastUpdate]
   })
   return JSON.stringify(traits.flat())
 }
@@ -181,18 +181,18 @@ function findActivityOf(
     const since = shift(from, -SAME_MOVE_MS)
     return activities.find(({ at, to_status }) => to_status === state.status && at >= since && at <= until)
   }
-  const seenBefore = before ? lastUpdateOf(before) : ''
-  const last = activities.findLast(({ at }) => at > seenBefore && at <= until)
+  const lastUpdate = before ? lastUpdateOf(before) : ''
+  const last = activities.findLast(({ at }) => at > lastUpdate && at <= until)
   return last?.to_status === state.status ? last : undefined
 }
 
-function eventOf(activity: StatusActivity, seenToo: Instant): StatusChange {
+function eventOf(activity: StatusActivity, observedAt: Instant): StatusChange {
   return {
     at: activity.at,
     from: activity.from_status,
     to: activity.to_status,
     source: 'activity',
-    observedAt: seenToo < activity.first_seen_at ? seenToo : activity.first_seen_at,
+    observedAt: observedAt < activity.first_seen_at ? observedAt : activity.first_seen_at,
   }
 }
 

@@ -11,19 +11,19 @@ import type { Row } from '../tables/tables.ts'
 export async function saveAgents(
   trx: Trx,
   agents: readonly Agent[],
-  seen: Observation,
+  observed: Observation,
   { isWhole }: { readonly isWhole: boolean },
 ): Promise<void> {
-  const rows = agents.map((agent) => rowOf(agent, seen))
+  const rows = agents.map((agent) => rowOf(agent, observed))
   await insertRows(trx, 'agent', rows, { key: ['id'] })
-  const readings = agents.map((agent) => readingOf(agent, seen))
+  const readings = agents.map((agent) => readingOf(agent, observed))
   await insertRows(trx, 'agent_sample', readings, { key: ['agent_id', 'observed_at'] })
   if (!isWhole) return
   await trx
     .updateTable('agent')
     .where('deleted_since', 'is', null)
     .where('id', 'not in', listOf(agents.map((agent) => agent.id)))
-    .set({ deleted_since: seen.at })
+    .set({ deleted_since: observed.at })
     .execute()
 }
 
@@ -38,21 +38,21 @@ export async function countAgents(db: Db): Promise<{ status: string; agents: num
     .execute()
 }
 
-function rowOf({ tasks24h, errors24h, ...agent }: Agent, seen: Observation) {
+function rowOf({ tasks24h, errors24h, ...agent }: Agent, observed: Observation) {
   return {
     ...inSnakeCase(agent),
     tasks_24h: tasks24h,
     errors_24h: errors24h,
-    observed_at: seen.at,
+    observed_at: observed.at,
     deleted_since: null,
   }
 }
 
-function readingOf(agent: Agent, seen: Observation) {
+function readingOf(agent: Agent, observed: Observation) {
   return {
     agent_id: agent.id,
-    observed_at: seen.at,
-    run_id: seen.runId,
+    observed_at: observed.at,
+    run_id: observed.runId,
     status: agent.status,
     task_type: agent.taskType,
     task_pipeline_id: agent.taskPipelineId,
@@ -102,22 +102,25 @@ export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
 }
 
 /** Updates the pipeline's name and status too, but keeps the stored name if the sample has none. */
-export async function savePipelineStat(trx: Trx, stat: PipelineStat, seen: Observation): Promise<void> {
+export async function savePipelineStat(trx: Trx, stat: PipelineStat, observed: Observation): Promise<void> {
   const pipeline = { id: stat.pipelineId, name: stat.name ?? stat.pipelineId, status: stat.status }
-  await insertRows(trx, 'pipeline', [{ ...pipeline, first_seen_at: seen.at, observed_at: seen.at }], {
+  await insertRows(trx, 'pipeline', [{ ...pipeline, first_seen_at: observed.at, observed_at: observed.at }], {
     key: ['id'],
     update: [...(stat.name === null ? [] : ['name']), 'status', 'observed_at'],
   })
   const key = ['pipeline_id', 'observed_at']
-  await insertRows(trx, 'pipeline_stat', [statRowOf(stat, seen)], { key })
-  await insertRows(trx, 'pipeline_stage_stat', stageRows(stat, seen.at), { key: [...key, 'status'] })
+  await insertRows(trx, 'pipeline_stat', [statRowOf(stat, observed)], { key })
+  await insertRows(trx, 'pipeline_stage_stat', stageRows(stat, observed.at), { key: [...key, 'status'] })
 }
 
-function statRowOf({ name, status, openValue, wonValue, stages, ...stat }: PipelineStat, seen: Observation) {
+function statRowOf(
+  { name, status, openValue, wonValue, stages, ...stat }: PipelineStat,
+  observed: Observation,
+) {
   return {
     ...inSnakeCase(stat),
-    observed_at: seen.at,
-    run_id: seen.runId,
+    observed_at: observed.at,
+    run_id: observed.runId,
     open_value_amount: openValue?.amount ?? null,
     open_value_currency: openValue?.currency ?? null,
     won_value_amount: wonValue?.amount ?? null,

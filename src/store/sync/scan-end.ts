@@ -48,28 +48,28 @@ export async function setLeadsBack(
   nos: readonly number[],
   leads: readonly Lead[],
   { crashMarker }: ScanMemory,
-  seen: Observation,
+  observed: Observation,
 ): Promise<void> {
   await checkNoCrash(trx, crashMarker)
-  await saveLeads(trx, leads, seen, 'list')
-  await outdateDetails(trx, nos, seen.at)
+  await saveLeads(trx, leads, observed, 'list')
+  await outdateDetails(trx, nos, observed.at)
   // Otherwise, the newer record would count as unchanged if the upstream sent it again.
   await forgetFingerprints(trx, nos)
   await forgetOlder(trx, nos)
   // The pages counted them as unchanged, perhaps in an earlier run of the scan.
   const updated = nos.length
-  const recounted = Math.min((await readCounts(trx, seen.runId)).unchanged, updated)
+  const recounted = Math.min((await readCounts(trx, observed.runId)).unchanged, updated)
   const counts = { ...NO_COUNTS, seen: updated - recounted, updated, unchanged: -recounted }
-  await addCounts(trx, seen.runId, counts)
+  await addCounts(trx, observed.runId, counts)
 }
 
 /** Deletes the leads that have an unsure tombstone, and no live record on any page of the scan. */
-export async function deleteTombstoned(trx: Trx, memory: ScanMemory, seen: Observation): Promise<void> {
+export async function deleteTombstoned(trx: Trx, memory: ScanMemory, observed: Observation): Promise<void> {
   await checkNoCrash(trx, memory.crashMarker)
   const tombstoned = await findTombstoned(trx, memory.unsureTombstones)
   const gone = tombstoned.filter(({ no }) => memory.seenLeads.passOf(no) === 0)
-  await markDeleted(trx, gone, seen)
-  await addCounts(trx, seen.runId, { ...NO_COUNTS, deleted: gone.length })
+  await markDeleted(trx, gone, observed)
+  await addCounts(trx, observed.runId, { ...NO_COUNTS, deleted: gone.length })
 }
 
 interface Acceptance {
@@ -89,20 +89,20 @@ export async function acceptScan(
   scan: Scan,
   memory: ScanMemory,
   { isConfirmed, asksForDeleted, times }: Acceptance,
-  seen: Observation,
+  observed: Observation,
 ): Promise<MissingResult['refused']> {
   const startedAt = scan.started_at
   const isFull = scan.mode === 'full'
   const missing = isFull
-    ? await recordMissing(trx, memory.seenLeads, { ...seen, startedAt }, isConfirmed)
+    ? await recordMissing(trx, memory.seenLeads, { ...observed, startedAt }, isConfirmed)
     : { deleted: 0, refused: null }
   const newest = Math.min(Date.parse(times.last ?? ''), Date.parse(startedAt) - CLOCK_SKEW_MS)
   if (Number.isFinite(newest)) await saveWatermark(trx, new Date(newest).toISOString())
   if (isFull) await saveUndated(trx, times.undated > 0)
-  await noteLeadsAsOf(trx, seen.runId, startedAt, missing.deleted)
-  await finishLeadEvents(trx, { startedAt, asksForDeleted }, seen.at)
-  if (isFull) await saveProfileHash(trx, scan.profile_sha256, seen.at)
-  if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
+  await noteLeadsAsOf(trx, observed.runId, startedAt, missing.deleted)
+  await finishLeadEvents(trx, { startedAt, asksForDeleted }, observed.at)
+  if (isFull) await saveProfileHash(trx, scan.profile_sha256, observed.at)
+  if (scan.is_remap === 1) await outdateAllDetails(trx, observed.at)
   return missing.refused
 }
 

@@ -53,7 +53,7 @@ export interface MappedPage {
   readonly isAllNew: boolean
 }
 
-interface SeenPage extends Observation {
+interface PageObservation extends Observation {
   /** The present time by the clock of the upstream. */
   readonly upstreamNow: Instant
 }
@@ -68,13 +68,13 @@ export async function savePage(
   read: PageRead,
   page: MappedPage,
   memory: ScanMemory,
-  seen: SeenPage,
+  observed: PageObservation,
 ): Promise<{ readonly scan: Scan; readonly pages: number }> {
   await checkNoCrash(trx, memory.crashMarker)
-  const written = await writeRecords(trx, before, page, memory, seen)
-  const { scan, counts } = await noteProgress(trx, before, read, page, written, memory, seen)
-  await saveScan(trx, scan, seen.at)
-  const { pages } = await addCounts(trx, seen.runId, { ...counts, pages: 1 })
+  const written = await writeRecords(trx, before, page, memory, observed)
+  const { scan, counts } = await noteProgress(trx, before, read, page, written, memory, observed)
+  await saveScan(trx, scan, observed.at)
+  const { pages } = await addCounts(trx, observed.runId, { ...counts, pages: 1 })
   return { scan, pages }
 }
 
@@ -86,7 +86,7 @@ async function noteProgress(
   page: MappedPage,
   written: Written,
   memory: ScanMemory,
-  { upstreamNow }: SeenPage,
+  { upstreamNow }: PageObservation,
 ): Promise<{ readonly scan: Scan; readonly counts: LeadCounts }> {
   const { seenLeads } = memory
   for (const { lead, no } of written.saved) seenLeads.number(lead.id, no)
@@ -210,15 +210,15 @@ async function writeRecords(
   scan: Scan,
   page: MappedPage,
   memory: ScanMemory,
-  seen: Observation,
+  observed: Observation,
 ): Promise<Written> {
   const { isAllNew } = page
   const saved = isAllNew
-    ? await insertLeads(trx, page.leads, seen)
-    : await saveLeads(trx, page.leads, seen, scan.is_remap === 1 ? 'remap' : 'newer')
+    ? await insertLeads(trx, page.leads, observed)
+    : await saveLeads(trx, page.leads, observed, scan.is_remap === 1 ? 'remap' : 'newer')
   const updated = saved.filter(({ change }) => change === 'updated').map(({ no }) => no)
-  await outdateDetails(trx, updated, seen.at)
-  await saveQuarantinedRecords(trx, page.quarantined, seen.at)
+  await outdateDetails(trx, updated, observed.at)
+  await saveQuarantinedRecords(trx, page.quarantined, observed.at)
   if (page.quarantined.length > 0) memory.hasQuarantined = true
   if (memory.hasQuarantined) await releaseQuarantinedRecords(trx, 'lead', idsOf(page.leads))
   const quarantinedNos = isAllNew
@@ -237,7 +237,7 @@ async function writeRecords(
   // A whole list may have a live record of the lead on any page, so an unsure tombstone waits for its end.
   const isSure = ({ isNewer }: { isNewer: boolean }): boolean => isNewer || scan.mode === 'incremental'
   const sure = tombstoned.filter(isSure)
-  await markDeleted(trx, sure, seen)
+  await markDeleted(trx, sure, observed)
   const deleted = sure.map(({ no }) => no)
   const savedNos = new Set(saved.map(({ no }) => no))
   const known = page.known.filter((no) => !savedNos.has(no))

@@ -43,19 +43,19 @@ interface MissingLead {
 export async function recordMissing(
   trx: Trx,
   seenLeads: SeenLeads,
-  scan: Observation & { readonly startedAt: Instant },
+  observed: Observation & { readonly startedAt: Instant },
   isConfirmed = false,
 ): Promise<MissingResult> {
-  if (await hasNamelessLeads(trx, scan.startedAt)) return { deleted: 0, refused: null }
+  if (await hasNamelessLeads(trx, observed.startedAt)) return { deleted: 0, refused: null }
   const missing = await readUndeleted(trx, seenLeads.missing(await findLastNo(trx)))
   const refused = isConfirmed ? null : await findMass(trx, missing.length)
   const deleted = refused === null ? missing.filter((lead) => lead.twice === 1) : []
-  await markDeleted(trx, deleted, scan)
+  await markDeleted(trx, deleted, observed)
   const missingOnce = missing.filter((lead) => lead.twice === 0)
   await insertRows(
     trx,
     'missing_lead',
-    missingOnce.map((lead) => ({ lead_id: lead.id, run_id: scan.runId, since: scan.at })),
+    missingOnce.map((lead) => ({ lead_id: lead.id, run_id: observed.runId, since: observed.at })),
   )
   return refused === null ? { deleted: deleted.length, refused } : { deleted: 0, refused }
 }
@@ -124,16 +124,16 @@ export async function findTombstoned(trx: Trx, tombstones: Tombstones): Promise<
 export async function markDeleted(
   trx: Trx,
   leads: readonly Pick<MissingLead, 'no' | 'id'>[],
-  seen: Observation,
+  observed: Observation,
 ): Promise<void> {
   if (leads.length === 0) return
   const nos = leads.map((lead) => lead.no)
   await recordDeletions(
     trx,
     leads.map((lead) => lead.id),
-    seen,
+    observed,
   )
-  await sql`UPDATE lead SET deleted_at = deleted_since, run_id = ${seen.runId} FROM lead_deletion AS deletion
+  await sql`UPDATE lead SET deleted_at = deleted_since, run_id = ${observed.runId} FROM lead_deletion AS deletion
     WHERE no IN ${numbersOf(nos)} AND deletion.lead_id = lead.id AND deletion.returned_at IS NULL`.execute(
     trx,
   )

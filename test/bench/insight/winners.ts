@@ -106,8 +106,8 @@ async function saveWinners(store: Store, winners: readonly Winner[]): Promise<vo
       }
       return { ...fields, raw: JSON.stringify(fields) }
     })
-    const seen = { runId: 'run', at: at(winners.at(-1)?.won ?? START) }
-    await store.write((trx) => saveLeads(trx, leads, seen))
+    const observed = { runId: 'run', at: at(winners.at(-1)?.won ?? START) }
+    await store.write((trx) => saveLeads(trx, leads, observed))
   }
 }
 

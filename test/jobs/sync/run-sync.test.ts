@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { markDeleted } from '../../../src/store/sync/soft-delete.ts'
-import { IN_POSTGRES, seenAt } from '../../support/store.ts'
+import { IN_POSTGRES, observedAt } from '../../support/store.ts'
 import { openSyncing, type Syncing } from '../../support/syncing.ts'
 import { body, cut, startUpstream, status } from '../../support/upstream.ts'
 
@@ -394,7 +394,7 @@ describe('the statistics of a sync', () => {
       .where('pipeline_id', '=', 'gone')
       .select(['no', 'id'])
       .execute()
-    await syncing.store.write((trx) => markDeleted(trx, gone, seenAt('2026-11-21T06:00:00.000Z')))
+    await syncing.store.write((trx) => markDeleted(trx, gone, observedAt('2026-11-21T06:00:00.000Z')))
     upstream.requests.length = 0
     await syncing.sync({ parts: ['stats'], pipelineIds: ['wanted'] })
     expect(upstream.requests.map((request) => request.path)).toEqual([

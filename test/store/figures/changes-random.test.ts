@@ -11,7 +11,7 @@ import { inReadTransaction } from '../../../src/store/figures/query.ts'
 import { type LastReported, readChanges } from '../../../src/store/figures/report-lists.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { random } from '../../support/random.ts'
-import { lead, openEmptyStore, STAGES, save, seenAt } from '../../support/store.ts'
+import { lead, observedAt, openEmptyStore, STAGES, save } from '../../support/store.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const DAY_MS = 86_400_000
@@ -120,7 +120,7 @@ function noteReading(lives: Map<string, Life>, read: Lead, readAt: string): void
 async function removeLeads(store: Store, ids: readonly string[], at: string): Promise<void> {
   await store.write(async (trx) => {
     for (const id of ids) await trx.updateTable('lead').set({ deleted_at: at }).where('id', '=', id).execute()
-    await recordDeletions(trx, ids, seenAt(at))
+    await recordDeletions(trx, ids, observedAt(at))
   })
 }
 

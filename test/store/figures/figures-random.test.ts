@@ -15,7 +15,7 @@ import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { loadPast, type Past, type PastLead, sumOf } from '../../support/data/past.ts'
 import { random } from '../../support/random.ts'
-import { lead, openEmptyStore, STAGES, save, seenAt } from '../../support/store.ts'
+import { lead, observedAt, openEmptyStore, STAGES, save } from '../../support/store.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const DAY_MS = 86_400_000
@@ -65,7 +65,7 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
       leads.set(each.id, each)
       gone.delete(each.id)
     }
-    await store.write((trx) => saveLeads(trx, setBack, seenAt(evening), 'list'))
+    await store.write((trx) => saveLeads(trx, setBack, observedAt(evening), 'list'))
     past.push(...changed)
     await save(store, changed, evening)
     const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
@@ -74,7 +74,7 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
         await trx.updateTable('lead').set({ deleted_at: evening }).where('id', '=', id).execute()
         gone.add(id)
       }
-      await recordDeletions(trx, going, seenAt(evening))
+      await recordDeletions(trx, going, observedAt(evening))
     })
   }
   // This lead is created after the end of every period, so it counts in none, and some periods ended long before.

@@ -12,10 +12,10 @@ import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import {
   agent as agentOf,
   lead,
+  observedAt,
   openEmptyStore,
   save,
   saveWholeRun,
-  seenAt,
   stat,
 } from '../../support/store.ts'
 
@@ -59,7 +59,7 @@ const won = (id: string, at: string, change: Parameters<typeof lead>[1] = {}): L
 async function remove(store: Store, id: string, at: string): Promise<void> {
   await store.write(async (trx) => {
     await trx.updateTable('lead').set({ deleted_at: at }).where('id', '=', id).execute()
-    await recordDeletions(trx, [id], seenAt(at))
+    await recordDeletions(trx, [id], observedAt(at))
   })
 }
 
@@ -200,7 +200,7 @@ describe('the funnel', () => {
     (...stats: ReturnType<typeof stat>[]) =>
     async (store: Store): Promise<void> => {
       for (const [index, one] of stats.entries()) {
-        await store.write((trx) => savePipelineStat(trx, one, seenAt(`2026-11-21T06:00:0${index}Z`)))
+        await store.write((trx) => savePipelineStat(trx, one, observedAt(`2026-11-21T06:00:0${index}Z`)))
       }
     }
 
@@ -286,8 +286,8 @@ describe('the funnel', () => {
 describe('the agents', () => {
   it('are not told of a day long past, for which they were not read', async () => {
     const readAt = (at: number) => async (store: Store) => {
-      const seen = seenAt(new Date(Date.parse(TO) + at).toISOString())
-      await store.write((trx) => saveAgents(trx, [agentOf('a1', 'idle')], seen, { isWhole: true }))
+      const observed = observedAt(new Date(Date.parse(TO) + at).toISOString())
+      await store.write((trx) => saveAgents(trx, [agentOf('a1', 'idle')], observed, { isWhole: true }))
     }
     expect((await figuresOf([lead('1')], {}, readAt(3_600_000))).agents.rows).toHaveLength(1)
     const { agents } = await figuresOf([lead('1')], {}, readAt(86_400_000))
@@ -343,7 +343,7 @@ describe('the pipelines of a report', () => {
     ])
     const prepare = (store: Store): Promise<void> =>
       store.write(async (trx) => {
-        for (const id of ['p1', 'p2']) await savePipelineStat(trx, stat(id, TO, { new: 3 }), seenAt(TO))
+        for (const id of ['p1', 'p2']) await savePipelineStat(trx, stat(id, TO, { new: 3 }), observedAt(TO))
       })
     const figures = await figuresOf(leads, { filter: { pipelineIds: ['p2'], conditions: [] } }, prepare)
     expect(figures).toMatchObject({
@@ -387,7 +387,7 @@ describe('agents', () => {
     })
     const { agents } = await figuresOf([lead('1')], {}, async (store) => {
       const keep = (agents: ReturnType<typeof agent>[], at: string, isWhole = true): Promise<void> =>
-        store.write((trx) => saveAgents(trx, agents, seenAt(at), { isWhole }))
+        store.write((trx) => saveAgents(trx, agents, observedAt(at), { isWhole }))
       await keep([agent('1', 'idle'), agent('2', 'idle'), agent('3', 'idle')], FROM)
       await keep([agent('1', 'running'), agent('3', 'paused'), agent('3', 'failing')], TO)
       await keep([agent('1', 'running')], TO, false)

@@ -15,7 +15,7 @@ import { openStore } from '../../../src/store/open.ts'
 import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { hasPostgres, preparedDatabase } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
-import { agent, lead, OPENED_AT, STAGES, save, saveEndedRun, seenAt, stat } from '../../support/store.ts'
+import { agent, lead, OPENED_AT, observedAt, STAGES, save, saveEndedRun, stat } from '../../support/store.ts'
 
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const DAY_MS = 86_400_000
@@ -115,7 +115,7 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
         await trx.updateTable('lead').set({ deleted_at: evening }).where('id', '=', id).execute()
         gone.add(id)
       }
-      await recordDeletions(trx, going, seenAt(evening))
+      await recordDeletions(trx, going, observedAt(evening))
     })
     await saveEndedRun(store, evening)
     await store.write(async (trx) => {
@@ -132,14 +132,14 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
         await savePipelineStat(
           trx,
           { ...stat(id, evening, reached), name: pick(random(today), NAMES) + id, ...told },
-          seenAt(evening),
+          observedAt(evening),
         )
       }
       const agents = NAMES.map((name) => ({
         ...agent(name, pick(next, ['active', 'Failing', 'down', 'idle'])),
         name,
       }))
-      await saveAgents(trx, agents, seenAt(evening), { isWhole: true })
+      await saveAgents(trx, agents, observedAt(evening), { isWhole: true })
     })
   }
 }

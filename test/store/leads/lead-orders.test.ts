@@ -122,10 +122,10 @@ describe('the history of a lead', () => {
       const firstReadAt = new Map<string, string>()
       let at = START + 30 * DAY_MS
       const read = async (pages: readonly Lead[][], readAt?: string): Promise<void> => {
-        const seen = { runId: 'run', at: readAt ?? instant(at++) }
+        const observed = { runId: 'run', at: readAt ?? instant(at++) }
         const page = pages.flatMap((leads) => leads.splice(0, draw() < 0.3 ? 2 : 1))
-        for (const { raw } of page) if (!firstReadAt.has(raw)) firstReadAt.set(raw, seen.at)
-        await store.write((trx) => saveLeads(trx, page, seen))
+        for (const { raw } of page) if (!firstReadAt.has(raw)) firstReadAt.set(raw, observed.at)
+        await store.write((trx) => saveLeads(trx, page, observed))
       }
 
       // A random part of the states arrives before the removal, and the others after the return.

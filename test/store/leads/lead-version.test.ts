@@ -6,7 +6,7 @@ import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { createSeenLeads } from '../../../src/store/sync/scan-memory.ts'
 import { recordMissing } from '../../../src/store/sync/soft-delete.ts'
 import { explainPlan } from '../../support/data/plan.ts'
-import { IN_POSTGRES, lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
+import { IN_POSTGRES, lead, observedAt, openEmptyStore, save } from '../../support/store.ts'
 
 const T = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z', '2026-11-03T00:00:00.000Z'] as const
 const SEEN = '2026-11-21T06:00:00.000Z'
@@ -30,7 +30,7 @@ async function deletionsOf(store: Store): Promise<unknown[]> {
 /** Marks all present leads as gone, by a second full scan without them. */
 async function removeAll(store: Store, at: string): Promise<void> {
   for (let scan = 0; scan < 2; scan++) {
-    await store.write((trx) => recordMissing(trx, createSeenLeads(), { ...seenAt(at), startedAt: at }))
+    await store.write((trx) => recordMissing(trx, createSeenLeads(), { ...observedAt(at), startedAt: at }))
   }
 }
 

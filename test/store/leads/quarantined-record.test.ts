@@ -9,7 +9,7 @@ import {
 } from '../../../src/store/leads/quarantined-record.ts'
 import { createSeenLeads } from '../../../src/store/sync/scan-memory.ts'
 import { recordMissing } from '../../../src/store/sync/soft-delete.ts'
-import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
+import { lead, observedAt, openEmptyStore, save } from '../../support/store.ts'
 
 const NOON = '2026-11-21T12:00:00.000Z'
 const held = (id: string | null, raw: string): QuarantinedRecord => ({
@@ -45,11 +45,11 @@ describe('held rows', () => {
     const store = await openEmptyStore()
     await save(store, [lead('1')])
     await hold(store, held(null, '{}'))
-    const scan = { ...seenAt(NOON), startedAt: '2026-11-21T11:59:00.000Z' }
+    const scan = { ...observedAt(NOON), startedAt: '2026-11-21T11:59:00.000Z' }
     for (let round = 0; round < 3; round++) {
       expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), scan))).deleted).toBe(0)
     }
-    const next = { ...seenAt(NOON), startedAt: '2026-11-21T12:01:00.000Z' }
+    const next = { ...observedAt(NOON), startedAt: '2026-11-21T12:01:00.000Z' }
     expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), next))).deleted).toBe(0)
     expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), next))).deleted).toBe(1)
     await store.close()

@@ -20,7 +20,7 @@ import { event, receive } from '../../support/data/events.ts'
 import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
-import { lead, OPENED_AT, STAGES, seenAt } from '../../support/store.ts'
+import { lead, OPENED_AT, observedAt, STAGES } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
 const ROUNDS = 200
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
       const pages = round % 2 === 0 ? [first, first] : [first, second]
       await Promise.all(
         two.both.map((store, index) =>
-          store.writeSoon((trx) => saveLeads(trx, pages[index] ?? [], seenAt('2026-11-21T06:00:00Z'))),
+          store.writeSoon((trx) => saveLeads(trx, pages[index] ?? [], observedAt('2026-11-21T06:00:00Z'))),
         ),
       )
     }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { FAILING } from '../../../src/report/blocks/agents/view.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
-import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt } from '../../support/store.ts'
+import { agent, lead, observedAt, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
 
 function hour(number: number): string {
   return `2026-11-20T${String(number).padStart(2, '0')}:00:00.000Z`
@@ -14,7 +14,7 @@ function hour(number: number): string {
 async function saveReadings(store: Store, samples: readonly Record<string, string>[]): Promise<void> {
   for (const [index, reading] of samples.entries()) {
     const agents = Object.entries(reading).map(([id, status]) => agent(id, status))
-    await store.write((trx) => saveAgents(trx, agents, seenAt(hour(index)), { isWhole: true }))
+    await store.write((trx) => saveAgents(trx, agents, observedAt(hour(index)), { isWhole: true }))
   }
 }
 

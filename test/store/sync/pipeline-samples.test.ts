@@ -20,13 +20,13 @@ function lead(record: Record<string, unknown>): Lead {
 describe('statistics that contradict the leads', () => {
   it('are kept beside our counts, with the difference in pipeline_overview (row 36)', async () => {
     await using store = await openNewStore(join(folderWith(), 'leadsheet.db'), NOW)
-    const seen = { runId: 'run', at: NOW.toISOString() }
+    const observed = { runId: 'run', at: NOW.toISOString() }
     const leads = ['won', 'won', 'new'].map((status, index) => lead({ id: index, pipeline_id: 'p1', status }))
     const stat = mapPipelineStat(
       { name: 'Solar', totals: { leads: 5, won: 1, open: 4 } },
       'p1',
       REFERENCE_PROFILE,
-      seen.at,
+      observed.at,
     )
     if (isQuarantined(stat)) throw new Error(stat.reason)
     await store.write(async (trx) => {
@@ -34,8 +34,8 @@ describe('statistics that contradict the leads', () => {
         .insertInto('stage')
         .values({ status: 'won', position: 0, outcome: 'won', in_funnel: 1 })
         .execute()
-      await saveLeads(trx, leads, seen)
-      await savePipelineStat(trx, stat, seen)
+      await saveLeads(trx, leads, observed)
+      await savePipelineStat(trx, stat, observed)
     })
     const { rows } = await store.db.executeQuery<object>({
       ...store.db.selectFrom('lead').select('id').compile(),

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Agent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
-import { agent, openEmptyStore, saveWholeRun, seenAt } from '../../support/store.ts'
+import { agent, observedAt, openEmptyStore, saveWholeRun } from '../../support/store.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 import { openCountedPages, readText, textOf } from '../../support/web/counted-pages.ts'
 
@@ -10,7 +10,7 @@ async function openStore(readings: Readonly<Record<string, readonly Agent[]>> = 
   const store = await openEmptyStore()
   onTestFinished(() => store.close())
   for (const [at, agents] of Object.entries(readings)) {
-    await store.write((trx) => saveAgents(trx, agents, seenAt(at), { isWhole: true }))
+    await store.write((trx) => saveAgents(trx, agents, observedAt(at), { isWhole: true }))
   }
   await saveWholeRun(store, '2026-11-21T09:00:00.000Z')
   return store

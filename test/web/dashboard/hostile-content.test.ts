@@ -8,7 +8,7 @@ import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { event, receive } from '../../support/data/events.ts'
 import { PAYLOADS } from '../../support/mail/payloads.ts'
-import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+import { agent, lead, observedAt, openEmptyStore, save, saveWholeRun, stat } from '../../support/store.ts'
 import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 import { openCountedPages, READ_AT } from '../../support/web/counted-pages.ts'
 import { openStatusPage } from '../../support/web/status-page.ts'
@@ -27,7 +27,7 @@ const BUILT = `[...document.querySelectorAll('body *:not(code)')].map(({ tagName
 async function openNamed(names: readonly string[]): Promise<Store> {
   const store = await openEmptyStore()
   onTestFinished(() => store.close())
-  const seen = seenAt(READ_AT)
+  const observed = observedAt(READ_AT)
   const at = { firstSeenAt: READ_AT, openedAt: READ_AT, reopenedAt: null, resolvedAt: null }
   await save(
     store,
@@ -44,9 +44,9 @@ async function openNamed(names: readonly string[]): Promise<Store> {
       lastErrorAt: READ_AT,
       statusChangedAt: READ_AT,
     }))
-    await saveAgents(trx, agents, seen, { isWhole: true })
+    await saveAgents(trx, agents, observed, { isWhole: true })
     for (const [index, name] of names.entries()) {
-      await savePipelineStat(trx, { ...stat(`p${index}`, READ_AT, { new: 1 }), name, status: name }, seen)
+      await savePipelineStat(trx, { ...stat(`p${index}`, READ_AT, { new: 1 }), name, status: name }, observed)
       const dueAt = new Date(Date.parse(READ_AT) + index * 60_000).toISOString()
       const scheduledRunOf = { schedule: 'sync', due_at: dueAt, state: 'failed', message: name } as const
       await addScheduledRun(trx, { ...scheduledRunOf, noted_at: dueAt, not_before: null })
