@@ -93,17 +93,17 @@ export async function acceptScan(
 ): Promise<MissingResult['refused']> {
   const startedAt = scan.started_at
   const isFull = scan.mode === 'full'
-  const missing = isFull
+  const { deleted, refused } = isFull
     ? await recordMissing(trx, memory.seenLeads, { ...observed, startedAt }, isConfirmed)
     : { deleted: 0, refused: null }
   const newest = Math.min(Date.parse(times.last ?? ''), Date.parse(startedAt) - CLOCK_SKEW_MS)
   if (Number.isFinite(newest)) await saveWatermark(trx, new Date(newest).toISOString())
   if (isFull) await saveUndated(trx, times.undated > 0)
-  await noteLeadsAsOf(trx, observed.runId, startedAt, missing.deleted)
+  await noteLeadsAsOf(trx, observed.runId, startedAt, deleted)
   await finishLeadEvents(trx, { startedAt, asksForDeleted }, observed.at)
   if (isFull) await saveProfileHash(trx, scan.profile_sha256, observed.at)
   if (scan.is_remap === 1) await outdateAllDetails(trx, observed.at)
-  return missing.refused
+  return refused
 }
 
 /** Saves the result of a scan, and deletes its progress, unless it failed or was interrupted: a later run may resume it. */

@@ -13,7 +13,7 @@ export interface ScanMemory {
   readonly known: NumberIndex
   readonly seenLeads: SeenLeads
   /** The leads that neither the last complete scan nor this scan so far has found. */
-  readonly missing: Set<number>
+  readonly missedBefore: Set<number>
   readonly older: Set<number>
   /** The tombstones that count only if the scan finds no live record of the lead. */
   readonly unsureTombstones: Map<string, Instant | null>
@@ -43,7 +43,7 @@ export async function loadScanMemory(
     crashMarker,
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     seenLeads: await loadSeenLeads(db),
-    missing: new Set(await listMissingLeads(db)),
+    missedBefore: new Set(await listMissedBefore(db)),
     older: new Set(await listOlderNos(db)),
     unsureTombstones: new Map(),
     hasQuarantined: await hasQuarantinedLeads(db),
@@ -64,7 +64,7 @@ export interface SeenLeads {
   missing(last: number): number[]
 }
 
-async function listMissingLeads(db: Db): Promise<number[]> {
+async function listMissedBefore(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('lead')
     .innerJoin('missing_lead', 'missing_lead.lead_id', 'lead.id')

@@ -88,15 +88,15 @@ async function noteProgress(
   memory: ScanMemory,
   { upstreamNow }: PageObservation,
 ): Promise<{ readonly scan: Scan; readonly counts: LeadCounts }> {
-  const { seenLeads } = memory
+  const { seenLeads, missedBefore } = memory
   for (const { lead, no } of written.saved) seenLeads.number(lead.id, no)
   for (const id of page.sharedIds) memory.sharedIds.add(id)
   noteChanges(before, written, memory, upstreamNow)
   const seenKeys = seenKeysOn(written)
   const fresh = new Set(seenKeys.filter((each) => seenLeads.passOf(each) === 0))
   const freshInPass = seenKeys.filter((each) => seenLeads.passOf(each) !== before.pass).length
-  const missing = seenKeys.filter((each) => typeof each === 'number').filter((no) => memory.missing.has(no))
-  await forgetMissing(trx, missing)
+  const foundAgain = seenKeys.filter((each) => typeof each === 'number').filter((no) => missedBefore.has(no))
+  await forgetMissing(trx, foundAgain)
   const knownFresh = written.known.filter((no) => fresh.has(no))
   const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
   const born = bornSince(before.started_at)
@@ -261,7 +261,7 @@ function seenKeysOn({ saved, known, quarantined }: Written): SeenKey[] {
 function remember(memory: ScanMemory, pass: number, seenKeys: readonly SeenKey[], written: Written): void {
   for (const each of seenKeys) {
     memory.seenLeads.note(each, pass)
-    if (typeof each === 'number') memory.missing.delete(each)
+    if (typeof each === 'number') memory.missedBefore.delete(each)
   }
   for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)
   for (const no of written.unknown) memory.known.forget(no)
