@@ -173,8 +173,8 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a lead whose time moved back is ignored for ever',
     edits: [
       {
-        find: "const isLate = rule !== 'list' && isOlder(before, lead)",
-        replace: 'const isLate = isOlder(before, lead)',
+        find: "const isOlderRecord = rule !== 'list' && isOlder(before, lead)",
+        replace: 'const isOlderRecord = isOlder(before, lead)',
       },
     ],
     caughtBy: [
@@ -188,8 +188,8 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a page of a full scan sets leads back at once',
     edits: [
       {
-        find: "const isLate = rule !== 'list' && isOlder(before, lead)",
-        replace: "const isLate = rule !== 'newer' && isOlder(before, lead)",
+        find: "const isOlderRecord = rule !== 'list' && isOlder(before, lead)",
+        replace: "const isOlderRecord = rule !== 'newer' && isOlder(before, lead)",
       },
     ],
     caughtBy: [

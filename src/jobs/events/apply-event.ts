@@ -147,16 +147,16 @@ async function keepLead(
 ): Promise<'inserted' | 'updated' | 'unchanged'> {
   const [saved] = await saveLeads(trx, [lead], observed)
   if (saved === undefined) throw new TypeError('of one lead one is saved')
-  const { no, change, isLate } = saved
+  const { no, change, isOlderRecord } = saved
   await releaseQuarantinedRecords(trx, 'lead', [lead.id])
   await forgetMissing(trx, [no])
-  if (!isLate) await forgetOlder(trx, [no])
-  if (change !== 'unchanged' && !isLate) {
+  if (!isOlderRecord) await forgetOlder(trx, [no])
+  if (change !== 'unchanged' && !isOlderRecord) {
     if (isReadAnew(lead)) await forgetFingerprints(trx, [no])
     else await saveFingerprints(trx, [{ no, ...fingerprint }], false)
   }
   if (change === 'updated') await outdateDetails(trx, [no], observed.at)
-  if (hasDetails && !isLate && !('reason' in detail)) {
+  if (hasDetails && !isOlderRecord && !('reason' in detail)) {
     const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? observed.at }
     await saveDetail(trx, known, detail, observed)
   }

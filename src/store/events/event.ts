@@ -24,13 +24,13 @@ export const EVENT_OUTCOMES = [
  */
 export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at: Instant): Promise<boolean> {
   const known = await findKnown(trx, [...new Set(events.map(({ id }) => id))])
-  const fresh = new Map<string, UpstreamEvent>()
+  const newEvents = new Map<string, UpstreamEvent>()
   const repeated: string[] = []
   for (const event of events) {
-    if (known.has(event.id) || fresh.has(event.id)) repeated.push(event.id)
-    else fresh.set(event.id, event)
+    if (known.has(event.id) || newEvents.has(event.id)) repeated.push(event.id)
+    else newEvents.set(event.id, event)
   }
-  const arrived = [...fresh.values()]
+  const arrived = [...newEvents.values()]
   await insertRows(
     trx,
     'event',

@@ -25,11 +25,11 @@ import { moveTraits, saveStageMoves } from './stage-move.ts'
 
 export interface Arrivals {
   /** New leads whose first version must be stored, because it cannot be derived from the row in `lead`. */
-  readonly fresh: readonly Lead[]
+  readonly underivable: readonly Lead[]
   /** Each lead occurs once. */
   readonly present: readonly Lead[]
   /** Older than the row in `lead`, which stays unchanged. */
-  readonly late: readonly Lead[]
+  readonly older: readonly Lead[]
   /** The ids of leads that were marked as deleted and exist again, whether or not their fields changed. */
   readonly returned: readonly string[]
   /** The versions of leads in `present` that were derived from the rows before the page was written. */
@@ -50,7 +50,7 @@ interface Changes {
 }
 
 /**
- * Saves the history of a page of leads. Call this function after the rows of `fresh` leads were written to
+ * Saves the history of a page of leads. Call this function after the rows of `underivable` leads were written to
  * `lead`.
  * @returns since when a lead has its status, for leads of which the upstream does not say so, and those that were
  * set back. The caller writes it to the row of the lead
@@ -63,12 +63,12 @@ export async function saveHistory(
   await insertRows(
     trx,
     'lead_history',
-    arrived.fresh.flatMap((lead) => firstVersion(lead, observed)),
+    arrived.underivable.flatMap((lead) => firstVersion(lead, observed)),
   )
   await endDeletions(trx, arrived.returned, observed)
   const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
-  const late = Map.groupBy(arrived.late, (lead) => lead.id)
-  const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
+  const older = Map.groupBy(arrived.older, (lead) => lead.id)
+  const ids = new Set([...present.keys(), ...older.keys(), ...arrived.returned])
   const statusSince = new Map<string, Instant>()
   if (ids.size === 0) return statusSince
 
@@ -91,7 +91,7 @@ export async function saveHistory(
     const derived = arrived.derived.get(id)
     const states = statesOf(derived === undefined ? known : { ...known, versions: [derived] })
     const traits = moveTraits(stepsOf(states))
-    for (const lead of late.get(id) ?? []) addLate(states, lead, observed)
+    for (const lead of older.get(id) ?? []) addOlder(states, lead, observed)
     const lead = present.get(id)
     if (lead) addPresent(states, lead, observed)
     const steps = stepsOf(states)
@@ -245,8 +245,8 @@ function beginOfStatus(steps: readonly Step[], status: string): number {
   return steps.findLastIndex(({ state }) => state.status !== status) + 1
 }
 
-/** Inserts a late state in the order of time, unless the same is already known at that instant. */
-function addLate(states: LeadState[], lead: Lead, observed: Observation): void {
+/** Inserts an older state in the order of time, unless the same is already known at that instant. */
+function addOlder(states: LeadState[], lead: Lead, observed: Observation): void {
   const state = stateOf(lead, observed)
   if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return
   const place = states.findIndex((other) => other.changed_at > state.changed_at)

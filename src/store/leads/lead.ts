@@ -25,14 +25,14 @@ import {
 } from './lead-version.ts'
 import { setReached } from './reached.ts'
 
-const NO_ARRIVALS: Arrivals = { fresh: [], present: [], late: [], returned: [], derived: new Map() }
+const NO_ARRIVALS: Arrivals = { underivable: [], present: [], older: [], returned: [], derived: new Map() }
 
 export interface SavedLead {
   readonly no: number
   readonly lead: Lead
   readonly change: 'inserted' | 'updated' | 'unchanged'
   /** An older record did not replace the stored one. */
-  readonly isLate: boolean
+  readonly isOlderRecord: boolean
 }
 
 /**
@@ -56,26 +56,26 @@ export async function saveLeads(
   const saved: SavedLead[] = []
   const rows: LeadRow[] = []
   const otherForms: { readonly lead_no: number; readonly raw: string }[] = []
-  const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
+  const arrived = { underivable: [] as Lead[], present: [] as Lead[], older, returned: [] as string[] }
 
-  const fresh = [...newest.values()].filter((lead) => !stored.has(lead.id))
+  const inserted = [...newest.values()].filter((lead) => !stored.has(lead.id))
   const hasOlder = new Set(older.map(({ id }) => id))
-  for (const { no, lead } of await numbered(trx, fresh)) {
-    saved.push({ no, lead, change: 'inserted', isLate: false })
+  for (const { no, lead } of await numbered(trx, inserted)) {
+    saved.push({ no, lead, change: 'inserted', isOlderRecord: false })
     const isDerived = canDerive(lead, observed) && !hasOlder.has(lead.id)
     rows.push(rowOf(no, lead, undefined, observed, isDerived))
-    if (!isDerived) arrived.fresh.push(lead)
+    if (!isDerived) arrived.underivable.push(lead)
   }
   for (const lead of newest.values()) {
     const before = stored.get(lead.id)
     if (before === undefined) continue
-    const isLate = rule !== 'list' && isOlder(before, lead)
-    const isOtherForm = !isLate && isInOtherForm(before, lead, observed)
+    const isOlderRecord = rule !== 'list' && isOlder(before, lead)
+    const isOtherForm = !isOlderRecord && isInOtherForm(before, lead, observed)
     const isSettled =
       before.deleted_at === null &&
-      (isLate || isOtherForm || isStored(before, lead, observed, rule === 'remap'))
-    saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
-    if (isLate) arrived.late.push(lead)
+      (isOlderRecord || isOtherForm || isStored(before, lead, observed, rule === 'remap'))
+    saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isOlderRecord })
+    if (isOlderRecord) arrived.older.push(lead)
     if (before.deleted_at !== null) arrived.returned.push(lead.id)
     // A record from the list replaces a record from an event, even if only their forms differ.
     const isRewritten = isSettled && isOtherForm && !isOfEvent(observed.runId)
@@ -83,14 +83,14 @@ export async function saveLeads(
       otherForms.push({ lead_no: before.no, raw: lead.raw })
       continue
     }
-    if ((isSettled && !isRewritten) || isLate) continue
+    if ((isSettled && !isRewritten) || isOlderRecord) continue
     rows.push(rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, observed))
     if (!isRewritten) arrived.present.push(lead)
   }
 
   const changedIds = new Set([
     ...rows.map(({ lead }) => lead.id),
-    ...arrived.late.map(({ id }) => id),
+    ...arrived.older.map(({ id }) => id),
     ...arrived.returned,
   ])
   await withLeadDays(trx, [...changedIds], () => writeChanges(trx, { rows, arrived, stored }, observed))
@@ -114,16 +114,16 @@ async function writeChanges(
     const version = derivedVersion(stored.get(id))
     if (version !== null) derived.set(id, version)
   }
-  const others = [...rows.map(({ lead }) => lead.id), ...arrived.late.map(({ id }) => id)]
+  const others = [...rows.map(({ lead }) => lead.id), ...arrived.older.map(({ id }) => id)]
   await storeDerivedVersions(
     trx,
     others.filter((id) => !derived.has(id) && derivedVersion(stored.get(id)) !== null),
   )
   // The history of stored leads is saved before their rows, because it tells since when they have their status.
   // The history of new leads is saved after their rows, because it refers to them.
-  const late = arrived.late.filter(({ id }) => stored.has(id))
-  const lateOfFresh = arrived.late.filter(({ id }) => !stored.has(id))
-  const statusSince = await saveHistory(trx, { ...arrived, fresh: [], late, derived }, observed)
+  const older = arrived.older.filter(({ id }) => stored.has(id))
+  const olderOfInserted = arrived.older.filter(({ id }) => !stored.has(id))
+  const statusSince = await saveHistory(trx, { ...arrived, underivable: [], older, derived }, observed)
   const changed = new Set<string>()
   for (const { lead } of rows) {
     const before = stored.get(lead.id)
@@ -132,7 +132,8 @@ async function writeChanges(
   }
   await writeLeads(trx, rows, observed, [...changed])
   await unmarkReturned(trx, arrived.returned, observed)
-  await saveHistory(trx, { ...NO_ARRIVALS, fresh: arrived.fresh, late: lateOfFresh }, observed)
+  const inserted = { ...NO_ARRIVALS, underivable: arrived.underivable, older: olderOfInserted }
+  await saveHistory(trx, inserted, observed)
 }
 
 /**
@@ -143,9 +144,9 @@ export async function insertLeads(
   leads: readonly Lead[],
   observed: Observation,
 ): Promise<SavedLead[]> {
-  const fresh = await numbered(trx, leads)
-  if (fresh.length === 0) return []
-  const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, observed, canDerive(lead, observed)))
+  const inserted = await numbered(trx, leads)
+  if (inserted.length === 0) return []
+  const rows = inserted.map(({ no, lead }) => rowOf(no, lead, undefined, observed, canDerive(lead, observed)))
   await insertRows(trx, 'pipeline', pipelinesOf(rows, observed), { key: ['id'], update: [] })
   await insertRows(
     trx,
@@ -153,13 +154,11 @@ export async function insertLeads(
     rows.map(({ lead }) => lead),
   )
   await insertRows(trx, 'lead_raw', rawsOf(rows))
-  const undeducible = leads.filter((lead) => !canDerive(lead, observed))
-  await saveHistory(trx, { ...NO_ARRIVALS, fresh: undeducible }, observed)
-  await setReached(
-    trx,
-    undeducible.map(({ id }) => id),
-  )
-  return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
+  const underivable = leads.filter((lead) => !canDerive(lead, observed))
+  await saveHistory(trx, { ...NO_ARRIVALS, underivable }, observed)
+  const ids = underivable.map(({ id }) => id)
+  await setReached(trx, ids)
+  return inserted.map(({ no, lead }) => ({ no, lead, change: 'inserted', isOlderRecord: false }))
 }
 
 export async function findLeadNos(db: Db, ids: readonly string[]): Promise<Map<string, number>> {

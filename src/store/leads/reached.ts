@@ -21,7 +21,7 @@ interface StateSql {
 const HAS_MOVES = 'EXISTS (SELECT 1 FROM stage_move)'
 
 /** Builds the condition that a lead was first known more than a minute after its creation. */
-export const isLate = ({ first, createdAt }: Pick<StateSql, 'first' | 'createdAt'>): string =>
+export const isFirstKnownLate = ({ first, createdAt }: Pick<StateSql, 'first' | 'createdAt'>): string =>
   `${first} > ${createdAt} AND ${first} > strftime('%Y-%m-%dT%H:%M:%fZ', ${createdAt}, '+60 seconds')`
 
 /**
@@ -35,7 +35,7 @@ export const isTraced = (leadId: string, createdAt: string): string => `(${HAS_M
             SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)) = 0))`
 
 export const reachedBy = (state: StateSql): string =>
-  `iif(${isLate(state)} AND NOT ${isTraced(state.leadId, state.createdAt)}, -1, max(0,
+  `iif(${isFirstKnownLate(state)} AND NOT ${isTraced(state.leadId, state.createdAt)}, -1, max(0,
         coalesce(${state.position}, 0),
         iif(${HAS_MOVES}, coalesce((SELECT max(position) FROM stage_move AS move JOIN stage ON stage.status IN (from_status, to_status)
           WHERE in_funnel = 1 AND move.lead_id = ${state.leadId} AND moved_at <= ${state.began}), 0), 0)))`

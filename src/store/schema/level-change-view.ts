@@ -2,7 +2,7 @@
  * The view `level_change`: a row per change of state, whose sums are the states. `lead_day` keeps whole days.
  */
 import { sql } from 'kysely'
-import { isLate, reachedBy } from '../leads/reached.ts'
+import { isFirstKnownLate, reachedBy } from '../leads/reached.ts'
 
 /** A table with states of leads. In the SQL below, `state` is a row of it. */
 interface StateTable {
@@ -77,7 +77,7 @@ function eventsOf({ states, leadId, createdAt, byLead, ...state }: StateTable): 
       ${isKnown} AS is_known, ${reached} AS reached, ${count} AS leads, ${count} * ${AMOUNT} AS value_amount`
   const unknown = (at: string, lead: { leadId: string; createdAt: string }, count: string): string => `
     SELECT ${at}, ${lead.leadId}, state.pipeline_id, CAST('' AS TEXT), ${CURRENCY}, 0,
-      iif(${reached} = -1, -1, iif(${isLate({ first: began, createdAt: lead.createdAt })}, -2, 0)), ${count}, ${count} * ${AMOUNT}`
+      iif(${reached} = -1, -1, iif(${isFirstKnownLate({ first: began, createdAt: lead.createdAt })}, -2, 0)), ${count}, ${count} * ${AMOUNT}`
   const isKnownAtOnce = `${changed} <= ${began}`
   const isFirst = `${began} = ${first} AND ${createdAt} < ${began}`
   const isUpdated = `${changed} > ${began}${ended === null ? '' : ` AND (${ended} IS NULL OR ${changed} < ${ended})`}`

@@ -93,26 +93,26 @@ async function noteProgress(
   for (const id of page.sharedIds) memory.sharedIds.add(id)
   noteChanges(before, written, memory, upstreamNow)
   const seenKeys = seenKeysOn(written)
-  const fresh = new Set(seenKeys.filter((each) => seenLeads.passOf(each) === 0))
-  const freshInPass = seenKeys.filter((each) => seenLeads.passOf(each) !== before.pass).length
+  const newToScan = new Set(seenKeys.filter((each) => seenLeads.passOf(each) === 0))
+  const newToPass = seenKeys.filter((each) => seenLeads.passOf(each) !== before.pass).length
   const foundAgain = seenKeys.filter((each) => typeof each === 'number').filter((no) => missedBefore.has(no))
   await forgetMissing(trx, foundAgain)
-  const knownFresh = written.known.filter((no) => fresh.has(no))
-  const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
+  const newKnown = written.known.filter((no) => newToScan.has(no))
+  const newSaved = written.saved.filter(({ no }) => newToScan.has(no))
   const born = bornSince(before.started_at)
   // Computes the number of leads that were created during the scan only in later passes. It is compared
   // with the number of leads that a later pass finds for the first time.
-  const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
+  const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, newKnown, born)
   const scan = await advanceScan(trx, before, {
     ...read,
     seenKeys,
     isUnordered:
       isUnordered(page, written, before, memory) ||
       (read.namesNext && isRepeated(page, written, seenKeys, before, memory)),
-    fresh: fresh.size,
-    freshInPass,
-    showsHole: read.isBehindEnd && freshInPass > 0,
-    born: knownBorn + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
+    newToScan: newToScan.size,
+    newToPass,
+    showsHole: read.isBehindEnd && newToPass > 0,
+    born: knownBorn + newSaved.filter(({ lead }) => createdAt(lead) >= born).length,
     // A deleted lead is in the total of the upstream, but not among the leads that were found.
     uncounted: page.quarantined.filter((row) => row.id === null).length + page.deleted.size,
     hasNewDeleted: [...page.deleted.keys()].some((id) => seenLeads.passOf(id) !== before.pass),
@@ -126,15 +126,15 @@ async function noteProgress(
   // Each lead is counted on the page where the scan first finds it, so that the counts add up to the number
   // of leads seen.
   const count = (change: SavedLead['change']): number =>
-    savedFresh.filter((lead) => lead.change === change).length
-  const freshQuarantined = written.quarantined.filter((each) => each === null || fresh.has(each))
+    newSaved.filter((lead) => lead.change === change).length
+  const newQuarantined = written.quarantined.filter((each) => each === null || newToScan.has(each))
   const counts = {
-    seen: savedFresh.length + knownFresh.length,
+    seen: newSaved.length + newKnown.length,
     inserted: count('inserted'),
     updated: count('updated'),
-    unchanged: count('unchanged') + knownFresh.length,
+    unchanged: count('unchanged') + newKnown.length,
     deleted: written.deleted.length,
-    quarantined: before.pass === 1 ? freshQuarantined.length : 0,
+    quarantined: before.pass === 1 ? newQuarantined.length : 0,
   }
   return { scan, counts }
 }
@@ -276,9 +276,9 @@ function createdAt(lead: Lead): Instant {
 
 /** An incremental scan maps unchanged leads too; their fingerprints are stored already. */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
-  return saved.flatMap(({ no, lead, isLate, change }) => {
+  return saved.flatMap(({ no, lead, isOlderRecord, change }) => {
     const record = page.recordOf.get(lead)
-    if (record === undefined || isLate || isReadAnew(lead)) return []
+    if (record === undefined || isOlderRecord || isReadAnew(lead)) return []
     if (scan.mode === 'incremental' && change === 'unchanged') return []
     return [{ no, high: record.high, low: record.low }]
   })
@@ -309,13 +309,13 @@ async function noteOlderRecords(
   { saved, known }: { readonly saved: readonly SavedLead[]; readonly known: readonly number[] },
   memory: ScanMemory,
 ): Promise<OlderRecords> {
-  const late = saved.filter(({ isLate }) => isLate && scan.mode === 'full')
-  const older = late.filter(({ no }) => memory.seenLeads.passOf(no) === 0 || memory.older.has(no))
+  const onlyOld = (no: number): boolean => memory.seenLeads.passOf(no) === 0 || memory.older.has(no)
+  const older = saved.filter(({ no, isOlderRecord }) => isOlderRecord && scan.mode === 'full' && onlyOld(no))
   await noteOlder(
     trx,
     older.map(({ no, lead }) => ({ lead_no: no, raw: lead.raw })),
   )
-  const others = [...known, ...saved.filter(({ isLate }) => !isLate).map(({ no }) => no)]
+  const others = [...known, ...saved.filter(({ isOlderRecord }) => !isOlderRecord).map(({ no }) => no)]
   const confirmed = others.filter((no) => memory.older.has(no))
   await forgetOlder(trx, confirmed)
   return { older: older.map(({ no }) => no), confirmed }

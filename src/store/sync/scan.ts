@@ -34,10 +34,10 @@ export interface ScanStep {
   /** The leads and records on the page, each once. */
   readonly seenKeys: readonly SeenKey[]
   /** The number of leads on the page that no pass has found before. */
-  readonly fresh: number
+  readonly newToScan: number
   /** The number of leads on the page that this pass has not found before. */
-  readonly freshInPass: number
-  /** The number of fresh leads created after the scan began. No earlier pass could have found them. */
+  readonly newToPass: number
+  /** The number of leads new to the scan that were created after it began. No earlier pass could have found them. */
   readonly born: number
   /** The number of records that the total of the upstream counts, but that are no found leads: they have no id, or are marked as deleted. */
   readonly uncounted: number
@@ -145,12 +145,12 @@ const updateScan = statement((db, scan: Scan) =>
 
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
-  const repeated = page.repeats !== null && page.seenKeys.length - page.freshInPass > page.repeats
+  const repeated = page.repeats !== null && page.seenKeys.length - page.newToPass > page.repeats
   const moved = page.rows > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
     cursor: page.cursor,
-    seen: before.seen + page.fresh,
+    seen: before.seen + page.newToScan,
     pages: before.pages + 1,
     reported_total:
       before.pass_since === before.updated_since
@@ -159,8 +159,8 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
     moved: before.moved + moved,
     cleaned: before.cleaned + page.cleaned,
     cut: before.cut + page.cut,
-    pass_seen: before.pass_seen + page.freshInPass,
-    pass_new: before.pass_new + page.fresh - page.born,
+    pass_seen: before.pass_seen + page.newToPass,
+    pass_new: before.pass_new + page.newToScan - page.born,
     pass_uncounted: before.pass_uncounted + page.uncounted,
     pass_pages: before.pass_pages + 1,
     pass_moved: before.pass_moved + moved,
@@ -172,7 +172,7 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
       (page.partialSign === null ? null : `page ${before.pass_pages + 1}: ${page.partialSign}`),
     // An empty page that names a next one brings nothing, but does not show that the list repeats itself.
     idle_pages:
-      page.freshInPass > 0 || page.hasNewDeleted || page.isAgain
+      page.newToPass > 0 || page.hasNewDeleted || page.isAgain
         ? 0
         : before.idle_pages + (page.rows > 0 ? 1 : 0),
     first_rows: before.pass_pages === 0 ? page.rows : before.first_rows,
