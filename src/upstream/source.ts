@@ -19,7 +19,7 @@ import { redirected, unexpected } from './client/upstream-failure.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
 import { mapDetail, readSingleLead } from './mapping/detail-mapping.ts'
 import { isTombstone, leadIdIn, mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
-import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
+import type { FindUnchanged, RawRecord } from './mapping/raw-record.ts'
 import { itemsOf, leavesOutList, readListBody } from './paging/list-body.ts'
 import type { LeadFilters, PageAnswer } from './paging/paging.ts'
 import {
@@ -55,7 +55,7 @@ export interface RawPage {
 interface ListOptions {
   readonly signal?: AbortSignal
   /** Looks up records whose fingerprint (hash) is stored. If absent, every record is parsed. */
-  readonly findKnown?: FindKnown | undefined
+  readonly findUnchanged?: FindUnchanged | undefined
 }
 
 type ReadPage = (
@@ -138,7 +138,7 @@ export function openSource(options: SourceOptions) {
   }
 
   const readPage: ReadPage = async (filters, position, size, options = {}) => {
-    const { signal, findKnown } = options
+    const { signal, findUnchanged } = options
     const list = at('leads')
     const headers: Record<string, string> = {}
     putFilters(profile, filters, list, headers)
@@ -148,7 +148,7 @@ export function openSource(options: SourceOptions) {
       url,
       isLink: position !== null && (profile.paging.kind === 'next_url' || profile.paging.kind === 'link'),
       headers,
-      parse: (bytes) => readListBody(bytes, profile, findKnown),
+      parse: (bytes) => readListBody(bytes, profile, findUnchanged),
       // An error with a good status and without a record is asked again, like an error with its own status.
       findFault: (status, answered, { records, body }) =>
         records?.length === 0 ? findPartialSign(profile, status, answered, body) : null,

@@ -6,7 +6,7 @@
  */
 import { sql } from 'kysely'
 import type { Store } from '../../src/store/db/store.ts'
-import { loadKnownLeads } from '../../src/store/leads/fingerprints.ts'
+import { loadFingerprints } from '../../src/store/leads/fingerprints.ts'
 import { openStore } from '../../src/store/open.ts'
 import { createSeenLeads } from '../../src/store/sync/scan-memory.ts'
 import { recordMissing } from '../../src/store/sync/soft-delete.ts'
@@ -30,7 +30,7 @@ await syncAll()
 await using store = await openStore(address, new Date())
 await printSizes(store)
 await printTurns(store)
-await printKnown(store)
+await printFingerprints(store)
 await printMissing(store)
 
 async function syncAll(): Promise<void> {
@@ -70,18 +70,18 @@ async function printTurns(store: Store): Promise<void> {
     }
 }
 
-async function printKnown({ db }: Store): Promise<void> {
+async function printFingerprints({ db }: Store): Promise<void> {
   globalThis.gc?.()
   const before = process.memoryUsage()
   const start = performance.now()
-  const known = await loadKnownLeads(db)
+  const fingerprints = await loadFingerprints(db)
   const ms = performance.now() - start
   globalThis.gc?.()
   const after = process.memoryUsage()
   const bytes = after.arrayBuffers - before.arrayBuffers
   console.log(`what is known of all leads\t${ms.toFixed(0)} ms\t${(bytes / leads).toFixed(1)} bytes a lead`)
   // The value is used here, because it could otherwise be freed before it is measured.
-  if (known === undefined) throw new Error('nothing is known')
+  if (fingerprints === undefined) throw new Error('no fingerprints')
 }
 
 /** Prints how long it takes to judge which leads a scan missed. The changes are rolled back. */

@@ -9,7 +9,7 @@ import { findLeadNos } from '../../store/leads/lead.ts'
 import type { ScanMemory } from '../../store/sync/scan-memory.ts'
 import type { MappedPage } from '../../store/sync/scan-page.ts'
 import { isQuarantined, isTombstone } from '../../upstream/mapping/lead-mapping.ts'
-import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
+import type { FindUnchanged, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
 import { parseJson, pathText } from '../../upstream/values/json.ts'
 import type { SyncRun } from './sync-context.ts'
@@ -28,18 +28,18 @@ export interface MappedRecords extends MappedPage {
 export async function mapPage(
   { source, store }: SyncRun,
   records: readonly RawRecord[],
-  { known, firstLoad }: ScanMemory,
+  { fingerprints, firstLoad }: ScanMemory,
 ): Promise<MappedRecords> {
-  const page = mapRecords(source, records, known.find)
+  const page = mapRecords(source, records, fingerprints.find)
   const otherIds = [...idsIn(page.quarantined), ...page.deleted.keys()]
   const isAllNew = firstLoad?.isAllNew(idsIn(page.leads), otherIds) === true
-  if (isAllNew || page.known.length === 0) return { ...page, isAllNew }
+  if (isAllNew || page.unchanged.length === 0) return { ...page, isAllNew }
   // The number of a lead never changes, so it may be read before the transaction that writes the page.
   const nos = await findLeadNos(store.db, [...idsIn(page.leads), ...idsIn(page.quarantined)])
   const repeated = new Set(nos.values())
-  if (!page.known.some((no) => repeated.has(no))) return { ...page, isAllNew }
-  const findOthers: FindKnown = (high, low) => {
-    const no = known.find(high, low)
+  if (!page.unchanged.some((no) => repeated.has(no))) return { ...page, isAllNew }
+  const findOthers: FindUnchanged = (high, low) => {
+    const no = fingerprints.find(high, low)
     return no !== null && repeated.has(no) ? null : no
   }
   return { ...mapRecords(source, records, findOthers), isAllNew }
@@ -48,17 +48,17 @@ export async function mapPage(
 function mapRecords(
   source: Source,
   records: readonly RawRecord[],
-  findKnown: FindKnown,
+  findUnchanged: FindUnchanged,
 ): Omit<MappedRecords, 'isAllNew'> {
-  const known = new Set<number>()
+  const unchanged = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
   const quarantined: QuarantinedRecord[] = []
   const deleted = new Map<string, Instant | null>()
   for (const record of records) {
     // The fingerprint is looked up again, because another page was written since this page was fetched.
-    const no = findKnown(record.high, record.low)
+    const no = findUnchanged(record.high, record.low)
     if (no !== null) {
-      known.add(no)
+      unchanged.add(no)
       continue
     }
     const mapped = source.mapLead(record.value, record.text)
@@ -71,7 +71,7 @@ function mapRecords(
   const isWithoutIds = quarantined.length === records.length && quarantined.every((row) => row.id === null)
   if (isWithoutIds && records.length > 1) throw withoutIds(source, records)
   return {
-    known: [...known],
+    unchanged: [...unchanged],
     leads: [...leads.keys()],
     quarantined,
     deleted,

@@ -25,7 +25,7 @@ export function createScanNotes(): ScanNotes {
       // of changed records in each scan, and their fields would look new.
       const isMapped = new Set(recordOf.values())
       unsure.note(leads)
-      watch.observe(records.filter((record) => record.known !== null || isMapped.has(record)))
+      watch.observe(records.filter((record) => record.unchangedNo !== null || isMapped.has(record)))
     },
     warnings: unsure.describe,
     saveDrift: watch.save,
@@ -72,7 +72,7 @@ function createUnsureTally(): UnsureTally {
 
 const RECORDS_A_PAGE = 25
 /** Small, because unchanged records are parsed only for this purpose. */
-const KNOWN_A_PAGE = 10
+const UNCHANGED_A_PAGE = 10
 const DEPTH_MAX = 5
 /** An object with more names than this counts as a map whose names are data, not as a record with fields. */
 const NAMES_MAX = 100
@@ -118,9 +118,9 @@ function createDriftWatch(): DriftWatch {
 
   return {
     observe(records) {
-      const known = records.filter((record) => record.known !== null)
-      const read = records.filter((record) => record.known === null)
-      for (const record of [...sampleOf(read, RECORDS_A_PAGE), ...sampleOf(known, KNOWN_A_PAGE)]) {
+      const unchanged = records.filter((record) => record.unchangedNo !== null)
+      const read = records.filter((record) => record.unchangedNo === null)
+      for (const record of [...sampleOf(read, RECORDS_A_PAGE), ...sampleOf(unchanged, UNCHANGED_A_PAGE)]) {
         observed++
         for (const [path, value] of fieldsOf(record.value)) note(path, value)
       }

@@ -9,7 +9,7 @@ import type { ScanStop } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import type { PageRead } from '../../store/sync/scan-page.ts'
-import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
+import type { FindUnchanged, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
@@ -63,8 +63,8 @@ interface PageBefore {
 
 type Place = 'there' | 'moved' | 'elsewhere'
 
-/** @param findKnown finds records that have not changed, which are not parsed */
-export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown): ScanReader {
+/** @param findUnchanged finds records that have not changed, which are not parsed */
+export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindUnchanged): ScanReader {
   const { source, options } = run
   const { paging, limits } = source.profile
   const stop = new AbortController()
@@ -72,7 +72,7 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const wanted = pageSizeOf(run)
   const ask: Ask = (at, size = wanted, by = filters) => source.listLeads(by, at, size, { signal })
-  const fetchPage = readAhead(source, filters, wanted, signal, findKnown, begun.first_rows)
+  const fetchPage = readAhead(source, filters, wanted, signal, findUnchanged, begun.first_rows)
   const positions = new Set<string | null>([begun.cursor])
   let position = begun.cursor
   /** The ids at the end of the page before, with which this page must begin. Empty if pages do not overlap. */
@@ -123,7 +123,7 @@ export function createScanReader(run: SyncRun, begun: Scan, findKnown: FindKnown
     if (isLoop) return { scan, stop: 'loop', error: looping(next) }
     if (probes > 0) return null
     if (scan.idle_pages > 0) {
-      // If pages overlap, known rows on a short page are those that new rows pushed down.
+      // If pages overlap, seen rows on a short page are those that new rows pushed down.
       const isLast = isRepeat || isOverlapping ? isAllRead(scan) : isTotalReached(scan)
       if (isNumbered(paging) && (isLast || before.probes > 0)) {
         if (!mayProbe || before.probes > 0 || isTotalReached(scan)) return { scan, stop: 'past_end' }

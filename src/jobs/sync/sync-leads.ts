@@ -223,7 +223,7 @@ async function readToEnd(
 
 /** Stores one page while the next one is fetched. If the pass fails, the pages before are kept. */
 async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory, notes: ScanNotes): Promise<PassEnd> {
-  using reader = createScanReader(run, begun, memory.known.find)
+  using reader = createScanReader(run, begun, memory.fingerprints.find)
   for (let scan = begun; ; ) {
     const read = await reader.next(scan)
     if ('stop' in read) return read

@@ -1,4 +1,4 @@
-/** Hashes of records. A record with a known hash is unchanged, so it is neither parsed nor looked up. */
+/** Hashes of records. A record with a stored hash is unchanged, so it is neither parsed nor looked up. */
 import { sql } from 'kysely'
 import type { Lead } from '../../domain/model.ts'
 import { insertRows, numbersOf } from '../db/rows.ts'
@@ -14,23 +14,23 @@ export interface Fingerprint {
   readonly low: number
 }
 
-export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
+export async function loadFingerprints(db: Db): Promise<NumberIndex> {
   const { rows: last } = await sql<{
     no: number | null
   }>`SELECT max(lead_no) AS no FROM lead_fingerprint`.execute(db)
   const end = last[0]?.no ?? 0
-  const known = createNumberIndex(end)
+  const index = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
     // Joins all fingerprints into one text, because a row for each would take as much time as looking up a lead.
     const { rows } = await sql<{ text: string | null }>`
       SELECT string_agg(lead_no || ' ' || fingerprint, ';') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
     for (const [, no, high = '', low = ''] of (rows[0]?.text ?? '').matchAll(/(\d{1,15}) (.{8})(.{8})/g)) {
-      known.set(Number(no), Number.parseInt(high, 16), Number.parseInt(low, 16))
+      index.set(Number(no), Number.parseInt(high, 16), Number.parseInt(low, 16))
     }
     await new Promise(setImmediate)
   }
-  return known
+  return index
 }
 
 export async function saveFingerprints(

@@ -1,7 +1,7 @@
 /** The memory of a scan, by which an unchanged lead causes almost no work. */
 import type { Instant } from '../../domain/model.ts'
 import type { Db } from '../db/store.ts'
-import { createNumberIndex, loadKnownLeads, type NumberIndex } from '../leads/fingerprints.ts'
+import { createNumberIndex, loadFingerprints, type NumberIndex } from '../leads/fingerprints.ts'
 import type { FirstLoad } from '../leads/first-load.ts'
 import { hasQuarantinedLeads } from '../leads/quarantined-record.ts'
 import { listOlderNos, type Scan, type SeenKey } from './scan.ts'
@@ -10,7 +10,7 @@ import { listOlderNos, type Scan, type SeenKey } from './scan.ts'
 export interface ScanMemory {
   /** Read before this memory was loaded, which a crash of the database server makes invalid. */
   readonly crashMarker: string
-  readonly known: NumberIndex
+  readonly fingerprints: NumberIndex
   readonly seenLeads: SeenLeads
   /** The leads that neither the last complete scan nor this scan so far has found. */
   readonly missedBefore: Set<number>
@@ -38,10 +38,10 @@ export async function loadScanMemory(
   scan: Scan,
   firstLoad: FirstLoad | null,
 ): Promise<ScanMemory> {
-  const isOfKnown = scan.mode === 'full' && scan.is_remap === 0
+  const needsFingerprints = scan.mode === 'full' && scan.is_remap === 0
   return {
     crashMarker,
-    known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
+    fingerprints: needsFingerprints ? await loadFingerprints(db) : createNumberIndex(),
     seenLeads: await loadSeenLeads(db),
     missedBefore: new Set(await listMissedBefore(db)),
     older: new Set(await listOlderNos(db)),

@@ -41,7 +41,7 @@ type Hash = Pick<Fingerprint, 'high' | 'low'>
 /** The records of a page, mapped to leads. */
 export interface MappedPage {
   /** The leads whose records are unchanged. They are not written. */
-  readonly known: readonly number[]
+  readonly unchanged: readonly number[]
   readonly leads: readonly Lead[]
   readonly quarantined: readonly QuarantinedRecord[]
   readonly deleted: Tombstones
@@ -97,12 +97,12 @@ async function noteProgress(
   const newToPass = seenKeys.filter((each) => seenLeads.passOf(each) !== before.pass).length
   const foundAgain = seenKeys.filter((each) => typeof each === 'number').filter((no) => missedBefore.has(no))
   await forgetMissing(trx, foundAgain)
-  const newKnown = written.known.filter((no) => newToScan.has(no))
+  const newUnchanged = written.unchanged.filter((no) => newToScan.has(no))
   const newSaved = written.saved.filter(({ no }) => newToScan.has(no))
   const born = bornSince(before.started_at)
   // Computes the number of leads that were created during the scan only in later passes. It is compared
   // with the number of leads that a later pass finds for the first time.
-  const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, newKnown, born)
+  const unchangedBorn = before.pass === 1 ? 0 : await countCreated(trx, newUnchanged, born)
   const scan = await advanceScan(trx, before, {
     ...read,
     seenKeys,
@@ -112,7 +112,7 @@ async function noteProgress(
     newToScan: newToScan.size,
     newToPass,
     showsHole: read.isBehindEnd && newToPass > 0,
-    born: knownBorn + newSaved.filter(({ lead }) => createdAt(lead) >= born).length,
+    born: unchangedBorn + newSaved.filter(({ lead }) => createdAt(lead) >= born).length,
     // A deleted lead is in the total of the upstream, but not among the leads that were found.
     uncounted: page.quarantined.filter((row) => row.id === null).length + page.deleted.size,
     hasNewDeleted: [...page.deleted.keys()].some((id) => seenLeads.passOf(id) !== before.pass),
@@ -129,10 +129,10 @@ async function noteProgress(
     newSaved.filter((lead) => lead.change === change).length
   const newQuarantined = written.quarantined.filter((each) => each === null || newToScan.has(each))
   const counts = {
-    seen: newSaved.length + newKnown.length,
+    seen: newSaved.length + newUnchanged.length,
     inserted: count('inserted'),
     updated: count('updated'),
-    unchanged: count('unchanged') + newKnown.length,
+    unchanged: count('unchanged') + newUnchanged.length,
     deleted: written.deleted.length,
     quarantined: before.pass === 1 ? newQuarantined.length : 0,
   }
@@ -163,7 +163,7 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
   const savedOf = new Map(saved.map((one) => [page.recordOf.get(one.lead), one]))
   const stable = page.records.flatMap((record) => {
     const one = savedOf.get(record)
-    if (one === undefined) return memory.known.find(record.high, record.low) ?? []
+    if (one === undefined) return memory.fingerprints.find(record.high, record.low) ?? []
     return hasHeldStill(one, scan, isSeen(one.no)) ? one.no : []
   })
   return stable.slice(0, stable.findLastIndex(isSeen) + 1).some((no) => !isSeen(no))
@@ -175,13 +175,13 @@ function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: S
  */
 function isRepeated(
   page: MappedPage,
-  { known, saved }: Written,
+  { unchanged, saved }: Written,
   keys: readonly SeenKey[],
   { pass }: Scan,
   { seenLeads }: ScanMemory,
 ): boolean {
   const isSeen = keys.length > 0 && keys.every((key) => seenLeads.passOf(key) === pass)
-  const haveChanged = known.length === 0 && saved.every(({ change }) => change === 'updated')
+  const haveChanged = unchanged.length === 0 && saved.every(({ change }) => change === 'updated')
   return isSeen && !haveChanged && page.deleted.size === 0
 }
 
@@ -194,7 +194,7 @@ function hasHeldStill({ lead, change }: SavedLead, scan: Scan, isSeen: boolean):
 
 interface Written extends OlderRecords {
   readonly saved: readonly SavedLead[]
-  readonly known: readonly number[]
+  readonly unchanged: readonly number[]
   /** The number of the lead if it is stored, otherwise the id of the record, or null without an id. */
   readonly quarantined: readonly (SeenKey | null)[]
   readonly deleted: readonly number[]
@@ -202,7 +202,7 @@ interface Written extends OlderRecords {
   readonly unsure: readonly (readonly [id: string, at: Instant | null])[]
   readonly fingerprints: readonly Fingerprint[]
   /** The leads whose fingerprints were deleted, so that the next scan maps them again. */
-  readonly unknown: readonly number[]
+  readonly forgotten: readonly number[]
 }
 
 async function writeRecords(
@@ -228,11 +228,11 @@ async function writeRecords(
   await saveFingerprints(trx, fingerprints, isAllNew)
   // The old fingerprints of quarantined leads, and of leads with cleaned or cut values, are deleted.
   // Otherwise, if the upstream sent an earlier record again, the record would count as unchanged.
-  const unknown = [
+  const forgotten = [
     ...quarantinedNos.values(),
     ...saved.filter(({ lead }) => isReadAnew(lead)).map(({ no }) => no),
   ]
-  await forgetFingerprints(trx, unknown)
+  await forgetFingerprints(trx, forgotten)
   const tombstoned = isAllNew ? [] : await findTombstoned(trx, page.deleted)
   // A whole list may have a live record of the lead on any page, so an unsure tombstone waits for its end.
   const isSure = ({ isNewer }: { isNewer: boolean }): boolean => isNewer || scan.mode === 'incremental'
@@ -240,22 +240,22 @@ async function writeRecords(
   await markDeleted(trx, sure, observed)
   const deleted = sure.map(({ no }) => no)
   const savedNos = new Set(saved.map(({ no }) => no))
-  const known = page.known.filter((no) => !savedNos.has(no))
+  const unchanged = page.unchanged.filter((no) => !savedNos.has(no))
   return {
     saved,
-    known,
+    unchanged,
     quarantined: page.quarantined.map(({ id }) => (id === null ? null : (quarantinedNos.get(id) ?? id))),
     deleted,
     unsure: tombstoned.filter((lead) => !isSure(lead)).map(({ id }) => [id, page.deleted.get(id) ?? null]),
     fingerprints,
-    unknown: [...unknown, ...deleted],
-    ...(await noteOlderRecords(trx, scan, { saved, known }, memory)),
+    forgotten: [...forgotten, ...deleted],
+    ...(await noteOlderRecords(trx, scan, { saved, unchanged }, memory)),
   }
 }
 
-function seenKeysOn({ saved, known, quarantined }: Written): SeenKey[] {
+function seenKeysOn({ saved, unchanged, quarantined }: Written): SeenKey[] {
   const quarantinedKeys = quarantined.filter((each) => each !== null)
-  return [...new Set<SeenKey>([...known, ...saved.map(({ no }) => no), ...quarantinedKeys])]
+  return [...new Set<SeenKey>([...unchanged, ...saved.map(({ no }) => no), ...quarantinedKeys])]
 }
 
 function remember(memory: ScanMemory, pass: number, seenKeys: readonly SeenKey[], written: Written): void {
@@ -263,8 +263,8 @@ function remember(memory: ScanMemory, pass: number, seenKeys: readonly SeenKey[]
     memory.seenLeads.note(each, pass)
     if (typeof each === 'number') memory.missedBefore.delete(each)
   }
-  for (const { no, high, low } of written.fingerprints) memory.known.set(no, high, low)
-  for (const no of written.unknown) memory.known.forget(no)
+  for (const { no, high, low } of written.fingerprints) memory.fingerprints.set(no, high, low)
+  for (const no of written.forgotten) memory.fingerprints.forget(no)
   for (const [id, at] of written.unsure) memory.unsureTombstones.set(id, at)
   for (const no of written.older) memory.older.add(no)
   for (const no of written.confirmed) memory.older.delete(no)
@@ -306,7 +306,7 @@ interface OlderRecords {
 async function noteOlderRecords(
   trx: Trx,
   scan: Scan,
-  { saved, known }: { readonly saved: readonly SavedLead[]; readonly known: readonly number[] },
+  { saved, unchanged }: { readonly saved: readonly SavedLead[]; readonly unchanged: readonly number[] },
   memory: ScanMemory,
 ): Promise<OlderRecords> {
   const onlyOld = (no: number): boolean => memory.seenLeads.passOf(no) === 0 || memory.older.has(no)
@@ -315,7 +315,7 @@ async function noteOlderRecords(
     trx,
     older.map(({ no, lead }) => ({ lead_no: no, raw: lead.raw })),
   )
-  const others = [...known, ...saved.filter(({ isOlderRecord }) => !isOlderRecord).map(({ no }) => no)]
+  const others = [...unchanged, ...saved.filter(({ isOlderRecord }) => !isOlderRecord).map(({ no }) => no)]
   const confirmed = others.filter((no) => memory.older.has(no))
   await forgetOlder(trx, confirmed)
   return { older: older.map(({ no }) => no), confirmed }

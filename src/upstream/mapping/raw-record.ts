@@ -1,6 +1,6 @@
 /**
- * A record of a list as the upstream sent it, with a fingerprint (a hash of its bytes). A record is known if
- * the store has its fingerprint: the lead is then unchanged, and the record is parsed only if its value is
+ * A record of a list as the upstream sent it, with a fingerprint (a hash of its bytes). A record is unchanged if
+ * the store has its fingerprint: its lead is then unchanged too, and the record is parsed only if its value is
  * needed.
  */
 import { parseJson } from '../values/json.ts'
@@ -9,41 +9,41 @@ import { parseJson } from '../values/json.ts'
  * The number of the stored lead with this 64-bit fingerprint (two unsigned halves), or null. All must be of
  * whole records, because bytes with a stored fingerprint are not parsed.
  */
-export type FindKnown = (high: number, low: number) => number | null
+export type FindUnchanged = (high: number, low: number) => number | null
 
 export interface RawRecord extends Fingerprint {
-  readonly known: number | null
+  readonly unchangedNo: number | null
   /** The record's JSON as it was sent, or as {@link recordOf} has written it. */
   readonly text: string
-  /** The parsed JSON, with large numbers as text. A known record is parsed at the first access. */
+  /** The parsed JSON, with large numbers as text. An unchanged record is parsed at the first access. */
   readonly value: unknown
 }
 
 /** The text is written from the value, so it may differ from the JSON that was sent. */
-export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
+export function recordOf(value: unknown, findUnchanged?: FindUnchanged): RawRecord {
   const text = writeJson(value)
   const bytes = Buffer.from(text)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { high, low } = fingerprintBytes(view, 0, bytes.length)
-  return { high, low, known: findKnown?.(high, low) ?? null, text, value }
+  return { high, low, unchangedNo: findUnchanged?.(high, low) ?? null, text, value }
 }
 
-/** A record that the store knows. It is kept as a part of its page's bytes and parsed only on demand. */
-export class KnownRecord implements RawRecord {
+/** A record whose fingerprint is stored. It is kept as a part of its page's bytes and parsed only on demand. */
+export class UnchangedRecord implements RawRecord {
   readonly high: number
   readonly low: number
-  readonly known: number
+  readonly unchangedNo: number
   // The page and two offsets are kept instead of a Buffer for each record. Buffers would cost much, although
-  // few known records are ever parsed.
+  // few unchanged records are ever parsed.
   readonly #page: Buffer
   readonly #start: number
   readonly #end: number
   #value: unknown
 
-  constructor({ high, low }: Fingerprint, known: number, page: Buffer, start: number, end: number) {
+  constructor({ high, low }: Fingerprint, unchangedNo: number, page: Buffer, start: number, end: number) {
     this.high = high
     this.low = low
-    this.known = known
+    this.unchangedNo = unchangedNo
     this.#page = page
     this.#start = start
     this.#end = end

@@ -1,17 +1,17 @@
 /**
- * Splits the body of a list into records without parsing the known ones, whose fingerprints (hashes) the
+ * Splits the body of a list into records without parsing the unchanged ones, whose fingerprints (hashes) the
  * store has. The body is cut at commas that probably separate records. The cuts were right if each piece is
- * known or parses as an object. The rest of the body is then parsed with a mark in place of the records. If a
+ * unchanged or parses as an object. The rest of the body is then parsed with a mark in place of the records. If a
  * piece does not parse, the whole body is parsed instead.
  */
 import { randomUUID } from 'node:crypto'
 import { decode } from '../client/answer.ts'
 import {
-  type FindKnown,
+  type FindUnchanged,
   fingerprintBytes,
-  KnownRecord,
   type RawRecord,
   recordOf,
+  UnchangedRecord,
 } from '../mapping/raw-record.ts'
 import { type FieldRule, readField, toId } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
@@ -41,22 +41,22 @@ export interface ListBody {
   readonly records: readonly RawRecord[] | null
 }
 
-/** @throws SyntaxError if the body is not JSON, even if all its records are known */
-export function readListBody(bytes: Buffer, profile: ListProfile, findKnown?: FindKnown): ListBody {
+/** @throws SyntaxError if the body is not JSON, even if all its records are unchanged */
+export function readListBody(bytes: Buffer, profile: ListProfile, findUnchanged?: FindUnchanged): ListBody {
   const path = profile.envelope.leads
-  const split = looksIntoList(profile) ? null : splitBody(bytes, path, findKnown)
-  return split ?? parseBody(bytes, profile, findKnown)
+  const split = looksIntoList(profile) ? null : splitBody(bytes, path, findUnchanged)
+  return split ?? parseBody(bytes, profile, findUnchanged)
 }
 
 /** Must give the same records as splitting the body. */
 export function parseBody(
   bytes: Buffer,
   { envelope, mapping }: ListProfile,
-  findKnown?: FindKnown,
+  findUnchanged?: FindUnchanged,
 ): ListBody {
   const body = parseJson(decode(bytes))
   const list = itemsOf(body, envelope.leads, mapping.lead.id)
-  return { body, records: list?.map((value) => recordOf(value, findKnown)) ?? null }
+  return { body, records: list?.map((value) => recordOf(value, findUnchanged)) ?? null }
 }
 
 /**
@@ -118,10 +118,10 @@ function looksIntoList({ envelope, paging }: ListProfile): boolean {
   )
 }
 
-function splitBody(bytes: Buffer, path: FieldPath, findKnown: FindKnown | undefined): ListBody | null {
+function splitBody(bytes: Buffer, path: FieldPath, findUnchanged?: FindUnchanged): ListBody | null {
   const open = findValue(bytes, path)
   if (open === null || bytes[open] !== OPEN_BRACKET) return null
-  const split = splitList(bytes, open, findKnown)
+  const split = splitList(bytes, open, findUnchanged)
   if (split === null) return null
   const before = decode(bytes.subarray(0, open + 1))
   const after = decode(bytes.subarray(split.close))
@@ -142,7 +142,7 @@ interface SplitList {
  * The function therefore searches for these bytes first, which is fast. After the first piece that is not
  * JSON, and for the last record, it follows the JSON to the end of each record.
  */
-function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined): SplitList | null {
+function splitList(bytes: Buffer, open: number, findUnchanged?: FindUnchanged): SplitList | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const records: RawRecord[] = []
   let at = skipSpace(bytes, open + 1)
@@ -151,7 +151,7 @@ function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined
   if (separator !== null) {
     const distance = separator.indexOf(OPEN_BRACE)
     for (let end = bytes.indexOf(separator, at); end !== -1; end = bytes.indexOf(separator, at)) {
-      const record = readRecord(bytes, view, at, end + 1, findKnown)
+      const record = readRecord(bytes, view, at, end + 1, findUnchanged)
       if (record === null) break
       records.push(record)
       at = end + distance
@@ -159,7 +159,7 @@ function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined
   }
   for (;;) {
     const end = endOfValue(bytes, at)
-    const record = readRecord(bytes, view, at, end, findKnown)
+    const record = readRecord(bytes, view, at, end, findUnchanged)
     if (record === null) return null
     records.push(record)
     const next = skipSpace(bytes, end)
@@ -183,15 +183,15 @@ function readRecord(
   view: DataView,
   start: number,
   end: number,
-  findKnown: FindKnown | undefined,
+  findUnchanged?: FindUnchanged,
 ): RawRecord | null {
   if (bytes[start] !== OPEN_BRACE) return null
   const { high, low } = fingerprintBytes(view, start, end)
-  const known = findKnown?.(high, low) ?? null
-  if (known !== null) return new KnownRecord({ high, low }, known, bytes, start, end)
+  const unchangedNo = findUnchanged?.(high, low) ?? null
+  if (unchangedNo !== null) return new UnchangedRecord({ high, low }, unchangedNo, bytes, start, end)
   const text = bytes.toString('utf8', start, end)
   const value = parseOrNull(text)
-  return value === null ? null : { high, low, known, text, value }
+  return value === null ? null : { high, low, unchangedNo, text, value }
 }
 
 /**

@@ -4,7 +4,7 @@
  * pages as if it requested them one by one.
  */
 import { LeadsheetError } from '../../errors.ts'
-import type { FindKnown } from '../mapping/raw-record.ts'
+import type { FindUnchanged } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
 import type { RawPage, Source } from '../source.ts'
 import type { LeadFilters } from './paging.ts'
@@ -18,7 +18,7 @@ export function readAhead(
   filters: LeadFilters,
   size: number,
   signal: AbortSignal,
-  findKnown?: FindKnown,
+  findUnchanged?: FindUnchanged,
   firstRows = 0,
 ): PageReader {
   const { paging } = source.profile
@@ -56,7 +56,7 @@ export function readAhead(
     const ask = (rows: number): Promise<RawPage> =>
       source.listLeads(filters, position, rows, {
         signal: AbortSignal.any([signal, dropped.signal]),
-        findKnown,
+        findUnchanged,
       })
     const asked = pageSize
     const page = ask(asked).catch((thrown: unknown) => {

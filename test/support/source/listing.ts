@@ -81,12 +81,12 @@ function sourceOf(listing: Listing): Source {
     stages: [],
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: () => false,
-    async listLeads(filters, position, size, { signal, findKnown } = {}) {
+    async listLeads(filters, position, size, { signal, findUnchanged: find } = {}) {
       signal?.throwIfAborted()
       usage.requests++
       listing.asked.push(position)
       const { records = [], ...page } = listing.answer(position, size, filters)
-      return { next: null, total: null, ...page, records: records.map((value) => recordOf(value, findKnown)) }
+      return { next: null, total: null, ...page, records: records.map((value) => recordOf(value, find)) }
     },
     mapLead: (raw, sent) => mapLead(raw, profile, sent),
     fetchLead: none,

@@ -4,7 +4,7 @@
  */
 
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
-import { type FindKnown, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import { type FindUnchanged, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../../src/upstream/source.ts'
@@ -85,7 +85,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
     filters: LeadFilters,
     position: string | null,
     size: number,
-    findKnown?: FindKnown,
+    findUnchanged?: FindUnchanged,
   ): RawPage {
     const { updatedSince = '', pipelineId } = filters
     const matching = [...rows.values()].filter(
@@ -96,14 +96,14 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
     if (order === 'updated_desc') matching.reverse()
     if (kind === 'cursor') {
       const behind = matching.filter((row) => position === null || keyOf(row) > position)
-      const records = behind.slice(0, size).map((row) => recordOf(row, findKnown))
+      const records = behind.slice(0, size).map((row) => recordOf(row, findUnchanged))
       const last = behind[size - 1]
       const next = last === undefined || behind.length <= size ? null : keyOf(last)
       return { records, next, total: matching.length }
     }
     const at = Number(position ?? (kind === 'page' ? 1 : 0))
     const from = kind === 'page' ? (at - 1) * size : at
-    const records = matching.slice(from, from + size).map((row) => recordOf(row, findKnown))
+    const records = matching.slice(from, from + size).map((row) => recordOf(row, findUnchanged))
     const next = kind === 'page' ? at + 1 : from + records.length
     return { records, next: records.length === 0 ? null : String(next), total: matching.length }
   }
@@ -118,9 +118,9 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       stages: [],
       hasUpdatedSince: options.hasUpdatedSince,
       has: () => false,
-      async listLeads(filters, position, size, { findKnown } = {}) {
+      async listLeads(filters, position, size, { findUnchanged } = {}) {
         usage.requests++
-        const page = pageAt(filters, position, size, findKnown)
+        const page = pageAt(filters, position, size, findUnchanged)
         if (!list.isStill) for (let count = 0; count < options.changesAPage; count++) change()
         return page
       },

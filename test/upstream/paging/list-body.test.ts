@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FindKnown, RawRecord } from '../../../src/upstream/mapping/raw-record.ts'
+import type { FindUnchanged, RawRecord } from '../../../src/upstream/mapping/raw-record.ts'
 import { parseBody, readListBody } from '../../../src/upstream/paging/list-body.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { splitPath } from '../../../src/upstream/values/json.ts'
@@ -80,8 +80,8 @@ function keyOf({ high, low }: Pick<RawRecord, 'high' | 'low'>): string {
   return `${high} ${low}`
 }
 
-function findAmong(known: ReadonlyMap<string, number>): FindKnown {
-  return (high, low) => known.get(keyOf({ high, low })) ?? null
+function findAmong(unchanged: ReadonlyMap<string, number>): FindUnchanged {
+  return (high, low) => unchanged.get(keyOf({ high, low })) ?? null
 }
 
 /** Numbers the records of a page by their fingerprints. */
@@ -91,9 +91,9 @@ function numberRecords({ bytes, path }: Pick<Sent, 'bytes' | 'path'>): Map<strin
 }
 
 describe('the body of a list', () => {
-  it(`gives what parsing it as a whole gives, whatever is known of it: ${PAGES} pages (SEED=${SEED})`, () => {
+  it(`gives what parsing it as a whole gives, whatever is unchanged of it: ${PAGES} pages (SEED=${SEED})`, () => {
     const next = random(SEED)
-    let known = 0
+    let unchanged = 0
     for (let page = 0; page < PAGES; page++) {
       const sent = writePage(next)
       const share = pick(next, [0, 0.5, 1])
@@ -101,8 +101,8 @@ describe('the body of a list', () => {
       const profile = profileOf(sent.path)
       const read = readListBody(sent.bytes, profile, findAmong(some))
       for (const record of read.records ?? []) {
-        expect(record.known).toBe(some.get(keyOf(record)) ?? null)
-        if (record.known !== null) known++
+        expect(record.unchangedNo).toBe(some.get(keyOf(record)) ?? null)
+        if (record.unchangedNo !== null) unchanged++
       }
       if (sent.texts !== null) expect(read.records?.map((record) => record.text)).toEqual(sent.texts)
       expect(
@@ -110,15 +110,15 @@ describe('the body of a list', () => {
         `page ${page}: ${sent.bytes}`,
       ).toEqual(outcome(() => parseBody(sent.bytes, profile), sent.path))
     }
-    expect(known).toBeGreaterThan(PAGES / 2)
+    expect(unchanged).toBeGreaterThan(PAGES / 2)
   })
 
-  it(`is refused where parsing it as a whole refuses it, though all its records are known (SEED=${SEED})`, () => {
+  it(`is refused where parsing it as a whole refuses it, though all its records are unchanged (SEED=${SEED})`, () => {
     const next = random(SEED + 1)
     let refused = 0
     for (let page = 0; page < PAGES; page++) {
       const sent = writePage(next)
-      const known = numberRecords(sent)
+      const unchanged = numberRecords(sent)
       const at = somewhere(next, sent.bytes)
       const before = sent.bytes.subarray(0, at)
       const rest = sent.bytes.subarray(at)
@@ -133,18 +133,18 @@ describe('the body of a list', () => {
       ])
       const profile = profileOf(sent.path)
       const whole = outcome(() => parseBody(bytes, profile), sent.path)
-      const split = outcome(() => readListBody(bytes, profile, findAmong(known)), sent.path)
+      const split = outcome(() => readListBody(bytes, profile, findAmong(unchanged)), sent.path)
       expect(split, `page ${page}: ${bytes}`).toEqual(whole)
       if (whole === 'SyntaxError') refused++
     }
     expect(refused).toBeGreaterThan(PAGES / 2)
   })
 
-  it('is not parsed where its records are known', () => {
+  it('is not parsed where its records are unchanged', () => {
     const bytes = Buffer.from('{"data":[{"id":never},{"id":parsed}],"total":2}')
     const { body, records } = readListBody(bytes, profileOf('data'), () => 7)
     expect(body).toEqual({ data: [], total: 2 })
-    expect(records?.map(({ known, text }) => [known, text])).toEqual([
+    expect(records?.map(({ unchangedNo, text }) => [unchangedNo, text])).toEqual([
       [7, '{"id":never}'],
       [7, '{"id":parsed}'],
     ])
@@ -202,11 +202,11 @@ describe('the body of a list', () => {
     '[,{"id":1}]',
     '[{"id":1}]]',
     '[{"id":1}',
-  ])('is refused where it is no JSON, known or not: %s', (text) => {
+  ])('is refused where it is no JSON, unchanged or not: %s', (text) => {
     const bytes = Buffer.from(text)
     expect(() => readListBody(bytes, profileOf(''))).toThrow(SyntaxError)
-    const known = numberRecords({ bytes: Buffer.from('[{"id":1},{"id":2}]'), path: '' })
-    expect(() => readListBody(bytes, profileOf(''), findAmong(known))).toThrow(SyntaxError)
+    const unchanged = numberRecords({ bytes: Buffer.from('[{"id":1},{"id":2}]'), path: '' })
+    expect(() => readListBody(bytes, profileOf(''), findAmong(unchanged))).toThrow(SyntaxError)
   })
 
   it.each([

@@ -45,23 +45,23 @@ describe('a page of a list with a good status', () => {
   })
 })
 
-describe('a list of which records are known', () => {
+describe('a list of which records are unchanged', () => {
   it('says which, and as what; they are parsed when they are asked for', async () => {
     await using upstream = await startUpstream(35)
     const source = open(upstream.url)
     const first = await source.listLeads({}, null, 10)
-    const known = new Map(first.records.slice(0, 7).map(({ high, low }, index) => [`${high} ${low}`, index]))
+    const some = new Map(first.records.slice(0, 7).map(({ high, low }, index) => [`${high} ${low}`, index]))
     const stop = new AbortController()
     const fetchPage = readAhead(
       source,
       {},
       10,
       stop.signal,
-      (high, low) => known.get(`${high} ${low}`) ?? null,
+      (high, low) => some.get(`${high} ${low}`) ?? null,
     )
     const again = await fetchPage(null)
     stop.abort()
-    expect(again.records.map((record) => record.known)).toEqual([0, 1, 2, 3, 4, 5, 6, null, null, null])
+    expect(again.records.map((record) => record.unchangedNo)).toEqual([0, 1, 2, 3, 4, 5, 6, null, null, null])
     expect(again.records.map((record) => record.text)).toEqual(first.records.map((record) => record.text))
     expect(again.records.map((record) => record.value)).toEqual(first.records.map((record) => record.value))
     expect(again).toMatchObject({ next: first.next, total: 35 })
@@ -79,7 +79,7 @@ describe('a list of which records are known', () => {
     await source.close()
   })
 
-  it('is asked for again where it is cut, though all that came of it is known (row 10)', async () => {
+  it('is asked for again where it is cut, though all that came of it is unchanged (row 10)', async () => {
     await using upstream = await startUpstream(35)
     const source = open(upstream.url)
     const page = await source.listLeads({}, null, 10)
@@ -88,7 +88,7 @@ describe('a list of which records are known', () => {
     const cuts = [whole.slice(0, -1), whole.slice(0, -2), whole.slice(0, lastRecord - 1)]
     for (const cut of cuts) {
       upstream.faults.push(body(cut))
-      const { records } = await source.listLeads({}, null, 10, { findKnown: () => 1 })
+      const { records } = await source.listLeads({}, null, 10, { findUnchanged: () => 1 })
       expect(records.map((record) => record.text)).toEqual(page.records.map((record) => record.text))
     }
     expect(source.usage).toMatchObject({ retries: cuts.length })
