@@ -22,7 +22,7 @@ export function installationOf(
   return {
     store,
     schedules: schedulesOf(config),
-    resources: ['leads', ...besideLeads],
+    reportedParts: ['leads', ...besideLeads],
     snapshotAfterSync: config.snapshot.when === 'after_sync' ? pathsIn(config.dataDir).snapshot : null,
     events: eventWayOf(config, profile),
     reports: config.reports.map(({ name }) => name),

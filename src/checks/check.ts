@@ -1,5 +1,6 @@
 /** The types of a check, which looks at facts about an installation and returns findings. */
 import type { Instant } from '../domain/model.ts'
+import type { ReportedPart } from '../domain/sync.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 import type { Alert } from '../store/alerts/alert.ts'
@@ -17,8 +18,7 @@ import type { SnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
 import type { RunSummary } from '../store/sync/sync-run.ts'
 import { listRuns } from '../store/sync/sync-run.ts'
-import type { LastRead, Resource } from '../store/sync/watermark.ts'
-import { findLastRead } from '../store/sync/watermark.ts'
+import { findLastRead, type LastRead } from '../store/sync/watermark.ts'
 
 export interface Check {
   /** The line of `status`, `doctor`, /readyz and /metrics in which the check's findings are shown. */
@@ -164,7 +164,7 @@ export interface Installation {
   /** The names of the reports in the settings. */
   readonly reports: readonly string[]
   /** The kinds of data (leads, statistics, agents) that the upstream offers according to its profile. */
-  readonly resources: readonly Resource[]
+  readonly reportedParts: readonly ReportedPart[]
   /** Null if the settings want no snapshot, or give it a schedule of its own. */
   readonly snapshotAfterSync: string | null
   /** Null if the upstream has no webhooks or this installation does not listen for them. */
@@ -225,7 +225,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     }),
     /** The syncs of the store, newest first, at most RUNS_MAX. */
     runs: once((): Promise<RunSummary[]> => listRuns(db, RUNS_MAX)),
-    lastRead: memo((resource: Resource): Promise<LastRead | null> => findLastRead(db, resource)),
+    lastRead: memo((part: ReportedPart): Promise<LastRead | null> => findLastRead(db, part)),
     lastScheduledRun: memo((schedule: string) => findLastScheduledRun(db, schedule, now.toISOString())),
     leases: once(() => listHeldLeases(db, now)),
     size: once((): Promise<StoreSize> => readSize(store)),

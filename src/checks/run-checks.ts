@@ -85,7 +85,7 @@ export async function readHealth(
     checks.push(findings.length > 0 ? resultOf(part, findings) : { ...ok(part, 'nothing found'), findings })
   }
   const freshness: Freshness[] = []
-  for (const resource of facts.resources) freshness.push(await readFreshness(facts, resource))
+  for (const part of facts.reportedParts) freshness.push(await readFreshness(facts, part))
   const [worst, ...others] = ['fail', 'warn'].flatMap((status) =>
     checks.filter((check) => check.status === status),
   )

@@ -1,13 +1,13 @@
 /** Checks whether syncs succeed and whether the stored data is recent. */
 
 import type { Instant } from '../domain/model.ts'
+import type { ReportedPart } from '../domain/sync.ts'
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { LATE_MS, type Timing } from '../schedule/timing.ts'
 import { findImplausibleTimes, formatImplausible } from '../store/leads/implausible-times.ts'
 import { findLastCompleteRun, type RunSummary } from '../store/sync/sync-run.ts'
-import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
@@ -103,24 +103,24 @@ export const SYNC_CHECKS = {
 } as const satisfies Record<string, Check>
 
 export interface Freshness {
-  readonly resource: Resource
-  /** The time up to which the stored data is complete; null if the resource was never read completely. */
+  readonly resource: ReportedPart
+  /** The time up to which the stored data is complete; null if the part was never read completely. */
   readonly asOf: Instant | null
   readonly isFresh: boolean
 }
 
-export async function readFreshness(facts: Facts, resource: Resource): Promise<Freshness> {
+export async function readFreshness(facts: Facts, part: ReportedPart): Promise<Freshness> {
   const sync = facts.schedules.find(({ name }) => name === 'sync')
   // If no daemon ever ran, nobody follows the sync schedule, so the schedule is ignored.
   const timing = (await facts.daemonState()) === 'none' ? null : (sync?.timing ?? null)
-  const read = await facts.lastRead(resource)
-  if (read === null) return { resource, asOf: null, isFresh: false }
+  const read = await facts.lastRead(part)
+  if (read === null) return { resource: part, asOf: null, isFresh: false }
   const { asOf, endedAt } = read
   const isOld = facts.now.getTime() - Date.parse(asOf) > LATE_HOURS * HOUR_MS
   // Missed syncs are counted from the end of the last run. A sync that becomes due during a run was not
   // missed, because it has to wait for the end of that run.
   const missed = timing === null || endedAt === null ? 0 : countDue(timing, new Date(endedAt), facts.now)
-  return { resource, asOf, isFresh: !isOld && missed < MISSED_MAX }
+  return { resource: part, asOf, isFresh: !isOld && missed < MISSED_MAX }
 }
 
 /** Counts the syncs that were due after `since` and have not started in time. Stops at MISSED_MAX. */
@@ -134,16 +134,16 @@ function countDue(timing: Timing, since: Date, now: Date): number {
   return count
 }
 
-function freshnessCheck(resource: Resource, part: Part, words: string): Check {
+function freshnessCheck(reported: ReportedPart, part: Part, words: string): Check {
   return {
-    ...(resource === 'leads' ? VITAL : SHOWN),
+    ...(reported === 'leads' ? VITAL : SHOWN),
     part,
     title: `${part} old`,
     meaning: `no sync has read ${words} for 26 hours, or three scheduled syncs in a row were missed`,
     async find(facts) {
-      if (!facts.resources.includes(resource)) return []
-      const { asOf, isFresh } = await readFreshness(facts, resource)
-      if (isFresh || (asOf === null && resource !== 'leads')) return []
+      if (!facts.reportedParts.includes(reported)) return []
+      const { asOf, isFresh } = await readFreshness(facts, reported)
+      if (isFresh || (asOf === null && reported !== 'leads')) return []
       if (asOf === null) return plain(`no sync has read ${words} yet`, `run ${shellCommand('sync')}`)
       return plain(
         `no sync has read ${words} for ${formatAge(facts.now, asOf)}, since ${formatUtc(asOf)}`,

@@ -27,6 +27,7 @@ export interface Freshness {
 }
 
 export type SyncPart = 'leads' | 'stats' | 'agents' | 'details'
+export type ReportedPart = Exclude<SyncPart, 'details'>
 
 /** The outcome of a sync. `ok_no_change` means that the sync was complete and found nothing new. */
 export type SyncOutcome = 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed'

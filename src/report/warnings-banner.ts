@@ -8,6 +8,7 @@ import type {
   ReportFigures,
   UnusualWarning,
 } from '../domain/figures.ts'
+import type { ReportedPart } from '../domain/sync.ts'
 import { explainExtent, explainFailure } from './blocks/freshness/view.ts'
 import { blockOf } from './blocks/registry.ts'
 import type { BlockContext } from './context.ts'
@@ -73,7 +74,7 @@ function formatAge(figures: ReportFigures, locale: LocaleContext, { blocks }: Ba
     stats: () => words('freshness.oldStats', { at: dates.recent(statsAsOf ?? '') }),
     agents: () => words('freshness.oldAgents', { at: dates.recent(agentsAsOf ?? '') }),
   }
-  const sentences = old.includes('leads') ? [of.leads()] : old.map((resource) => of[resource]())
+  const sentences = old.includes('leads') ? [of.leads()] : old.map((part) => of[part]())
   return [[...sentences, ...explainFailure(figures, locale)].join(' ')]
 }
 
@@ -129,15 +130,13 @@ function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext
   ]
 }
 
-export type Resource = 'leads' | 'stats' | 'agents'
-
 /** Statistics and agents are listed only if one of these blocks shows them. */
 export function listOld(
   { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
   blocks: readonly BlockName[],
-): Resource[] {
-  const isShown = (resource: Exclude<Resource, 'leads'>) =>
-    blocks.some((block) => blockOf(block).shows === resource)
+): ReportedPart[] {
+  const isShown = (part: Exclude<ReportedPart, 'leads'>) =>
+    blocks.some((block) => blockOf(block).shows === part)
   const isOld = (asOf: string | null) => asOf !== null && asOf < period.to
   // The statistics of the upstream cannot be filtered, so a filtered report does not show them.
   const hasStats = filter.conditions.length === 0 && isShown('stats')

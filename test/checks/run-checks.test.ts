@@ -289,7 +289,7 @@ it('statistics and agents that are old only warn', async () => {
     })
     .execute()
   await store.db.updateTable('sync_run').set({ parts: '["leads","stats","agents"]', stats: 1 }).execute()
-  const all = { resources: ['leads', 'stats', 'agents'] } as const
+  const all = { reportedParts: ['leads', 'stats', 'agents'] } as const
   expect(await check('statistics', all)).toMatchObject({
     status: 'warn',
     found: expect.stringContaining('27 h'),

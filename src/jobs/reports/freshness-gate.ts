@@ -6,9 +6,9 @@
  */
 
 import type { Instant, Period } from '../../domain/model.ts'
-import type { Freshness } from '../../domain/sync.ts'
+import type { Freshness, ReportedPart } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import { listOld, type Resource } from '../../report/warnings-banner.ts'
+import { listOld } from '../../report/warnings-banner.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
 import { listRuns } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
@@ -28,7 +28,7 @@ interface DataState {
   readonly period: Period
   readonly freshness: Freshness
   /** Shown to at least one recipient, and last read before the end of the period. */
-  readonly old: readonly Resource[]
+  readonly old: readonly ReportedPart[]
 }
 
 /** A report never waits for details. */
@@ -140,19 +140,19 @@ async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>): Promise
  */
 function formatOld({ freshness, old, period }: DataState): string {
   const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness
-  const asOf: Readonly<Record<Resource, Instant | null>> = {
+  const asOf: Readonly<Record<ReportedPart, Instant | null>> = {
     leads: dataAsOf,
     stats: statsAsOf,
     agents: agentsAsOf,
   }
   const names = { leads: 'leads', stats: 'statistics', agents: 'agents' }
   // If the leads are old, the text names only the leads, because then all other data is old too.
-  const named: readonly Resource[] = old.includes('leads') ? ['leads'] : old
-  const times = named.map((resource) => {
-    const at = asOf[resource]
+  const named: readonly ReportedPart[] = old.includes('leads') ? ['leads'] : old
+  const times = named.map((part) => {
+    const at = asOf[part]
     return at === null
-      ? `no sync has read all ${names[resource]} yet`
-      : `the ${names[resource]} are of ${formatUtc(at)}`
+      ? `no sync has read all ${names[part]} yet`
+      : `the ${names[part]} are of ${formatUtc(at)}`
   })
   const failure = lastFailure === null ? '' : `; the last sync: ${lastFailure.message}`
   return `${times.join(', ')}, the report ends ${formatUtc(period.to)}${failure}`

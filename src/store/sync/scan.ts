@@ -11,8 +11,6 @@ import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
-const RESOURCE = 'lead'
-
 /** Clocks of the upstream and of this machine may differ by so much. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
@@ -65,7 +63,7 @@ export interface ScanStep {
 }
 
 export async function findScan(db: Db): Promise<Scan | undefined> {
-  return db.selectFrom('sync_scan').where('resource', '=', RESOURCE).selectAll().executeTakeFirst()
+  return db.selectFrom('sync_scan').selectAll().executeTakeFirst()
 }
 
 /** Starts a scan. A scan that was in progress is given up. */
@@ -75,7 +73,7 @@ export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   return trx
     .insertInto('sync_scan')
     .values({
-      resource: RESOURCE,
+      resource: 'lead',
       mode,
       updated_since,
       started_at,
@@ -99,7 +97,6 @@ export async function startPass(
   await checkNoCrash(trx, crashMarker)
   return trx
     .updateTable('sync_scan')
-    .where('resource', '=', RESOURCE)
     .set({
       passes_without_new: before.pass > 1 && before.pass_new === 0 ? before.passes_without_new + 1 : 0,
       pass: before.pass + 1,
@@ -139,9 +136,7 @@ export async function saveScan(trx: Trx, scan: Scan, at: Instant): Promise<void>
   await updateScan(trx, { ...scan, progress_at: at })
 }
 
-const updateScan = statement((db, scan: Scan) =>
-  db.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).compile(),
-)
+const updateScan = statement((db, scan: Scan) => db.updateTable('sync_scan').set(scan).compile())
 
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {

@@ -305,7 +305,7 @@ export async function findSyncUnderWay(db: Db, now: Date): Promise<SyncUnderWay 
     SELECT run.mode, run.started_at AS "startedAt", run.pages, run.requests, run.details_read AS details,
       run.leads_as_of AS "leadsAsOf", pass, total_high AS total,
       pass_seen + pass_uncounted AS read
-    FROM (SELECT * FROM sync_run ORDER BY rowid DESC LIMIT 1) AS run LEFT JOIN sync_scan ON resource = 'lead'
+    FROM (SELECT * FROM sync_run ORDER BY rowid DESC LIMIT 1) AS run LEFT JOIN sync_scan ON TRUE
     WHERE outcome IS NULL AND run.started_at >= ${lease.acquired_at}`.execute(db)
   const [row] = rows
   if (row === undefined) return null

@@ -1,23 +1,20 @@
 /**
- * Stores how far the upstream's data was read: the watermark (the update time up to which changes are read), the last read of each resource, and the results of scans. Also stores until when the upstream
+ * Stores how far the upstream's data was read: the watermark (the update time up to which changes are read), the last read of each part, and the results of scans. Also stores until when the upstream
  * refuses requests, and the hash of the profile (the settings that describe the upstream's API).
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { inCamelCase, inSnakeCase } from '../../domain/names.ts'
-import type { ScanResult } from '../../domain/sync.ts'
+import type { ReportedPart, ScanResult } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { clearScan } from './scan.ts'
 
 const RESOURCE = 'lead'
+
 export async function readWatermark(
   db: Db,
 ): Promise<{ updatedAt: Instant | null; notBefore: Instant | null; hasUndated: boolean }> {
-  const row = await db
-    .selectFrom('sync_watermark')
-    .where('resource', '=', RESOURCE)
-    .selectAll()
-    .executeTakeFirst()
+  const row = await db.selectFrom('sync_watermark').selectAll().executeTakeFirst()
   return {
     updatedAt: row?.updated_at || null,
     notBefore: row?.not_before ?? null,
@@ -152,8 +149,6 @@ export async function hasReadAny(db: Db): Promise<boolean> {
   return false
 }
 
-export type Resource = 'leads' | 'stats' | 'agents'
-
 export interface LastRead {
   /** Everything that changed before this time is in the store. */
   readonly asOf: Instant
@@ -164,24 +159,24 @@ export interface LastRead {
 const ENDED_AT = sql<Instant | null>`coalesce(finished_at, iif(outcome = 'killed', started_at, NULL))`
 
 /**
- * Finds the last run that read a resource to its end; null if there is none.
+ * Finds the last run that read a part to its end; null if there is none.
  * Statistics and agents count as read if the run read at least one, or if the run ended without a problem.
  * The result is null while the store has never had any.
  */
-export async function findLastRead(db: Db, resource: Resource): Promise<LastRead | null> {
+export async function findLastRead(db: Db, part: ReportedPart): Promise<LastRead | null> {
   const runs = db.selectFrom('sync_run').select(ENDED_AT.as('endedAt')).limit(1)
   // Row numbers give the order in which the runs began, even if the clock was set back.
   const newest = runs.orderBy(sql`rowid`, 'desc')
-  if (resource === 'leads') {
+  if (part === 'leads') {
     const whole = newest.where('leads_as_of', 'is not', null).select(sql<Instant>`leads_as_of`.as('asOf'))
     return (await whole.executeTakeFirst()) ?? null
   }
-  const readings = resource === 'stats' ? 'pipeline_stat' : 'agent'
+  const readings = part === 'stats' ? 'pipeline_stat' : 'agent'
   const read = newest
     // Compares a value with null, because with EXISTS SQLite would join the tables and sort all runs.
     .where(({ eb, selectFrom }) => eb(selectFrom(readings).select('observed_at').limit(1), 'is not', null))
-    .where(({ or, eb }) => or([eb(resource, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
-    .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${resource})`)
+    .where(({ or, eb }) => or([eb(part, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
+    .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${part})`)
     .select('started_at as asOf')
   return (await read.executeTakeFirst()) ?? null
 }

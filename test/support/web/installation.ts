@@ -9,7 +9,7 @@ export function bareInstallation(
     store,
     schedules: [],
     reports: [],
-    resources: ['leads'],
+    reportedParts: ['leads'],
     snapshotAfterSync: null,
     events: null,
     runMinutes: 15,

@@ -34,7 +34,7 @@ export interface StatusPageOptions {
   readonly store?: Store
   readonly canAct?: boolean
   readonly now?: Date
-  readonly resources?: Installation['resources']
+  readonly reportedParts?: Installation['reportedParts']
   /** The state of events; by default an upstream without webhooks. */
   readonly events?: Installation['events']
   /** The port; by default a free one. */
@@ -44,7 +44,7 @@ export interface StatusPageOptions {
 export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
 
 export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
-  const { canAct = false, resources = ['leads'], events = null, port = 0 } = options
+  const { canAct = false, reportedParts = ['leads'], events = null, port = 0 } = options
   const store = options.store ?? (await openEmptyStore())
   const clock = { now: options.now ?? STATUS_AT }
   const now = () => clock.now
@@ -80,7 +80,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
           canAct,
           version: '1.2.3',
           snapshotFile: join(fileOf(store), '../snapshot.db'),
-          installation: bareInstallation(store, { schedules, resources, events }),
+          installation: bareInstallation(store, { schedules, reportedParts, events }),
         }),
       ],
     },
