@@ -71,7 +71,7 @@ export const REPORT_CHECKS = {
     ...ALERTED,
     part: 'reports',
     title: 'report incomplete',
-    meaning: 'a block of the last mailed issue of a report could not be made',
+    meaning: 'a block of the last enqueued issue of a report could not be made',
     find: forEachReport(async (report, _, { db }) => incomplete(report, await listLastFailed(db, report))),
   },
 } as const satisfies Record<string, Check>

@@ -36,7 +36,7 @@ export interface Shift {
   readonly days: number
   readonly actual: number
   readonly expected: number
-  /** False if a sent issue already called some of these days unusual, so that the shift is no news. */
+  /** False if an enqueued issue already called some of these days unusual, so that the shift is no news. */
   readonly isNew: boolean
 }
 

@@ -6,7 +6,7 @@ export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'deleted' | 'retu
 
 /** The changes since the last issue. Each lead is counted once, by its status at the end of the period. */
 export interface Changes {
-  /** The start of the period, or the end of the last sent issue if that is earlier. */
+  /** The start of the period, or the end of the last enqueued issue if that is earlier. */
   readonly since: Instant
   /** The number of leads whose history is known. Changes of other leads forward or back may be missing. */
   readonly coverage: HistoryCoverage

@@ -163,7 +163,7 @@ async function enqueueIssue(
 ): Promise<Pick<ComposedIssue, 'failed' | 'findContent'> & { issue: Issue; messages: number }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
   const composed = await composeIssue(deps, report, period, recipients, signal, notes)
-  const notSent = composed.mailed === null ? reasonNotToSend(report.sendWhen, composed.issue.figures) : null
+  const notSent = composed.enqueued === null ? reasonNotToSend(report.sendWhen, composed.issue.figures) : null
   const pack = createMessagePack()
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
   return deps.store.write(async (trx) => {
@@ -176,7 +176,7 @@ async function enqueueIssue(
       pack,
       deps.now().toISOString(),
     )
-    if (composed.mailed === null && messages > 0)
+    if (composed.enqueued === null && messages > 0)
       await savePublishedRanges(trx, kept.id, period.timeZone, rangesOf(kept.figures, report.goals))
     const issue = { ...kept, isEnqueued: notSent === null, notSent }
     return { issue, messages, failed: composed.failed, findContent: composed.findContent }
@@ -186,10 +186,10 @@ async function enqueueIssue(
 async function packMessages(
   pack: MessagePack,
   { store, sender }: ReportDeps,
-  { issue, mailed, findContent }: ComposedIssue,
+  { issue, enqueued, findContent }: ComposedIssue,
   recipients: Recipients,
 ): Promise<void> {
-  const written = mailed === null ? [] : await listDeliveries(store.db, mailed.id)
+  const written = enqueued === null ? [] : await listDeliveries(store.db, enqueued.id)
   const known = new Set(written.map(({ recipient }) => recipient.toLowerCase()))
   for (const recipient of recipients.filter(({ address }) => !known.has(address.toLowerCase()))) {
     const content = await findContent(recipient, recipient.address)

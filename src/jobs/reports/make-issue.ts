@@ -50,8 +50,8 @@ export interface MadeIssue {
 /** An issue that was rendered but not stored yet; {@link keepIssue} stores it. */
 export interface ComposedIssue {
   readonly issue: UnsavedIssue
-  /** The stored issue if its messages were already made, otherwise null. */
-  readonly mailed: Issue | null
+  /** The stored issue if it was already enqueued, otherwise null. */
+  readonly enqueued: Issue | null
   readonly failed: readonly FailedSection[]
   readonly findContent: FindContent
 }
@@ -99,8 +99,8 @@ export async function makeIssue(
 
 /**
  * Composes the issue of a period for recipients with the same filter, in the report's own language and with
- * the report's own blocks and files. An issue whose messages were already made is returned unchanged; any
- * other issue is made again from the current data.
+ * the report's own blocks and files. An issue that was already enqueued is returned unchanged; any other
+ * issue is made again from the current data.
  * @param notes what readers are told of the making, such as that the report is late
  * @throws LeadsheetError report_no_data, report_failed, report_template
  */
@@ -113,10 +113,10 @@ export async function composeIssue(
   notes: readonly ReportWarning[] = [],
 ): Promise<ComposedIssue> {
   const key = { ...keyOf(report, audiences[0]), period }
-  const mailed = await findIssue(deps.store.db, key)
-  if (mailed?.isEnqueued) {
-    const { failed } = mailed.figures
-    return { issue: mailed, mailed, failed, findContent: contentsOf(deps, report, mailed) }
+  const stored = await findIssue(deps.store.db, key)
+  if (stored?.isEnqueued) {
+    const { failed } = stored.figures
+    return { issue: stored, enqueued: stored, failed, findContent: contentsOf(deps, report, stored) }
   }
   const renderedAt = deps.now().toISOString()
   const read = await readIssueFigures(deps, report, period, audiences, signal)
@@ -125,11 +125,11 @@ export async function composeIssue(
   const { subject, html, text, failed } = await findContent(report, null)
   const programVersion = deps.program
   const issue = { ...key, renderedAt, figures, subject, html, text, programVersion }
-  return { issue, mailed: null, failed, findContent }
+  return { issue, enqueued: null, failed, findContent }
 }
 
 /**
- * The content of a preview or a test, from the current data even if the issue was already mailed.
+ * The content of a preview or a test, from the current data even if the issue was already enqueued.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function contentsOfNow(
@@ -144,8 +144,8 @@ export async function contentsOfNow(
   return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
 }
 
-export async function keepIssue(trx: Trx, { issue, mailed }: ComposedIssue): Promise<Issue> {
-  return mailed ?? (await saveIssue(trx, issue))
+export async function keepIssue(trx: Trx, { issue, enqueued }: ComposedIssue): Promise<Issue> {
+  return enqueued ?? (await saveIssue(trx, issue))
 }
 
 /**

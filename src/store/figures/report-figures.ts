@@ -29,7 +29,7 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly topScore: number
   /** The maximum number of rows in each list. */
   readonly rowsMax: number
-  /** The last sent issue of the report; null before the first issue. */
+  /** The last enqueued issue of the report; null before the first issue. */
   readonly since: LastReported | null
   /** The last periods up to that of the report, in order. */
   readonly sparkPeriods: readonly Period[]

@@ -146,7 +146,7 @@ interface Row extends Omit<ChangedLead, 'value'> {
   readonly currency: string | null
 }
 
-/** `since` is the last sent issue, or null before the first. */
+/** `since` is the last enqueued issue, or null before the first. */
 export async function readChanges(
   trx: ReadTrx,
   scope: FigureScope,

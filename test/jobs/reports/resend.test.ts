@@ -26,7 +26,7 @@ const ENDS: Readonly<Record<string, Pick<DeliveryMove, 'state' | 'nextAttemptAt'
 }
 
 /** Opens a report of yesterday to five people, in two issues. It ended differently for each. */
-async function openMailed() {
+async function openEnqueued() {
   const clock = { now: NOW }
   const store = await openSyncedStore(8)
   const deps = reportDeps(store, () => clock.now)
@@ -56,8 +56,8 @@ const told = ({ again, anew, leftOut }: ResendPlan) => ({
 
 describe('a report that is sent again', () => {
   it('goes to those who are meant, of all its issues', async () => {
-    await using mailed = await openMailed()
-    const { deps, clock } = mailed
+    await using enqueued = await openEnqueued()
+    const { deps, clock } = enqueued
     const plan = async (...choice: Parameters<typeof planResend>[3][]) =>
       told(await planResend(deps, DAILY, PEOPLE, choice[0] ?? { which: 'all' }, clock.now))
     expect(await plan({ which: 'failed' })).toEqual({ again: ['cleo'], anew: [], leftOut: [] })
@@ -82,8 +82,8 @@ describe('a report that is sent again', () => {
   })
 
   it('leaves out whom the settings name no more, and who wants none of it', async () => {
-    await using mailed = await openMailed()
-    const { deps, store, clock } = mailed
+    await using enqueued = await openEnqueued()
+    const { deps, store, clock } = enqueued
     const choice = { by: 'recipient', reason: null } as const
     await changePreference(store, { address: 'ana@example.com', report: 'daily' }, 'stop', choice, clock.now)
     const plan = await planResend(deps, DAILY, PEOPLE.slice(0, 2), { which: 'all' }, clock.now)
@@ -98,27 +98,27 @@ describe('a report that is sent again', () => {
   })
 
   it('goes to one who was paused by mistake, so that the waiting mail was withdrawn', async () => {
-    await using mailed = await openMailed()
-    const { deps, store, clock } = mailed
+    await using enqueued = await openEnqueued()
+    const { deps, store, clock } = enqueued
     const key = { address: 'eve@example.com', report: 'daily' }
     const choice = { by: 'operator', reason: null } as const
     await changePreference(store, key, 'pause', choice, clock.now)
     await changePreference(store, key, 'resume', choice, clock.now)
-    expect((await mailed.rows()).at(-1)).toMatchObject({ recipient: key.address, state: 'withdrawn' })
+    expect((await enqueued.rows()).at(-1)).toMatchObject({ recipient: key.address, state: 'withdrawn' })
     const plan = await planResend(deps, DAILY, PEOPLE, { which: 'one', address: key.address }, clock.now)
     expect(told(plan)).toEqual({ again: ['eve'], anew: [], leftOut: [] })
     await enqueueResend(deps, DAILY, plan, null)
-    expect((await mailed.rows()).at(-1)).toMatchObject({ recipient: key.address, state: 'pending' })
+    expect((await enqueued.rows()).at(-1)).toMatchObject({ recipient: key.address, state: 'pending' })
   })
 
   it('is the same mail for those who have none, and a new one that says so for the others', async () => {
-    await using mailed = await openMailed()
-    const { deps, store, clock } = mailed
-    const before = await mailed.rows()
+    await using enqueued = await openEnqueued()
+    const { deps, store, clock } = enqueued
+    const before = await enqueued.rows()
     const idOf = (name: string) => before.find((row) => row.recipient.startsWith(name))?.message_id ?? ''
     const plan = await planResend(deps, DAILY, PEOPLE, { which: 'all' }, clock.now)
     const queued = await enqueueResend(deps, DAILY, plan, 'wrong currency')
-    const rows = await mailed.rows()
+    const rows = await enqueued.rows()
     expect(rows.map((row) => [row.recipient.split('@')[0], row.revision, row.state, row.attempts])).toEqual([
       ['ana', 0, 'sent', 0],
       ['ana', 1, 'pending', 0],
@@ -137,6 +137,6 @@ describe('a report that is sent again', () => {
     expect(message.subject).toBe(first.subject)
     // If two people ask at once, it is written once.
     await enqueueResend(deps, DAILY, plan, null)
-    expect(await mailed.rows()).toHaveLength(rows.length)
+    expect(await enqueued.rows()).toHaveLength(rows.length)
   })
 })
