@@ -150,7 +150,7 @@ const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
     'src/store/leads/lead-day.ts',
     'src/store/leads/reached.ts',
     'src/store/invariants/invariants.ts',
-    'src/store/schema/level-change-view.ts',
+    'src/store/leads/level-change.ts',
   ],
 }
 

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { isAmong } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
-import { ALL_LEVEL_CHANGES } from '../schema/level-change-view.ts'
+import { ALL_LEVEL_CHANGES } from './level-change.ts'
 import { setReached } from './reached.ts'
 
 const KEY = 'pipeline_id, status, value_currency, is_known, reached, day'

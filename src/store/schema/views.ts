@@ -1,8 +1,8 @@
 /** The SQL of the views that analysts and figures read. A view comes after the views that it reads. */
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
+import { LEVEL_CHANGE } from '../leads/level-change.ts'
 import type { Tables } from '../tables/tables.ts'
-import { LEVEL_CHANGE } from './level-change-view.ts'
 
 /** The fields of a lead, without the columns that only the program needs. */
 const BUSINESS = sql.join(LEAD_FIELDS.map(({ column }) => sql.ref(`lead.${column}`)))

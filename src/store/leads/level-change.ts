@@ -2,7 +2,7 @@
  * The view `level_change`: a row per change of state, whose sums are the states. `lead_day` keeps whole days.
  */
 import { sql } from 'kysely'
-import { isFirstKnownLate, reachedBy } from '../leads/reached.ts'
+import { isFirstKnownLate, reachedBy } from './reached.ts'
 
 /** A table with states of leads. In the SQL below, `state` is a row of it. */
 interface StateTable {
