@@ -44,7 +44,7 @@ export async function archiveIssue(folder: string, issue: ArchivedIssue): Promis
     const isOfFile = cause instanceof Error && 'syscall' in cause
     if (!isOfFile) throw cause
     throw new LeadsheetError('data_unwritable', `${page} cannot be written: ${faultText(cause)}`, {
-      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
+      hint: 'Check that data_dir (LEADSHEET_DATA_DIR) and all in it belong to this user, and that it has space.',
       cause,
     })
   })
@@ -74,7 +74,11 @@ async function replaceFolder(
   try {
     await mkdir(unfinished, { mode: 0o700 })
     for (const [name, content] of contents) await writeFile(join(unfinished, name), content, { mode: 0o600 })
-    if (existsSync(folder)) await rename(folder, before)
+    if (existsSync(folder)) {
+      await rename(folder, before)
+      // Must come first: a folder of another user cannot be deleted, and then it gets its name back.
+      await rm(before, { recursive: true })
+    }
     await rename(unfinished, folder)
   } finally {
     if (!existsSync(folder) && existsSync(before)) await rename(before, folder)

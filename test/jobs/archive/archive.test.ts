@@ -1,5 +1,6 @@
 // @both-stores, in turn
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -31,6 +32,13 @@ function issueOf(date: number, changes: Partial<ArchivedIssue> = {}): ArchivedIs
     ...changes,
   }
 }
+
+const NOBODY = 65_534
+/** A program that archives the issue of 20 November once more, and prints the error. */
+const AGAIN = `
+  import { archiveIssue } from ${JSON.stringify(join(import.meta.dirname, '../../../src/jobs/archive/archive.ts'))}
+  const issue = ${JSON.stringify(issueOf(20, { files: [] }))}
+  await archiveIssue(process.argv[1], issue).catch(({ code, message }) => process.stdout.write(code + ' ' + message))`
 
 describe('an issue in the archive', () => {
   test('is a folder with its page and attachments', async () => {
@@ -79,6 +87,30 @@ describe('an issue in the archive', () => {
       message: expect.stringContaining('2026-11-20'),
     })
     expect(readdirSync(join(archive, 'daily'))).toEqual([])
+  })
+
+  test('that its user may not delete stays as it is, and the error says so', async () => {
+    const archive = folderWith()
+    const folder = join(archive, await archiveIssue(archive, issueOf(20)).then(() => 'daily'))
+    const isRoot = process.getuid?.() === 0
+    // Root may delete everything, so another user tries it then.
+    for (const path of [archive, folder]) {
+      chmodSync(path, 0o755)
+      if (isRoot) chownSync(path, NOBODY, NOBODY)
+    }
+    const issue = join(folder, '2026-11-20')
+    chmodSync(issue, 0o500)
+    const { stderr, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', AGAIN, archive], {
+      ...(isRoot && { uid: NOBODY, gid: NOBODY }),
+      encoding: 'utf8',
+    })
+    chmodSync(issue, 0o700)
+    expect([stderr, stdout]).toEqual([
+      '',
+      `data_unwritable ${join(issue, 'index.html')} cannot be written: EACCES: permission denied`,
+    ])
+    expect(readdirSync(folder)).toEqual(['2026-11-20'])
+    expect(readdirSync(issue)).toHaveLength(2)
   })
 })
 
