@@ -81,12 +81,16 @@ export const MAIL_CHECKS = {
 
 /** Describes the waiting messages, such as `2 messages wait, the oldest for 3 h`. */
 async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
-  const { messages, since } = await countWaiting(db)
-  if (since === null) return 'none waits'
-  const span = formatAge(now, since)
-  return messages === 1
-    ? `1 message waits, for ${span}`
-    : `${counted(messages, 'message')} wait, the oldest for ${span}`
+  const waiting = await countWaiting(db)
+  if (waiting.since === null) return 'none waits'
+  const span = formatAge(now, waiting.since)
+  return `${waitingText(waiting)}, ${waiting.messages === 1 ? '' : 'the oldest '}for ${span}`
+}
+
+/** Alerts are counted too, because one of them is about the messages that wait. */
+function waitingText({ messages, alerts }: Awaited<ReturnType<typeof countWaiting>>): string {
+  const among = alerts === 0 ? '' : ` (alerts: ${alerts})`
+  return `${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}${among}`
 }
 
 async function findOutage(facts: Facts): Promise<Finding[]> {
@@ -96,8 +100,7 @@ async function findOutage(facts: Facts): Promise<Finding[]> {
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
   const { server, kind, beganAt, failures, response } = outage
-  const { messages } = await countWaiting(db)
-  const waiting = `${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}`
+  const waiting = waitingText(await countWaiting(db))
   return internal(
     `${server} ${outageProblem(outage)} since ${formatUtc(beganAt)}, and ${waiting}: ${response}`,
     AWAY_HINTS[kind],
@@ -117,7 +120,7 @@ async function findWaiting(facts: Facts): Promise<Finding[]> {
     subject: subjectOf(one),
     message: `${messagesOf(one)} ${verb(one)} deferred by the mail server since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief,
-    hint: 'They are tried for two days, then given up; ask whoever runs the mail server that answers so.',
+    hint: 'A running daemon tries them for two days, then gives them up; ask whoever runs the mail server that answers so.',
   }))
 }
 
@@ -147,9 +150,10 @@ export function outageProblem({ kind, replyCode }: Pick<MailOutage, 'kind' | 're
 }
 
 const AWAY_HINTS = {
-  transient: `Nothing is lost: it is tried again, and the messages go out once it answers. A restart of the daemon has it tried at once.`,
+  transient:
+    'Nothing is lost: a running daemon tries it again and again, and at once when it starts. The messages go out once it answers.',
   configuration: `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`,
-  sender: `The answer is about the sender, so no recipient is at fault. Check the sending limits of the account, whether it may send as mail.from, and SPF, DKIM and DMARC. Nothing is lost: one message is tried each hour, and at once after a restart of the daemon.`,
+  sender: `The answer is about the sender, so no recipient is at fault. Check the sending limits of the account, whether it may send as mail.from, and SPF, DKIM and DMARC. Nothing is lost: a running daemon tries one message each hour, and at once when it starts.`,
 } as const satisfies Record<MailOutage['kind'], string>
 
 function failing({ recipient, report, issues, since, response }: RefusingRecipient): Finding {

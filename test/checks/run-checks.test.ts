@@ -222,7 +222,7 @@ describe('where not', () => {
         ({ findings: _, ...shown }) => shown,
       ),
     )
-    expect(said).toContain('the mail server does not let us in; 1 message waits, for 5 h')
+    expect(said).toContain('the mail server does not let us in; 1 message waits (alerts: 1), for 5 h')
     expect(said).toContain('clock wrong')
     expect(said).not.toMatch(/example\.com|535|550/)
   })

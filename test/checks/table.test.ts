@@ -301,30 +301,30 @@ describe('reports', () => {
     expect(await reasons()).toEqual([])
   })
 
-  async function mailIssue(day: string, failed: readonly FailedSection[]): Promise<void> {
-    const from = `${day}T00:00:00Z`
-    const period = { from, to: new Date(Date.parse(from) + 24 * HOUR_MS).toISOString(), timeZone: 'UTC' }
-    await store.write(async (trx) => {
-      const issue = await saveIssue(trx, {
-        report: 'daily',
-        period,
-        variant: '',
-        renderedAt: period.to,
-        programVersion: '1.0.0',
-        figures: { ...busyDay(), period, failed },
-        ...CONTENT,
-      })
-      const sendMail = messageFor(store, issue, { address: 'ana@example.com', name: null }, CONTENT, SENDER)
-      await enqueueMessage(trx, issue.id, sendMail, hoursAgo(0))
-    })
-  }
-
   it('that are due for less than half an hour, or were just set up, are in order', async () => {
     await scheduledRun(2, { state: 'skipped', noted_at: hoursAgo(2), message: 'the schedule was set up' })
     await scheduledRun(0.4, { state: 'pending', attempts: 1 })
     expect(await reasons()).toEqual([])
   })
 })
+
+async function mailIssue(day: string, failed: readonly FailedSection[]): Promise<void> {
+  const from = `${day}T00:00:00Z`
+  const period = { from, to: new Date(Date.parse(from) + 24 * HOUR_MS).toISOString(), timeZone: 'UTC' }
+  await store.write(async (trx) => {
+    const issue = await saveIssue(trx, {
+      report: 'daily',
+      period,
+      variant: '',
+      renderedAt: period.to,
+      programVersion: '1.0.0',
+      figures: { ...busyDay(), period, failed },
+      ...CONTENT,
+    })
+    const sendMail = messageFor(store, issue, { address: 'ana@example.com', name: null }, CONTENT, SENDER)
+    await enqueueMessage(trx, issue.id, sendMail, hoursAgo(0))
+  })
+}
 
 describe('messages', () => {
   async function sendMail(id: string, values: Record<string, string | number | null>): Promise<void> {
@@ -364,9 +364,24 @@ describe('messages', () => {
     await store.write((trx) => saveMailOutage(trx, AWAY))
     const { message, failures } = await the('mail_away')
     expect(message).toBe(
-      'smtp://mail.example.com:587 cannot be reached since 2026-11-21 11:00 UTC, and 1 message waits: ECONNREFUSED',
+      'smtp://mail.example.com:587 cannot be reached since 2026-11-21 11:00 UTC, and 1 message waits (alerts: 1): ECONNREFUSED',
     )
     expect(failures).toBe(4)
+  })
+
+  it('that wait are told apart from the alerts that wait', async () => {
+    await store.write((trx) => saveMailOutage(trx, AWAY))
+    await sendMail('a', { next_attempt_at: hoursAgo(0) })
+    const waiting = {
+      message: expect.stringContaining(', and 1 message waits (alerts: 1): '),
+      brief: expect.stringContaining('1 message waits (alerts: 1), for'),
+    }
+    expect(await the('mail_away')).toMatchObject(waiting)
+    await mailIssue('2026-11-20', [])
+    expect(await the('mail_away')).toMatchObject({
+      message: expect.stringContaining(', and 2 messages wait (alerts: 1): '),
+      brief: expect.stringContaining('2 messages wait (alerts: 1), the oldest for'),
+    })
   })
 
   it('that wait for a setting are told at once', async () => {

@@ -163,11 +163,18 @@ async function listProblems(
   return rows
 }
 
-/** Counts the messages that are still to be sent. `since` is the time at which the oldest was queued. */
-export async function countWaiting(db: Db): Promise<{ messages: number; since: Instant | null }> {
+/**
+ * Counts the messages that are still to be sent, and those of them that are alerts. `since` is the time at which
+ * the oldest was queued.
+ */
+export async function countWaiting(db: Db) {
   return db
     .selectFrom('delivery')
     .where('next_attempt_at', 'is not', null)
-    .select((eb) => [eb.fn.countAll<number>().as('messages'), eb.fn.min('queued_at').as('since')])
+    .select((eb) => [
+      eb.fn.countAll<number>().as('messages'),
+      sql<number>`count(*) - count(issue_id)`.as('alerts'),
+      eb.fn.min('queued_at').$castTo<Instant | null>().as('since'),
+    ])
     .executeTakeFirstOrThrow()
 }

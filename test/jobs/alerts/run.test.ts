@@ -146,7 +146,7 @@ describe('operators', () => {
       '1 alert: mail waiting',
     ])
     expect(posts()[1]?.opened[0]?.message).toMatch(
-      /^smtp:\/\/127.0.0.1:1 cannot be reached since .* 2 messages wait/,
+      /^smtp:\/\/127.0.0.1:1 cannot be reached since .* 2 messages wait \(alerts: 2\)/,
     )
     expect(mailServer.received).toEqual([])
     await tick(60)
