@@ -104,7 +104,7 @@ it.skipIf(!CAN_MOUNT)(
     expectUnwritable(await run(sync))
     spawnSync('mount', ['-o', 'remount,size=64m', sync.cwd])
     // After a broken first load, the next sync makes the indexes.
-    await expectSound(file, ['indexes are put aside only while a sync runs'])
+    await expectSound(file, ['indexes are put aside only until a sync is complete'])
     upstream.requests.length = 0
     expect(await run(sync)).toMatchObject({ status: 0 })
     expect(upstream.requests[0]?.path).toContain('cursor=')

@@ -109,7 +109,7 @@ async function expectPutDown(file: string): Promise<void> {
   expect(query(file, 'SELECT name FROM lease')).toEqual([])
   expect(query(file, "SELECT * FROM scheduled_run WHERE state = 'running'")).toEqual([])
   expect(query(file, "SELECT * FROM delivery WHERE state IN ('sending', 'data')")).toEqual([])
-  await expectSound(file, ['indexes are put aside only while a sync runs'])
+  await expectSound(file, ['indexes are put aside only until a sync is complete'])
 }
 
 describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`, () => {

@@ -169,9 +169,10 @@ const OF_WORK: readonly Invariant[] = [
     remedy: REPORT_FAULT,
   },
   {
-    rule: 'indexes are put aside only while a sync runs',
-    violations: sql`SELECT name AS what FROM sync_dropped_index
-      WHERE NOT EXISTS (SELECT 1 FROM lease WHERE name = 'sync' AND expires_at > (SELECT now FROM moment))`,
+    rule: 'indexes are put aside only until a sync is complete',
+    // A first load that was stopped leaves them to the next sync.
+    violations: sql`SELECT name AS what FROM sync_dropped_index WHERE name <> ''
+      AND 1 = (SELECT is_complete FROM sync_run ORDER BY rowid DESC LIMIT 1)`,
     remedy: `run ${shellCommand('sync')}: it makes them anew`,
   },
   {

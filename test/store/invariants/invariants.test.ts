@@ -54,7 +54,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'pages that were read belong to a scan that is under way': [
     `INSERT INTO sync_scan_page VALUES (0, 1, '[]');`,
   ],
-  'indexes are put aside only while a sync runs': [
+  'indexes are put aside only until a sync is complete': [
     `INSERT INTO sync_dropped_index VALUES ('lead_by_state', '');`,
   ],
   'a run that calls its leads whole has read a list that was proven complete': [
