@@ -277,6 +277,11 @@ export function daemonStateOf(heartbeat: LastHeartbeat | undefined, now: Date): 
     : 'dead'
 }
 
+/** Also looks for the process on this machine, because a daemon may be killed just after its heartbeat. */
+export async function isDaemonAlive(db: Db, now: Date): Promise<boolean> {
+  return daemonStateOf(await findLastUptime(db), now) === 'alive' && !(await wasLeft(db, 'daemon'))
+}
+
 /* The search for broken rules of the store. The search takes too long to run each minute. */
 
 /** A larger database is read completely only on request. A database of this size takes about a second. */

@@ -154,8 +154,15 @@ export async function listNotDoneBefore(db: Db, schedule: string, before: Instan
   )
 }
 
+/** Lists the newest first, without the first row of a schedule, which only marks when it was set up. */
 export async function listScheduledRuns(db: Db, limit: number): Promise<ScheduledRun[]> {
-  return db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').limit(limit).execute()
+  return db
+    .selectFrom('scheduled_run')
+    .where(sql<boolean>`(state <> 'skipped' OR due_at <> noted_at OR finished_at IS NOT NULL)`)
+    .selectAll()
+    .orderBy('due_at', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /** Marks the unfinished runs of schedules that are no longer in the settings as skipped. */

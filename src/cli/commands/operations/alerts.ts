@@ -1,12 +1,11 @@
 /** `leadsheet alerts list|ack`: lists and acknowledges alerts. */
 import type { Command } from 'commander'
 import { openData, openDataToRead } from '../../../app/installation.ts'
-import { daemonStateOf } from '../../../checks/check.ts'
+import { isDaemonAlive } from '../../../checks/check.ts'
 import { alertFacts } from '../../../checks/run-checks.ts'
 import { shellCommand } from '../../../errors.ts'
 import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'
 import { type Alert, listAlerts } from '../../../store/alerts/alert.ts'
-import { findLastUptime } from '../../../store/schedule/uptime.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
@@ -45,9 +44,8 @@ async function findAlerts(terminal: Terminal, { all, limit }: Options): Promise<
   if (alerts.some(({ state, acknowledgedAt }) => state === 'open' && acknowledgedAt === null)) {
     terminal.end('partly')
   }
-  const isDaemonThere = daemonStateOf(await findLastUptime(store.db), new Date()) === 'alive'
   const none = all ? 'There were no alerts.' : 'No alert is open.'
-  const notes = isDaemonThere
+  const notes = (await isDaemonAlive(store.db, new Date()))
     ? []
     : [`No daemon is running, so no alert is opened or closed. ${shellCommand('doctor')} looks now.`]
   return {

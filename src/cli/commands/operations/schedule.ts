@@ -6,6 +6,7 @@ import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { findSchedule, schedulesOf } from '../../../app/configured-schedules.ts'
 import { openDataToRead } from '../../../app/installation.ts'
+import { isDaemonAlive } from '../../../checks/check.ts'
 import type { Config } from '../../../config/config.ts'
 import { formatDates, periodOf } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
@@ -63,7 +64,12 @@ async function findSchedules(terminal: Terminal, name: string | undefined): Prom
   return {
     data: lines.map(jsonOf),
     text: [statesTable(lines), ...(name === undefined ? [] : lines.flatMap(runTables))],
-    notes: lines.flatMap(heldText),
+    notes: [
+      ...lines.flatMap(heldText),
+      ...((await isDaemonAlive(store.db, now))
+        ? []
+        : ['No daemon is running, so nothing follows these schedules.']),
+    ],
   }
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { installationOf } from '../../../app/health-installation.ts'
 import { openDataToRead, storePlaceOf } from '../../../app/installation.ts'
-import { isInMemory, lookForViolations } from '../../../checks/check.ts'
+import { isDaemonAlive, isInMemory, lookForViolations } from '../../../checks/check.ts'
 import { alertFacts, readHealth } from '../../../checks/run-checks.ts'
 import { type Config, requireSettings } from '../../../config/config.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
@@ -90,6 +90,7 @@ async function readStatus(config: Config, store: Store, now: Date) {
     /** The running workers; null for an SQLite file, on which only one daemon runs. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
     uptime: await findLastUptime(db),
+    isAlive: await isDaemonAlive(db, now),
     /** Null if the upstream has no webhooks, or if this installation does not listen for them. */
     events: events && {
       last: await listEvents(db, ROWS),
@@ -198,13 +199,14 @@ function textOf(
       Daemon: daemonText(status.uptime),
       Leads: status.leads.toLocaleString('en'),
       'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
-      'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
+      [failure?.code === 'run_interrupted' ? 'Sync stopped' : 'Last failure']:
+        failure && `${formatInstant(failure.at)}  ${failure.message}`,
       Alerts: alertsText(status.alerts),
       'Quarantined records': status.quarantinedRecords > 0 ? status.quarantinedRecords : null,
       'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
       Events: status.events && eventsText(status.events),
       Messages: messages.join(', ') || 'none',
-      'Mail server': status.serversAway.map(outageText).join('; ') || null,
+      'Mail server': status.serversAway.map((one) => outageText(one, status.isAlive)).join('; ') || null,
     }),
     table(status.workers ?? [], [
       { title: 'WORKER', value: ({ host }) => host },
@@ -240,7 +242,10 @@ function textOf(
       { title: 'SCHEDULE', value: ({ name }) => name },
       { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at) },
       { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
-      { title: 'NEXT', value: ({ next }) => next && formatInstant(next.toISOString()) },
+      {
+        title: 'NEXT',
+        value: ({ next }) => (status.isAlive && next ? formatInstant(next.toISOString()) : null),
+      },
       { title: 'WHEN', value: ({ timing }) => timing.expression },
       { title: 'ZONE', value: ({ timing }) => timing.timeZone },
     ]),

@@ -5,6 +5,7 @@
 
 import { type Command, Option } from 'commander'
 import { openDataIfThere, openDataToRead } from '../../../app/installation.ts'
+import { isDaemonAlive } from '../../../checks/check.ts'
 import { outageProblem, REFUSED_IN_ROW } from '../../../checks/mail.ts'
 import type { Period } from '../../../domain/model.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
@@ -74,16 +75,17 @@ async function listMessages(terminal: Terminal, options: Options): Promise<Resul
   const deliveries = await findDeliveries(store.db, question, limit)
   const outages = await listMailOutages(store.db)
   const refusing = await listRefusing(store.db, REFUSED_IN_ROW)
+  const isAlive = await isDaemonAlive(store.db, new Date())
   return {
     data: deliveries.map((one) => deliveryJson(one, outages)),
     meta: {
       servers_away: outages.map(outageJson),
       refusing: refusing.map(({ issues, ...one }) => ({ ...one, issues_in_a_row: issues })),
     },
-    text: [deliveriesTable(deliveries, outages)],
+    text: [deliveriesTable(deliveries, isAlive ? outages : null)],
     notes: [
       ...(deliveries.length === 0 ? ['No messages found.'] : []),
-      ...outages.map(outageText),
+      ...outages.map((one) => outageText(one, isAlive)),
       ...refusing.map(
         (one) => `${one.recipient} refused the last ${one.issues} issues of ${one.report}: ${one.response}`,
       ),
@@ -91,7 +93,11 @@ async function listMessages(terminal: Terminal, options: Options): Promise<Resul
   }
 }
 
-function deliveriesTable(deliveries: readonly ListedDelivery[], outages: readonly MailOutage[]): Paragraph {
+/** @param outages null if no daemon is running, which would try the messages */
+function deliveriesTable(
+  deliveries: readonly ListedDelivery[],
+  outages: readonly MailOutage[] | null,
+): Paragraph {
   return table(deliveries, [
     { title: 'RECIPIENT', value: ({ recipient }) => recipient },
     { title: 'REPORT', value: ({ report }) => report ?? 'alert' },
@@ -99,15 +105,17 @@ function deliveriesTable(deliveries: readonly ListedDelivery[], outages: readonl
     { title: 'STATE', value: stateText },
     { title: 'TRIES', value: ({ attempts }) => attempts },
     { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt) },
-    { title: 'NEXT', value: (one) => formatInstant(nextTry(one.nextAttemptAt, outages)) },
+    { title: 'NEXT', value: (one) => outages && formatInstant(nextTry(one.nextAttemptAt, outages)) },
     { title: 'ANSWER', value: ({ response }) => response },
   ])
 }
 
-/** Formats an outage: `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy`. */
-export function outageText(outage: MailOutage): string {
-  const { server, beganAt, nextAttemptAt, response } = outage
-  return `${server} ${outageProblem(outage)} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
+/** Formats an outage: `smtp://mail.example.com:587 cannot be reached, tried 4 times since …, next tried …: 421 busy`. */
+export function outageText(outage: MailOutage, isAlive: boolean): string {
+  const { server, beganAt, failures, nextAttemptAt, response } = outage
+  const tried = `tried ${counted(failures, 'time')} since ${formatInstant(beganAt)}`
+  const next = isAlive ? `next tried ${formatInstant(nextAttemptAt)}` : 'and no daemon runs that tries again'
+  return `${server} ${outageProblem(outage)}, ${tried}, ${next}: ${response}`
 }
 
 /**
@@ -232,7 +240,7 @@ async function resolveMessages(
   return {
     data: { resolved: yes, as: outcome, messages: messages.map(keyJson) },
     text: [
-      yes ? messages.map((one) => `${nameOf(one)}: ${outcome}`).join('\n') : deliveriesTable(messages, []),
+      yes ? messages.map((one) => `${nameOf(one)}: ${outcome}`).join('\n') : deliveriesTable(messages, null),
     ],
     notes: [yes ? `${count} ${outcome}.` : `Nothing was changed. With --yes: ${count} ${outcome}.`],
   }

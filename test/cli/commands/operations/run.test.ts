@@ -78,11 +78,7 @@ describe('the daemon', () => {
       (await listScheduledRuns(store.db, 5))
         .map((scheduledRun) => [scheduledRun.schedule, scheduledRun.state])
         .sort(),
-    ).toEqual([
-      ['report:daily', 'skipped'],
-      ['sync', 'done'],
-      ['sync-full', 'skipped'],
-    ])
+    ).toEqual([['sync', 'done']])
   })
 
   it('ends where its database is gone, tells the webhook, and begins no new one at the next start', async () => {
