@@ -84,7 +84,6 @@ export async function openData(settings: DataSettings, opening: Opening | null =
     if (isMissing && opening?.isNew !== true) refuseLost(place.file, dataDir)
     if (isMissing && opening === null) throw notThere(place.file)
     await refuseNetworkFileSystem(dataDir)
-    if (!isMissing) refuseRoot(place.file)
     await upgradeIfOlder(place.file, {
       program: readVersion(),
       now: () => new Date(),
@@ -95,16 +94,6 @@ export async function openData(settings: DataSettings, opening: Opening | null =
   const store = await openStore(storeAddressOf(settings), new Date(), isMissing ? 'create' : 'refuse')
   if (isMissing) await takePreferences(store, dataDir)
   return store
-}
-
-/** The user of the data could not replace what root writes there. Throws LeadsheetError data_unwritable. */
-export function refuseRoot(file: string): void {
-  const { uid } = statSync(file)
-  if (process.getuid?.() !== 0 || uid === 0) return
-  const message = `${file} belongs to user ${uid}, and this command runs as root`
-  throw new LeadsheetError('data_unwritable', message, {
-    hint: `Run it as that user, such as by sudo -u '#${uid}'.`,
-  })
 }
 
 /** With a new, empty database, every report would be sent again. Throws LeadsheetError store_lost. */

@@ -90,7 +90,7 @@ const STATE = `DELETE FROM upstream_address;
   UPDATE delivery SET state = 'unconfirmed' WHERE recipient = 'you@example.com'`
 const isRenewed = process.env['EXAMPLES'] === 'renew'
 /** The days that the service of the demo has lived before; the examples of the page show those of the program. */
-const PAST_DAYS = isRenewed ? 120 : 12
+const PAST_DAYS = isRenewed ? 120 : 21
 const root = mkdtempSync(join(tmpdir(), 'leadsheet-json-'))
 /** The demo's installation, with settings that commands find there. */
 const cwd = join(root, 'data/demo')

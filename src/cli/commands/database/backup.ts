@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { openData, pathsIn, refuseRoot, storePlaceOf } from '../../../app/installation.ts'
+import { openData, pathsIn, storePlaceOf } from '../../../app/installation.ts'
 import { configuredPublishing } from '../../../app/publishing.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { publishSnapshot } from '../../../jobs/snapshot/publish-snapshot.ts'
@@ -88,7 +88,6 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<Re
   }
   const database = place.file
   const { snapshot } = pathsIn(config.dataDir)
-  if (existsSync(database)) refuseRoot(database)
   const restored = await restoreBackup(file, database, new Date(), terminal.signal)
   if (existsSync(snapshot)) await publishRestored(terminal)
   const { content, unknown, before } = restored

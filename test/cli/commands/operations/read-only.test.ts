@@ -1,5 +1,5 @@
 /** Commands that only look leave the data directory as it is, to the byte. */
-import { chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
@@ -45,32 +45,6 @@ it('none of them writes anything', async () => {
     expect(stateOf(join(cwd, 'data')), command).toEqual(before)
   }
 })
-
-it.skipIf(process.getuid?.() !== 0)(
-  'root may look at data of another user, and writes nothing there',
-  async () => {
-    await using upstream = await startUpstream(35)
-    const { cwd, env } = await installation(upstream)
-    const data = join(cwd, 'data')
-    for (const path of [data, join(data, 'leadsheet.db')]) chownSync(path, 65_534, 65_534)
-    const before = stateOf(data)
-    for (const command of [
-      'sync',
-      'report preview daily',
-      'snapshot',
-      'annotate 2026-11-20 fair',
-      'db restore copy.db',
-    ]) {
-      const { status, stderr } = await runWarm(command.split(' '), { cwd, env })
-      expect([status, stderr], command).toEqual([
-        1,
-        expect.stringMatching(/leadsheet\.db belongs to user 65534, and this command runs as root\n/),
-      ])
-    }
-    expect((await runWarm(['status'], { cwd, env })).stderr).toBe('')
-    expect(stateOf(data)).toEqual(before)
-  },
-)
 
 it('status sees what a running process has written last', async () => {
   await using upstream = await startUpstream(35)
