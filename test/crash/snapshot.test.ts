@@ -117,13 +117,13 @@ const NOBODY = 65_534
 const isRoot = !isSkipped('a snapshot of another user', process.getuid?.() === 0 ? null : 'it needs root')
 
 it.skipIf(!isRoot || !hasSqlite3)(
-  'another user reads it from a folder that nobody may write to, and no file appears beside it; needs root and sqlite3 (row 43)',
+  'another user of its group reads it from a folder that nobody may write to, and no file appears beside it; needs root and sqlite3 (row 43)',
   async () => {
     const store = await openScored(7)
     const folder = folderWith()
     const shared = join(folder, 'shared')
     mkdirSync(shared)
-    await publishSnapshot(publishing(store, shared), NEVER)
+    await publishSnapshot({ ...publishing(store, shared), group: `${NOBODY}` }, NEVER)
     await store.close()
     chmodSync(folder, 0o755)
     chmodSync(shared, 0o555)
