@@ -43,12 +43,10 @@ function tuneEngine(): void {
   // Keeps V8's young generation (the memory for new objects) from growing. This saves 80 MB and costs no
   // time, because the objects of a page of leads live only for a short time.
   setFlagsFromString('--semi-space-growth-factor=1')
-  // Enlarges the young generation of a thread from the start. A sync would fill the default size several
-  // times a page.
-  setFlagsFromString('--min-semi-space-size=4')
-  // Limits the growth of the heap between garbage collections to 300 %, which saves up to 30 MB. A limit of
-  // 100 % would save 20 MB more, but a sync would spend a quarter of its time on garbage collection.
-  setFlagsFromString('--heap-growing-percent=300')
+  // Limits the growth of the heap between garbage collections to 100 %. This saves 60 MB in a sync of 50,000 leads
+  // and 130 MB in one of a million, and costs next to no time. A limit of 40 % would double the time of a sync
+  // that finds no change.
+  setFlagsFromString('--heap-growing-percent=100')
 }
 
 /** The first signal stops the command within STOP_WITHIN_MS; a second one ends the process at once. */

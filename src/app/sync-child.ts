@@ -13,8 +13,7 @@ import type { SyncAnswer, SyncJob } from './sync-process.ts'
 
 // These settings of the engine keep the heap small; `main.ts` explains them.
 setFlagsFromString('--semi-space-growth-factor=1')
-setFlagsFromString('--min-semi-space-size=4')
-setFlagsFromString('--heap-growing-percent=40')
+setFlagsFromString('--heap-growing-percent=100')
 
 answerParent(
   async ({ settings, file, full, lease, logLevel }: SyncJob, parent: Parent): Promise<SyncAnswer> => {

@@ -9,7 +9,7 @@ import { syncLeads } from './sync.ts'
 
 // The same as in main.ts, which is not loaded here.
 setFlagsFromString('--semi-space-growth-factor=1')
-setFlagsFromString('--heap-growing-percent=300')
+setFlagsFromString('--heap-growing-percent=100')
 
 const steps = process.argv[5]?.split(',')
 await using store = await openStore(file, new Date())
