@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { isAmong } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
-import { ALL_LEVEL_CHANGES } from './level-change.ts'
+import { STATES_READ } from './level-change.ts'
 import { setReached } from './reached.ts'
 
 const KEY = 'pipeline_id, status, value_currency, is_known, reached, day'
@@ -36,7 +36,10 @@ export async function withLeadDays<T>(
 const addChanges = statement((db, { ids, sign }: { ids: string; sign: number }) =>
   sql`INSERT INTO lead_day (${sql.raw(COLUMNS)})
     ${sql.raw(CHANGES_BY_DAY)} ${sign} * sum(leads), ${sign} * ${ENTERED}, ${sign} * sum(value_amount)
-    FROM level_change WHERE ${isAmong(db, 'lead_id', ids)} GROUP BY 1, 2, 3, 4, 5, 6
+    FROM (WITH read_state AS MATERIALIZED (
+      ${sql.raw(STATES_READ.stored)} AND ${isAmong(db, 'state.lead_id', ids)}
+      UNION ALL ${sql.raw(STATES_READ.only)} AND ${isAmong(db, 'state.id', ids)})
+      ${sql.raw(STATES_READ.changes)}) AS level_change WHERE true GROUP BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (${sql.raw(KEY)}) DO UPDATE
       SET leads = lead_day.leads + excluded.leads, entered = lead_day.entered + excluded.entered,
         value_amount = lead_day.value_amount + excluded.value_amount`.compile(db),
@@ -46,8 +49,9 @@ const addChanges = statement((db, { ids, sign }: { ids: string; sign: number }) 
  * Counts all leads anew in one statement. A first load runs it at its end, and a change of the stages of the
  * funnel, because `reached` follows from them.
  */
-export const COUNT_ALL_DAYS = `WITH ${ALL_LEVEL_CHANGES.with} INSERT INTO lead_day (${COLUMNS})
+export const COUNT_ALL_DAYS = `INSERT INTO lead_day (${COLUMNS})
   ${CHANGES_BY_DAY} sum(leads), ${COUNT_ENTERED}, sum(value_amount)
-  FROM (${ALL_LEVEL_CHANGES.rows}) AS level_change WHERE true GROUP BY 1, 2, 3, 4, 5, 6
+  FROM (WITH read_state AS MATERIALIZED (${STATES_READ.stored} UNION ALL ${STATES_READ.only})
+    ${STATES_READ.changes}) AS level_change WHERE true GROUP BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (${KEY}) DO UPDATE SET leads = excluded.leads, entered = excluded.entered,
     value_amount = excluded.value_amount`
