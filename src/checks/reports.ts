@@ -178,7 +178,7 @@ function incomplete(report: string, [first, ...others]: readonly FailedSection[]
   if (first === undefined) return null
   const more = others.length === 0 ? '' : `, nor could ${counted(others.length, 'other part')}`
   return {
-    message: `Of the report ${report} that was mailed last, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
+    message: `Of the last issue of the report ${report}, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
     hint: `It says so in its place. Once the cause is fixed, ${shellCommand(`report preview ${report} -o FILE`)} shows the report anew.`,
   }
 }

@@ -295,7 +295,7 @@ describe('reports', () => {
     await mailIssue('2026-11-19', failed)
     await mailIssue('2026-11-20', [...failed, { block: 'queries', query: 'by-country', message: 'timeout' }])
     expect((await the('sections_failed')).message).toBe(
-      'Of the report daily that was mailed last, funnel could not be made, nor could 1 other part: no such table: stage',
+      'Of the last issue of the report daily, funnel could not be made, nor could 1 other part: no such table: stage',
     )
     await mailIssue('2026-11-21', [])
     expect(await reasons()).toEqual([])
