@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LeadFilter } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
@@ -75,9 +75,9 @@ async function replaceFolder(
     await mkdir(unfinished, { mode: 0o700 })
     for (const [name, content] of contents) await writeFile(join(unfinished, name), content, { mode: 0o600 })
     if (existsSync(folder)) {
+      // A folder of another user keeps its name, because it could not be deleted afterwards.
+      await access(folder, constants.W_OK)
       await rename(folder, before)
-      // Must come first: a folder of another user cannot be deleted, and then it gets its name back.
-      await rm(before, { recursive: true })
     }
     await rename(unfinished, folder)
   } finally {
