@@ -109,7 +109,7 @@ export async function enqueueResend(
 }
 
 const WHY_NOT = {
-  pending: 'it is going to be sent',
+  pending: 'it waits to be sent',
   sending: 'it is being sent',
   data: 'it is being sent',
   withdrawn: null,

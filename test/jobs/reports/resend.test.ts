@@ -70,7 +70,7 @@ describe('a report that is sent again', () => {
     expect(await plan({ which: 'all' })).toEqual({
       again: ['cleo', 'dan'],
       anew: ['ana', 'ben'],
-      leftOut: ['eve: it is going to be sent'],
+      leftOut: ['eve: it waits to be sent'],
     })
     expect(
       told(await planResend(deps, DAILY, PEOPLE, { which: 'all' }, new Date('2026-11-20T12:00:00Z'))),

@@ -336,7 +336,7 @@ describe('messages', () => {
       /^fail: Nothing was sent: there is no such mail to send again\./,
     )
     expect(await dashboard.act('/actions/resend', { report: 'daily', to: 'ana@example.com' })).toMatch(
-      /^fail: Nothing was sent: ana@example.com: it is going to be sent\./,
+      /^fail: Nothing was sent: ana@example.com: it waits to be sent\./,
     )
   })
 })
