@@ -13,14 +13,34 @@ export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
 /** The blocks (sections) of a report, in their default order. */
 export const BLOCKS = [
-  ...['headline', 'freshness', 'attention', 'kpis', 'drivers', 'pace', 'trend', 'funnel', 'changes'],
-  ...['top_leads', 'urgent', 'stalled', 'pipelines', 'sources', 'agents', 'service_stats', 'data_quality'],
-  'queries',
+  ...[
+    'headline',
+    'goals',
+    'today',
+    'kpis',
+    'unusual',
+    'freshness',
+    'drivers',
+    'changes',
+    'top_leads',
+    'stalled',
+  ],
+  ...[
+    'pipelines',
+    'trend',
+    'funnel',
+    'sources',
+    'agents',
+    'service_stats',
+    'data_quality',
+    'record',
+    'queries',
+  ],
 ] as const
 export type BlockName = (typeof BLOCKS)[number]
 
 /** The blocks whose lists can be attached to the mail. Results of own queries can also be attached. */
-export const ATTACHED_LISTS = ['changes', 'top_leads', 'urgent', 'stalled', 'pipelines', 'sources'] as const
+export const ATTACHED_LISTS = ['today', 'changes', 'top_leads', 'stalled', 'pipelines', 'sources'] as const
 
 export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const
 

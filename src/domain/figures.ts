@@ -56,7 +56,6 @@ export interface ReportFigures {
    * The leads whose status at the end of each period is known, and the open leads whose value is known then.
    */
   readonly known: { readonly status: Compared<HistoryCoverage>; readonly value: Compared<HistoryCoverage> }
-  readonly sparklines: Sparklines
   readonly trend: readonly TrendDay[]
   readonly funnel: Funnel
   readonly changes: Changes
@@ -78,7 +77,6 @@ export interface ReportFigures {
 }
 
 export interface FailedSection {
-  /** If it is `kpis`, only the sparklines are missing, and the key numbers are there. */
   readonly block: string
   /** Null if another part than one of the report's own SQL queries failed. */
   readonly query: string | null
@@ -112,15 +110,6 @@ export interface UnusualWarning {
   readonly what: 'scope' | 'scan' | 'deletion'
   readonly was: number
   readonly is: number
-}
-
-/** The last value is of this period. A value is null if its period is not wholly covered. */
-export interface Sparklines {
-  readonly newLeads: readonly (number | null)[]
-  readonly won: readonly (number | null)[]
-  readonly winRate: readonly (number | null)[]
-  /** In the currency of most open leads. Null also if more than 1 % of the value comes from unknown leads. */
-  readonly openValue: readonly (number | null)[]
 }
 
 /** One of 96 local days, so that the last 90 have a mean over 7 days. Null where a day is not covered. */

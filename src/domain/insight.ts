@@ -54,8 +54,8 @@ export interface Expectation {
   /** The number of earlier periods of the same kind that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
   readonly record: RangeRecord | null
-  /** The usual range of each period in the sparkline, oldest first; null for a period without a range. */
-  readonly band: readonly (UsualRange | null)[]
+  /** The number of last periods in a row on this side of what was expected; 1 for this period alone. */
+  readonly inARow: number
   readonly shift: Shift | null
 }
 
@@ -159,14 +159,32 @@ export interface Pace {
   readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
 }
 
-/** An open lead that stays, or will soon stay, longer in its stage than nearly all won leads did. */
-export interface UrgentLead extends ListedLead {
-  readonly stageDays: number
-  /** The limit of the stage in days. A lead is urgent if it has reached the limit, or will reach it soon. */
-  readonly limitDays: number
-  /** True if the limit is computed from won leads; false if it is the number of days in the settings. */
-  readonly isOfWinners: boolean
-  readonly isNew: boolean
+/** Why a lead needs an action. `limitDays` is the time in the stage that nearly no won lead exceeded. */
+export type TodayReason =
+  | { readonly kind: 'overdue'; readonly expectedCloseAt: Instant }
+  | {
+      readonly kind: 'stalling'
+      readonly stageDays: number
+      readonly limitDays: number
+      /** False if the limit is the number of days in the settings. */
+      readonly isOfWinners: boolean
+    }
+  | { readonly kind: 'returned'; readonly at: Instant; readonly days: number }
+  | { readonly kind: 'uncontacted'; readonly score: number; readonly since: Instant }
+
+export interface TodayLead {
+  readonly lead: ListedLead & { readonly owner: string | null }
+  readonly why: TodayReason
+}
+
+/** The open leads that need an action, the most valuable first. `rows` holds the first of `total`. */
+export interface Today {
+  readonly total: number
+  /** The value of all of them, one amount for each currency. */
+  readonly value: readonly Money[]
+  /** The number of them by owner, the largest first; null for leads without an owner. */
+  readonly byOwner: readonly { readonly owner: string | null; readonly leads: number }[]
+  readonly rows: readonly TodayLead[]
 }
 
 /** The number of open leads that are older than 99 % of the won leads were when they were won. */
@@ -197,8 +215,7 @@ export interface Insight {
   /** All leads first, then each pipeline. Empty if the report filters by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]
   readonly pace: readonly Pace[]
-  /** Sorted by currency and value. `total` is the number of all, and `rows` holds the first. */
-  readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
+  readonly today: Today
   /** Null if too few leads were won, if the report filters by more than pipelines, or for an old period. */
   readonly oldLeads: OldLeadCount | null
   /** The notes for the period and the charts are in order of their days. */

@@ -19,11 +19,6 @@ import {
 import type { PeriodKind } from './figures.ts'
 import type { Instant, Period } from './model.ts'
 
-const SPARK_DAYS = 14
-const SPARK_WEEKS = 12
-const SPARK_MONTHS = 12
-const SPARK_QUARTERS = 8
-
 export interface PeriodOptions {
   /** The local dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`. */
   readonly holidays: readonly string[]
@@ -116,20 +111,6 @@ export function priorOf(kind: PeriodKind, period: Period): Period {
     case 'since_last':
       return periodBefore(period)
   }
-}
-
-/** Returns the last 8 quarters, 12 months, 12 weeks or 14 days up to the end of a period, oldest first. */
-export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Period[] {
-  if (kind === 'week' || kind === 'month' || kind === 'quarter') {
-    const to = dayHolding(Date.parse(end), timeZone)
-    const startOf = (ago: number) =>
-      kind === 'week' ? to - 7 * ago : firstOfMonth(to, kind === 'month' ? -ago : -3 * ago)
-    const count = { week: SPARK_WEEKS, month: SPARK_MONTHS, quarter: SPARK_QUARTERS }[kind]
-    return Array.from({ length: count }, (_, at) =>
-      spanOf(startOf(count - at), startOf(count - at - 1), timeZone),
-    )
-  }
-  return daysUpTo(end, SPARK_DAYS, timeZone)
 }
 
 export function daysUpTo(end: Instant, count: number, timeZone: string): Period[] {

@@ -6,12 +6,10 @@ import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf, total } from './series.ts'
-import { judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
+import { judgeSeries, NEEDED, type Scale } from './usual-range.ts'
 
 /** The maximum length of a judged period in days. A longer period is judged only if it is a month. */
 const DAYS_MAX = 7
-/** The number of values in a sparkline (a small line chart), the same as in `domain/period.ts`. */
-const SPARK: Readonly<Record<Scale, number>> = { day: 14, week: 12, month: 12 }
 
 interface ReportDays {
   readonly kind: PeriodKind
@@ -118,7 +116,7 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     range: isShown && range ? plus(range, leftOut) : null,
     expected: isShown ? expected.mean + leftOut : null,
     periods: { known: Math.min(...steps.slice(first).map(({ known }) => known)), needed: NEEDED },
-    band: bandOf(steps, series.leftOut, scale, isBelieved),
+    inARow: countRecent(steps, series.values),
   }
   const own = count === 1 ? 1 : tailProbability(expected, judged)
   const overdispersion = Math.max(1, expected.variance / Math.max(expected.mean, 0.05))
@@ -153,18 +151,6 @@ function shiftOf(
 ): Omit<Shift, 'isNew'> {
   const days = scale === 'day' ? length : length * periodDays
   return { since: dates.at(-days) ?? dates[0] ?? '', days, actual, expected }
-}
-
-function bandOf(
-  steps: readonly Step[],
-  leftOut: readonly number[],
-  scale: Scale,
-  isShown: boolean,
-): (UsualRange | null)[] {
-  const ranges = steps.map(({ forecast }, index) =>
-    isShown && forecast ? plus(forecast.range95, leftOut[index] ?? 0) : null,
-  )
-  return ranges.slice(-SPARK[scale])
 }
 
 /** Adds the sum of unjudged days to a range, so that it can be compared with the whole period. */

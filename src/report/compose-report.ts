@@ -3,13 +3,13 @@
 import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import { errorText } from '../errors.ts'
-import { composeHeadline, isQuiet } from './blocks/headline/view.ts'
+import { composeGoals } from './blocks/goals/view.ts'
+import { composeHeadline } from './blocks/headline/view.ts'
 import { composeKpis } from './blocks/kpis/view.ts'
 import { type BlockView, blockOf, composeBlockViews } from './blocks/registry.ts'
-import type { BlockContext } from './context.ts'
-import { isBeforeAll } from './context.ts'
+import { composeToday } from './blocks/today/view.ts'
+import { type BlockContext, isBeforeAll } from './context.ts'
 import { composeFailed, composeFailedCharts, type FailedView } from './failed-blocks.ts'
-import { type BannerView, composeBanner, markOf } from './warnings-banner.ts'
 import { oneLine, withoutAutoLinks } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -17,23 +17,18 @@ import type { LocaleContext } from './words/locale-context.ts'
 /** The view that a template gets; `kind` is the name of the template. */
 export type View = BlockView | FailedView
 
-export interface ReportContext extends BlockContext {
-  readonly blocks: readonly BlockName[]
-}
-
 export interface ReportView {
   /** The language, BCP 47. */
   readonly lang: string
   readonly dir: string
   readonly title: string
   readonly period: { readonly long: string; readonly short: string }
+  /** The subject: the title, the period and the verdict in at most 60 characters. */
+  readonly subjectLine: string
+  /** The facts of the subject: `19 new (normal), 1 won`. */
   readonly summary: string
   /** The text that a mail client shows after the subject in the list of mails. */
   readonly preheader: string
-  /** The mark at the start of the subject if data is old or unusual; otherwise empty. */
-  readonly mark: string
-  /** The warnings above the report; null if there are none. */
-  readonly banner: BannerView | null
   /** Everything that failed: figures that could not be read, and texts or charts that could not be made. */
   readonly failed: readonly FailedSection[]
   /** In the order of the report. A block with nothing to show is left out, or its view says so. */
@@ -49,33 +44,34 @@ export interface ReportView {
 }
 
 const TITLE_LENGTH = 80
+const SUBJECT_LENGTH = 60
+/** A title is not cut to fewer characters than this to make room for a fact. */
+const TITLE_MIN = 12
 
 export function composeReport(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): ReportView {
   const { words } = locale
   const title = oneLine(context.title, TITLE_LENGTH)
   const names = namePeriod(locale.tag, figures.kind, figures.period)
-  const headline = composeHeadline(figures, locale, context)
+  const { facts } = composeHeadline(figures, locale, context)
   const wanted = context.blocks.filter(
     (name) => isShown(name, figures) || figures.failed.some(({ block }) => block === name),
   )
   const made = wanted.map((name) => composeBlock(name, figures, locale, context))
   const blocks = made.flatMap((each) => each.views)
   const failed = [...figures.failed, ...context.failed, ...made.flatMap((each) => each.failed)]
-  const banner = composeBanner(figures, failed, locale, context)
-  const [first = ''] = banner?.lines ?? []
+  const period = { long: words('period.long', { ...names }), short: words('period.short', { ...names }) }
   const view = {
     lang: locale.tag,
     dir: words('direction'),
     title,
-    period: { long: words('period.long', { ...names }), short: words('period.short', { ...names }) },
-    summary: headline.subject,
-    preheader: `${first} ${preheaderOf(headline.text, figures, locale, context)}`.trim(),
-    mark: markOf(figures, locale),
-    banner,
+    period,
+    subjectLine: subjectOf(title, period.short, facts),
+    summary: facts.join(', '),
+    preheader: preheaderOf(figures, locale, context),
     failed,
     blocks,
     block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
@@ -83,6 +79,17 @@ export function composeReport(
     footer: { lines: [footerLine(figures, locale)], unsubscribe: null },
   }
   return addressReport({ ...unlinked(view), failed }, locale, context)
+}
+
+/** Formats `Daily leads, Mon 23 Nov: 19 new (normal), 1 won`, with as many facts as there is room for. */
+function subjectOf(title: string, period: string, facts: readonly string[]): string {
+  const [first = ''] = facts
+  const room = SUBJECT_LENGTH - `, ${period}: ${first}`.length
+  const start = `${oneLine(title, Math.max(TITLE_MIN, room))}, ${period}: `
+  return facts.slice(1).reduce((line, fact) => {
+    const longer = `${line}, ${fact}`
+    return longer.length > SUBJECT_LENGTH ? line : longer
+  }, start + first)
 }
 
 /** The names of the texts of a view that are addresses or file names on purpose. */
@@ -105,7 +112,7 @@ function unlinked<View>(view: View): View {
 export function addressReport(
   view: ReportView,
   { words }: LocaleContext,
-  { recipient, unsubscribe }: Pick<ReportContext, 'recipient' | 'unsubscribe'>,
+  { recipient, unsubscribe }: Pick<BlockContext, 'recipient' | 'unsubscribe'>,
 ): ReportView {
   if (recipient === null) return view
   const sentTo = words('footer.recipient', { address: oneLine(recipient, 254), title: view.title })
@@ -115,14 +122,11 @@ export function addressReport(
 }
 
 /**
- * Decides whether a block is shown. Most figures would be wrong before the first complete sync, and for a
- * period from which no lead is known. In these cases, only blocks that are always shown appear. A quiet
- * report leaves out blocks that would repeat the last report.
+ * Most figures would be wrong before the first complete sync, and for a period from which no lead is known.
+ * In these cases, only the core blocks appear.
  */
 function isShown(name: BlockName, figures: ReportFigures): boolean {
-  const { isShown: when } = blockOf(name)
-  if (figures.freshness.dataAsOf === null || isBeforeAll(figures)) return when === 'always'
-  return when !== 'unless quiet' || !isQuiet(figures)
+  return blockOf(name).isAlwaysShown ?? !(figures.freshness.dataAsOf === null || isBeforeAll(figures))
 }
 
 interface MadeBlock {
@@ -136,7 +140,7 @@ function composeBlock(
   block: BlockName,
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): MadeBlock {
   const isCore = blockOf(block).isCore ?? false
   const unread = figures.failed.find((each) => each.block === block && each.query === null)
@@ -161,25 +165,20 @@ function composeBlock(
   }
 }
 
-/** Returns the preheader, which has the headline and two figures that are not in the subject. */
-function preheaderOf(
-  headline: string,
-  figures: ReportFigures,
-  locale: LocaleContext,
-  context: ReportContext,
-): string {
-  const numbers = composeKpis(figures, locale, context)
-    .tiles.slice(2)
-    .map(({ label, value, change }) => `${label} ${value}${change ? `, ${change}` : ''}`)
-  return `${headline} ${numbers.join('; ')}.`
+/** Returns the preview text, which adds to the subject: what to do, goals at risk, and two more figures. */
+function preheaderOf(figures: ReportFigures, locale: LocaleContext, context: BlockContext): string {
+  const [today] = composeToday(figures, locale, context)
+  const [goals] = composeGoals(figures.insight?.pace ?? [], locale)
+  const risks = goals?.goals.filter(({ tone }) => tone !== 'good' && tone !== '') ?? []
+  const numbers = composeKpis(figures, locale).tiles.slice(2)
+  const parts = [
+    today?.title ?? '',
+    ...risks.map(({ name, state }) => `${name}: ${state}`),
+    numbers.map(({ label, value }) => `${label} ${value}`).join(', '),
+  ]
+  return `${parts.filter(Boolean).join('. ')}.`
 }
 
-function footerLine({ freshness, leads }: ReportFigures, { words, dates, timeZone }: LocaleContext): string {
-  const { dataAsOf, runId, requests } = freshness
-  return [
-    words('footer.dataAsOf', { at: dataAsOf && dates.instant(dataAsOf) }),
-    words('footer.leads', { n: leads }),
-    ...(runId === null ? [] : [words('footer.run', { id: oneLine(runId, 40), requests })]),
-    words('footer.zone', { name: timeZone }),
-  ].join(' · ')
+function footerLine({ leads }: ReportFigures, { words, timeZone }: LocaleContext): string {
+  return [words('footer.leads', { n: leads }), words('footer.zone', { name: timeZone })].join(' · ')
 }

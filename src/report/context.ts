@@ -1,4 +1,5 @@
 /** The things that a report needs beside its figures, such as the recipient's settings, charts and files. */
+import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import type { HistoryCoverage, Instant } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -20,25 +21,18 @@ export interface Resend {
   readonly reason: string | null
 }
 
-export const CHART_NAMES = [
-  'trend',
-  'spark-new-leads',
-  'spark-won',
-  'spark-win-rate',
-  'spark-open-value',
-] as const
-export type ChartName = (typeof CHART_NAMES)[number]
-
 export interface BlockContext {
   /** The name of the report, such as `Daily leads`. The subject begins with this name. */
   readonly title: string
+  readonly blocks: readonly BlockName[]
   /** The recipient's address; null for the archive. */
   readonly recipient: string | null
   /** The address of a lead, such as `https://crm.example.com/leads/{id}`; null if leads have no links. */
   readonly leadUrl: string | null
   /** The address of the report's issues in the dashboard; null if the dashboard has no public address. */
   readonly moreUrl: string | null
-  readonly charts: ReadonlyMap<ChartName, ChartSource>
+  /** The trend of the leads; null if it was not drawn. */
+  readonly chart: ChartSource | null
   /** The names of the attached files. The key is the block or query whose whole list is in the file. */
   readonly attached: ReadonlyMap<string, string>
   /** Files that are not attached because the mail would be too large, with their sizes. */

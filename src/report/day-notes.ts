@@ -2,7 +2,7 @@
 import type { ReportFigures } from '../domain/figures.ts'
 import type { DayNote } from '../domain/insight.ts'
 import type { Period } from '../domain/model.ts'
-import { localDates, periodsUpTo } from '../domain/period.ts'
+import { localDates } from '../domain/period.ts'
 import { oneLine } from './words/clean-text.ts'
 import { formatLocalDays } from './words/dates.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -31,25 +31,6 @@ export function marksOfDays(
   const dates = { first: days[0]?.day ?? '', last: days.at(-1)?.day ?? '' }
   const shown = (notes ?? []).filter((note) => isWithin(note, dates)).slice(-MARKS_MAX)
   return shown.map((note, index) => ({ ...note, letter: String.fromCharCode(65 + index) }))
-}
-
-/** Returns each note with the index of its value in the sparkline, from 0 for the oldest. */
-export function marksOfSparks({
-  insight,
-  kind,
-  period,
-}: Pick<ReportFigures, 'kind' | 'period'> & Partial<Pick<ReportFigures, 'insight'>>): {
-  readonly place: number
-  readonly note: DayNote
-}[] {
-  const notes = insight?.notes ?? []
-  if (notes.length === 0) return []
-  const marked = periodsUpTo(kind, period)
-    .map(datesOf)
-    .flatMap((dates, place) => notes.filter((note) => isWithin(note, dates)).map((note) => ({ place, note })))
-  const shown = new Set(marked.map(({ note }) => note))
-  const last = [...shown].slice(-MARKS_MAX)
-  return marked.filter(({ note }) => last.includes(note))
 }
 
 interface Dates {

@@ -8,7 +8,7 @@ import type { Expectation, ExpectedFigure, JudgedWinRate } from '../domain/insig
 import { LISTED_FIELDS } from '../domain/lead-fields.ts'
 import type { ChangedLead, ChangeKind, ListedLead, QueryTable } from '../domain/lists.ts'
 import type { Instant, Money, Period } from '../domain/model.ts'
-import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
+import { daysUpTo, localDates } from '../domain/period.ts'
 import { DAY_MS } from '../schedule/zone.ts'
 
 interface SampleScope {
@@ -97,7 +97,6 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       status: { current: { known: 3912, of: 3912 }, prior: { known: 3870, of: 3870 } },
       value: { current: { known: 1190, of: 1190 }, prior: { known: 1204, of: 1204 } },
     },
-    sparklines: sparklinesOf(periodsUpTo(kind, period).length, times),
     trend: daysUpTo(period.to, TREND_DAYS, period.timeZone).map((day, index) => {
       return { day: localDates(day), newLeads: wave(index, 59), won: wave(index + 3, 4) }
     }),
@@ -211,14 +210,16 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
           end: { low: 55, high: 68, expected: 61, record: { hits: 41, of: 50 } },
         },
       ],
-      urgent: {
+      today: {
         total: 6,
+        value: money(190_000),
+        byOwner: [
+          { owner: 'Ana', leads: 4 },
+          { owner: null, leads: 2 },
+        ],
         rows: leads.map((lead, index) => ({
-          ...lead,
-          stageDays: 11 + index,
-          limitDays: 14,
-          isOfWinners: true,
-          isNew: index < 2,
+          lead: { ...lead, owner: index % 3 === 2 ? null : 'Ana' },
+          why: { kind: 'stalling', stageDays: 11 + index, limitDays: 14, isOfWinners: true },
         })),
       },
       oldLeads: {
@@ -258,7 +259,6 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
     winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
     openValue: nothing,
     known: { status: unread, value: unread },
-    sparklines: { newLeads: [], won: [], winRate: [], openValue: [] },
     trend: figures.trend.map(({ day }) => ({ day, newLeads: null, won: null })),
     funnel: { ...figures.funnel, stages: [] },
     changes: { ...figures.changes, kinds: [] },
@@ -281,8 +281,8 @@ function sampleExpectation(figure: ExpectedFigure, actual: number, low: number, 
     actual,
     judgement: 'usual',
     range: { low, high },
-    band: [],
     shift: null,
+    inARow: 1,
     expected: (low + high) / 2,
     periods: { known: 26, needed: 8 },
     record: { hits: 187, of: 196 },
@@ -323,16 +323,6 @@ function sampleLead(index: number, topScore: number, at: Instant): ListedLead {
     value: { amount: 84_000 - 12_500 * index, currency: CURRENCY },
     createdAt: at,
     changedAt: at,
-  }
-}
-
-function sparklinesOf(points: number, times: (each: number) => number): ReportFigures['sparklines'] {
-  const steps = Array.from({ length: points }, (_, index) => index)
-  return {
-    newLeads: steps.map((index) => times(wave(index, 55))),
-    won: steps.map((index) => times(wave(index + 3, 4))),
-    winRate: steps.map((index) => 0.2 + wave(index, 40) / 1000),
-    openValue: steps.map((index) => 5_000_000 + 30_000 * index),
   }
 }
 

@@ -103,7 +103,6 @@ describe('the numbers of a mail', () => {
         stalledDays: report.stalledDays,
         topScore: report.topScore,
         rowsMax: SHOWN,
-        sparkPeriods: periodsUpTo(kind, period),
         trendDays: daysUpTo(period.to, 96, period.timeZone),
       }
       const ask = (sql: string | null): readonly Row[] => {

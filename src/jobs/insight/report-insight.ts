@@ -45,7 +45,7 @@ export async function tryInsight(
     return { insight: await readInsight(...given), failed: [] }
   } catch (thrown) {
     if (thrown instanceof LeadsheetError && thrown.code === 'store_unreachable') throw thrown
-    return { insight: null, failed: [{ block: 'urgent', query: null, message: errorText(thrown) }] }
+    return { insight: null, failed: [{ block: 'today', query: null, message: errorText(thrown) }] }
   }
 }
 
@@ -57,7 +57,6 @@ async function readInsight(
 ): Promise<Insight> {
   await refreshStallThresholds(store, now())
   const judged = await judgeNumbers({ store, now }, request, report, last?.lastUnusual ?? {})
-  const listed = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)
   const days = URGENT_DAYS[request.kind]
   const isPast = now().getTime() - Date.parse(scope.to) > PAST_DAYS * DAY_MS
@@ -74,19 +73,21 @@ async function readInsight(
   return {
     ...judged,
     notes: await readNotes(store.db, request),
-    urgent: {
+    today: {
       total: urgent.total,
-      rows: urgent.rows.map((row) => ({ ...row, isNew: !listed.has(row.id) })),
+      value: [],
+      byOwner: [],
+      rows: urgent.rows.map(({ stageDays, limitDays, isOfWinners, ...lead }) => ({
+        lead: { ...lead, owner: null },
+        why: { kind: 'stalling', stageDays, limitDays, isOfWinners },
+      })),
     },
     oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
   }
 }
 
-async function readNotes(
-  db: Db,
-  { filter, period, sparkPeriods, trendDays }: ReportRequest,
-): Promise<DayNote[]> {
-  const from = [period, ...sparkPeriods, ...trendDays].map((each) => each.from).sort()[0] ?? period.from
+async function readNotes(db: Db, { filter, period, trendDays }: ReportRequest): Promise<DayNote[]> {
+  const from = [period, ...trendDays].map((each) => each.from).sort()[0] ?? period.from
   const [first = '', last = first] = localDates({ ...period, from }).split('--')
   const names = await listNames(db)
   return (await listAnnotations(db))

@@ -8,7 +8,7 @@
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Freshness, ReportedPart } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import { listOld } from '../../report/warnings-banner.ts'
+import { listOld } from '../../report/warnings.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
 import { listRuns } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'

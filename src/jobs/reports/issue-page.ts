@@ -1,13 +1,11 @@
 /** Reads what the page of an issue shows: messages, preferences, neighbours and CSV files. */
 
-import { ATTACHED_LISTS, BLOCKS } from '../../domain/choices.ts'
+import { ATTACHED_LISTS } from '../../domain/choices.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
 import type { FigureTable } from '../../report/archive/about.ts'
 import { figureTable, trendTable } from '../../report/archive/about.ts'
 import { blockOf } from '../../report/blocks/registry.ts'
-import type { BannerView } from '../../report/warnings-banner.ts'
-import { composeBanner } from '../../report/warnings-banner.ts'
 import { hasWordsIn } from '../../report/words/catalogue.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { createLocaleContext } from '../../report/words/locale-context.ts'
@@ -55,16 +53,6 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
     choices: new Map(choices.map((one) => [one.address, one])),
     isLast: issue.isEnqueued && issue.period.to === lastEnd,
   }
-}
-
-/** Returns the banner of warnings of the issue, in English; null if the issue had no banner. */
-export function bannerOf(
-  { figures, renderedAt, programVersion }: Issue,
-  timeZone: string,
-): BannerView | null {
-  if (programVersion === null) return null
-  const locale = createLocaleContext(DEFAULT_LOCALE, timeZone, renderedAt)
-  return composeBanner(figures, figures.failed, locale, { blocks: BLOCKS, notMade: [], resend: null })
 }
 
 /** Draws the charts of the archived issue again. The images are identical to those in the messages. */

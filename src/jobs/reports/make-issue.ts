@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { FailedSection, ReportFigures, ReportWarning } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
-import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
+import { daysUpTo, periodOf, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
@@ -211,7 +211,6 @@ function requestFor(
     topScore,
     rowsMax: hasFiles ? LIST_ROWS_MAX : ROWS_SHOWN,
     since: last && reportedUpTo(last),
-    sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
   }
 }

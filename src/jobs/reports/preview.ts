@@ -37,7 +37,7 @@ export async function tryReport(
       recipient: null,
       blocks: [...new Set([report, ...recipients].flatMap(({ blocks }) => blocks))],
       leadUrl: report.leadUrl,
-      charts: new Map(),
+      chart: null,
       attached: new Map(),
       leftOut: [],
       notMade: [],

@@ -4,12 +4,11 @@
  * differs between these recipients.
  */
 
-import type { BlockName } from '../../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import { fitFiles, unsubscribeLink } from '../../mail/message.ts'
-import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'
+import { type ChartFile, type DrawnCharts, drawCharts, findChart } from '../../report/charts/draw.ts'
 import { chartLabels } from '../../report/charts/trend-layout.ts'
 import { addressReport, composeReport } from '../../report/compose-report.ts'
 import type { Resend } from '../../report/context.ts'
@@ -96,10 +95,10 @@ export function createContents(
     const kept = attachments.filter(({ file }) => !left.includes(file))
     const view = composeReport(figures, locale, {
       title: report.title ?? nameReport(report.name, locale),
-      blocks: left.length > 0 ? withAttention(audience.blocks) : audience.blocks,
+      blocks: audience.blocks,
       leadUrl: report.leadUrl,
       moreUrl: isMail ? moreUrlOf(deps, report) : null,
-      charts: findCharts(charts, (name) => `cid:${cidOf(name)}`),
+      chart: findChart(charts, (name) => `cid:${cidOf(name)}`),
       attached: attachedLists(kept),
       leftOut: left.map(({ name, content }) => ({ name, megabytes: content.length / MEGABYTE })),
       notMade,
@@ -125,7 +124,7 @@ export function createContents(
     checkRendered(rendered, view, report.name)
     const used = shown.filter(({ cid }) => rendered.html.includes(`cid:${cid}`))
     const lang = new Intl.Locale(audience.locale).language
-    const notAttached = locale.words('attention.notAttached')
+    const notAttached = locale.words('freshness.notAttached')
     return { ...rendered, lang, files: [...used, ...files], notAttached, leftOut: left, failed: view.failed }
   }
 }
@@ -137,11 +136,6 @@ export async function drawPictures(figures: ReportFigures, locale: LocaleContext
 
 function moreUrlOf({ dashboardUrl = null }: ContentDeps, { name }: Report): string | null {
   return dashboardUrl === null ? null : `${dashboardUrl}/archive?report=${encodeURIComponent(name)}`
-}
-
-/** The attention block names the files that were too large to attach. */
-function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
-  return blocks.includes('attention') ? blocks : ['attention', ...blocks]
 }
 
 function isOfFailed(attachment: string, failed: readonly FailedSection[]): boolean {

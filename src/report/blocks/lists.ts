@@ -2,10 +2,8 @@
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { ListedLead, PipelineLine } from '../../domain/lists.ts'
-import type { Compared, Instant, Money, Period, Ratio } from '../../domain/model.ts'
+import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import { wallMs } from '../../schedule/zone.ts'
-import type { Change, News } from '../change.ts'
-import { changeOfCount, toneOfNews } from '../change.ts'
 import type { BlockContext } from '../context.ts'
 import { oneLine, oneLineOrNull } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
@@ -178,36 +176,6 @@ function cleanCell(
 /** Formats a local time: `2026-11-20 09:15:00`. */
 function localTime(at: Instant, timeZone: string): string {
   return new Date(wallMs(Date.parse(at), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
-}
-
-/** Compares things such as pipelines, with counts, their changes and a win rate on each line. */
-
-export interface ComparedCell {
-  readonly value: string
-  /** The change since the period before, such as `+9`; empty if it is zero or cannot be computed. */
-  readonly change: string
-  readonly tone: Change['tone']
-  /** Value and change on one line: `59 (+9)`. */
-  readonly text: string
-}
-
-/** @param news whether the number is unusually high or low; only a change in that direction has a colour */
-export function compareCell(
-  compared: Compared<number>,
-  isComparable: boolean,
-  locale: LocaleContext,
-  news: News = null,
-): ComparedCell {
-  const { text, tone, arrow } = changeOfCount(compared, 'up', locale)
-  const isMoved = isComparable && arrow !== ''
-  const value = locale.numbers.count(compared.current)
-  const change = isMoved ? text.replace(/ \(.*\)$/, '') : ''
-  return {
-    value,
-    change,
-    tone: isMoved ? toneOfNews({ tone }, news) : 'neutral',
-    text: change === '' ? value : `${value} (${change})`,
-  }
 }
 
 /** Formats a win rate: `23.7%`, `2 of 7` for fewer than 10 leads, `–` for none. */

@@ -4,24 +4,25 @@ import type { ReportFigures } from '../../domain/figures.ts'
 import type { BlockContext } from '../context.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import { composeAgents } from './agents/view.ts'
-import { composeAttention } from './attention/view.ts'
 import { composeChanges, listChanges } from './changes/view.ts'
 import { composeDataQuality } from './data-quality/view.ts'
 import { composeDrivers } from './drivers/view.ts'
 import { composeFreshness } from './freshness/view.ts'
 import { composeFunnel } from './funnel/view.ts'
+import { composeGoals } from './goals/view.ts'
 import { composeHeadline } from './headline/view.ts'
 import { composeKpis } from './kpis/view.ts'
 import type { ListedFigures, ListOptions, ListTable } from './lists.ts'
-import { composePace } from './pace/view.ts'
 import { composePipelines, listPipelines } from './pipelines/view.ts'
 import { composeQueries, listQuery } from './queries/view.ts'
+import { composeRecord } from './record/view.ts'
 import { composeServiceStats } from './service-stats/view.ts'
 import { composeSources, listSources } from './sources/view.ts'
 import { composeStalled, listStalled } from './stalled/view.ts'
+import { composeToday, listToday } from './today/view.ts'
 import { composeTopLeads, listTopLeads } from './top-leads/view.ts'
 import { composeTrend } from './trend/view.ts'
-import { composeUrgent, listUrgent } from './urgent/view.ts'
+import { composeUnusual } from './unusual/view.ts'
 
 interface Block {
   /** Operators see this title. Recipients see `NAME.title` of the catalogue. */
@@ -35,8 +36,8 @@ interface Block {
   ) => readonly { readonly kind: string }[]
   /** Composes the whole list, for an attached file with the name of the block. */
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
-  /** `unless unread`: all leads have been read once. `unless quiet`: the period has new or won leads too. */
-  readonly isShown: 'always' | 'unless unread' | 'unless quiet'
+  /** Shown even before all leads have been read once. */
+  readonly isAlwaysShown?: true
   /** Tells whether the report fails if this block fails. */
   readonly isCore?: true
   /** If the figures of these blocks fail, this block is incomplete. */
@@ -48,129 +49,114 @@ interface Block {
 const REGISTRY = {
   headline: {
     title: 'Headline',
-    meaning: 'the period in one sentence, and what it is compared with',
+    meaning: 'the period in one sentence: whether the numbers are normal, and what is not',
     compose: (...given) => [composeHeadline(...given)],
-    isShown: 'always',
-    isCore: true,
-    restsOn: ['stalled', 'agents'],
-  },
-  freshness: {
-    title: 'Freshness',
-    meaning: 'how old the data is, and what is missing',
-    compose: (figures, locale) => [composeFreshness(figures, locale)],
-    isShown: 'always',
+    isAlwaysShown: true,
     isCore: true,
   },
-  attention: {
-    title: 'Needs attention',
-    meaning: 'failing agents, stalled leads, quarantined records, and attachments that were too large',
-    compose: (...given) => [composeAttention(...given)].filter(({ items }) => items.length > 0),
-    isShown: 'unless unread',
-    restsOn: ['stalled', 'agents'],
-    shows: 'agents',
+  goals: {
+    title: 'Goals',
+    meaning: 'how far each goal is, where it will end, and what is needed a day',
+    compose: ({ insight }, locale) => composeGoals(insight?.pace ?? [], locale),
+  },
+  today: {
+    title: 'Today',
+    meaning: 'at most five leads to act on, the most valuable first, each with its owner and the reason',
+    compose: composeToday,
+    list: listToday,
+    restsOn: ['stalled'],
   },
   kpis: {
     title: 'Key figures',
-    meaning: 'the headline numbers, each with its last 14 days, 12 weeks or 12 months',
-    compose: (...given) => [composeKpis(...given)],
-    isShown: 'unless unread',
+    meaning: 'four numbers, each with its normal range or its change',
+    compose: (figures, locale) => [composeKpis(figures, locale)],
     isCore: true,
+  },
+  unusual: {
+    title: 'Unusual pipelines',
+    meaning: 'the pipelines whose numbers are unusual, by name',
+    compose: composeUnusual,
+  },
+  freshness: {
+    title: 'Freshness',
+    meaning: 'in small type how old the data is, what is missing, and failing agents',
+    compose: (...given) => [composeFreshness(...given)],
+    isAlwaysShown: true,
+    isCore: true,
+    shows: 'agents',
   },
   drivers: {
     title: 'Where the difference came from',
     meaning: 'where each unusual number came from, in parts that add up',
     compose: composeDrivers,
-    isShown: 'unless unread',
-  },
-  pace: {
-    title: 'Outlook',
-    meaning: 'the expected end of the numbers of the month, and how far each goal is',
-    compose: ({ insight }, locale) => composePace(insight?.pace ?? [], locale),
-    isShown: 'unless unread',
   },
   trend: {
     title: 'Trend',
-    meaning: 'new and won leads over 90 days',
-    compose: (...given) => [composeTrend(...given)],
-    isShown: 'unless quiet',
+    meaning: 'new leads a day over 90 days, as a chart',
+    compose: composeTrend,
   },
   funnel: {
     title: 'Funnel',
     meaning: 'the stages, each with its conversion and the days that leads spend in it',
-    compose: (figures, locale) => [composeFunnel(figures, locale)],
-    isShown: 'unless quiet',
+    compose: composeFunnel,
     shows: 'stats',
   },
   changes: {
     title: 'Changes',
-    meaning: 'the changed leads by kind of change; a week or a month names only the won leads',
-    compose: (...given) => [composeChanges(...given)],
+    meaning: 'the leads that were won and lost; a week or a month names only the won leads',
+    compose: composeChanges,
     list: listChanges,
-    isShown: 'unless quiet',
   },
   top_leads: {
     title: 'Top leads',
     meaning: 'the new leads with the best scores',
-    compose: (...given) => [composeTopLeads(...given)],
+    compose: composeTopLeads,
     list: listTopLeads,
-    isShown: 'unless quiet',
-  },
-  urgent: {
-    title: 'About to stall',
-    meaning:
-      'the open leads that are about to stall; how many open leads are older than nearly all winners were',
-    compose: composeUrgent,
-    list: listUrgent,
-    isShown: 'unless quiet',
   },
   stalled: {
     title: 'Stalled leads',
     meaning: 'the open leads that have not changed for the longest time',
-    compose: (...given) => [composeStalled(...given)],
+    compose: composeStalled,
     list: listStalled,
-    isShown: 'unless quiet',
   },
   pipelines: {
     title: 'Pipelines',
     meaning: 'the pipelines side by side, if there are several',
-    // With a single pipeline, the table would only repeat the key figures.
-    compose: (figures, locale, context) =>
-      figures.byPipeline.length === 1 ? [] : [composePipelines(figures, locale, context)],
+    compose: composePipelines,
     list: listPipelines,
-    isShown: 'unless quiet',
   },
   sources: {
     title: 'Sources',
     meaning: 'the sources of leads side by side',
-    compose: (...given) => [composeSources(...given)],
+    compose: composeSources,
     list: listSources,
-    isShown: 'unless quiet',
   },
   agents: {
     title: 'Agents',
     meaning: 'the agents and their outages',
-    compose: (figures, locale) => [composeAgents(figures, locale)],
-    isShown: 'unless quiet',
+    compose: composeAgents,
     shows: 'agents',
   },
   service_stats: {
     title: 'Service statistics',
     meaning: "the differences between the service's own statistics and our counts",
-    compose: (figures, locale) => [composeServiceStats(figures, locale)],
-    isShown: 'unless quiet',
+    compose: composeServiceStats,
     shows: 'stats',
   },
   data_quality: {
     title: 'Data quality',
     meaning: 'quarantined records, changed fields and incomplete scans',
-    compose: (figures, locale) => [composeDataQuality(figures, locale)],
-    isShown: 'unless quiet',
+    compose: composeDataQuality,
+  },
+  record: {
+    title: 'Record',
+    meaning: 'how often the ranges that reports printed were right, in one line',
+    compose: composeRecord,
   },
   queries: {
     title: 'Queries of the report',
     meaning: 'the tables that the report defines itself',
     compose: composeQueries,
-    isShown: 'unless unread',
   },
 } as const satisfies {
   readonly [Name in BlockName]: Name extends (typeof ATTACHED_LISTS)[number]

@@ -60,7 +60,6 @@ interface Colours {
   readonly grid: string
   readonly axis: string
   readonly newLeads: string
-  readonly won: string
   /** The opacity of the thin daily lines behind the thick lines. */
   readonly dailyOpacity: number
 }
@@ -72,7 +71,6 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
     grid: '#e9ecf1',
     axis: '#aab2bf',
     newLeads: '#2f5bea',
-    won: '#0b7a50',
     dailyOpacity: 0.32,
   },
   dark: {
@@ -81,13 +79,9 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
     grid: '#2d343e',
     axis: '#5f6977',
     newLeads: '#7f9fff',
-    won: '#55d394',
     dailyOpacity: 0.42,
   },
 }
-
-/** Readable on light and dark, so that a transparent picture needs no second version. */
-export const ON_ANY_BACKGROUND = '#5078f0'
 
 /** Estimates widths in Inter, never too small and seldom more than 20% too large, as a test checks. */
 

@@ -24,7 +24,6 @@ export const COLUMN_BASE = TREND_HEIGHT - 6
 
 const TOP = 10
 const BELOW = 28
-const LABEL_HEIGHT = 17
 // A mark is an area of days that have a note, with a letter above the plot.
 
 const MARK_HEIGHT = 16
@@ -33,7 +32,6 @@ const LETTER_WIDTH = 12
 // A text that is wider than this share of the picture is cut.
 const MARGIN_SHARE = 0.35
 const MONTH_GAP = 14
-const SERIES = ['newLeads', 'won'] as const
 
 export interface TrendLayout {
   readonly left: number
@@ -43,7 +41,7 @@ export interface TrendLayout {
   readonly rows: readonly { readonly y: number; readonly text: string }[]
   /** A tick is at `x`. Its text is centred on `middle`, which differs near the edges of the picture. */
   readonly columns: readonly { readonly x: number; readonly middle: number; readonly text: string }[]
-  readonly lines: readonly TrendLine[]
+  readonly line: TrendLine
   readonly marks: readonly MarkArea[]
 }
 
@@ -55,16 +53,14 @@ interface MarkArea {
 }
 
 interface TrendLine {
-  readonly series: (typeof SERIES)[number]
   readonly daily: readonly Run[]
   readonly mean: readonly Run[]
   /**
    * On the last day with a known count, at the mean of that day or else at the count. Null without counts.
    */
   readonly end: Point | null
-  /** The text to the right of the plot at the height `labelY`; empty if no count is known. */
+  /** The text to the right of the end; empty if no count is known. */
   readonly label: string
-  readonly labelY: number
 }
 
 /** The `leadIn` first days are used only for the means of later days. `marks` are notes about shown days. */
@@ -75,30 +71,26 @@ export function layoutTrend(
   marks: readonly Mark[] = [],
 ): TrendLayout {
   const shown = days.slice(leadIn)
-  const series = SERIES.map((name) => readSeries(name, days, leadIn, labels))
-  const ticks = roundTicks(
-    Math.max(0, ...series.flatMap(({ daily, mean }) => [...daily, ...mean].filter(isKnown))),
-  )
+  const counts = days.map(({ newLeads }) => newLeads)
+  const daily = counts.slice(leadIn)
+  const mean = meansOfWeek(counts).slice(leadIn)
+  const last = daily.findLastIndex(isKnown)
+  const end = mean[last] ?? daily[last] ?? null
+  const text = end === null ? '' : labels.newLeads(end)
+  const label = fitInto(text, TREND_WIDTH * MARGIN_SHARE - LABEL_GAP, LABEL_SIZE)
+  const ticks = roundTicks(Math.max(0, ...[...daily, ...mean].filter(isKnown)))
   const highest = Math.max(...ticks)
   const rowTexts = ticks.map((tick) =>
     fitInto(labels.tick(tick, highest), TREND_WIDTH * MARGIN_SHARE - TICK_GAP, TICK_SIZE),
   )
   const left = TICK_GAP + Math.max(...rowTexts.map((text) => widthOf(text, TICK_SIZE)))
-  const right = TREND_WIDTH - LABEL_GAP - Math.max(...series.map(({ label }) => widthOf(label, LABEL_SIZE)))
+  const right = TREND_WIDTH - LABEL_GAP - widthOf(label, LABEL_SIZE)
   const [top, bottom] = [TOP + (marks.length > 0 ? MARK_HEIGHT : 0), TREND_HEIGHT - BELOW]
   const x = (index: number) =>
     right - ((shown.length - 1 - index) * (right - left)) / Math.max(1, shown.length - 1)
   const y = (count: number) => bottom - (count / highest) * (bottom - top)
   const points = (counts: readonly (number | null)[]) =>
     counts.map((count, index) => (count === null ? null : { x: x(index), y: y(count) }))
-  const lines = series.map(({ name, daily, mean, last, end, label }) => ({
-    series: name,
-    daily: splitAtGaps(points(daily)),
-    mean: splitAtGaps(points(mean)),
-    end: end === null ? null : { x: x(last), y: y(end) },
-    label,
-    labelY: end === null ? bottom : y(end),
-  }))
   return {
     left,
     right,
@@ -106,7 +98,12 @@ export function layoutTrend(
     bottom,
     rows: ticks.map((tick, index) => ({ y: y(tick), text: rowTexts[index] ?? '' })),
     columns: columnsOf(shown, x, labels),
-    lines: pushApart(lines, top, bottom),
+    line: {
+      daily: splitAtGaps(points(daily)),
+      mean: splitAtGaps(points(mean)),
+      end: end === null ? null : { x: x(last), y: y(end) },
+      label,
+    },
     marks: pushLetters(marks.map((mark) => ({ ...areaOf(mark, shown, x), letter: mark.letter }))),
   }
 }
@@ -132,22 +129,6 @@ function areaOf({ firstDay, lastDay }: Mark, days: readonly TrendDay[], x: (inde
   )
   const half = Math.max(MARK_WIDTH, x(1) - x(0)) / 2
   return { left: Math.max(x(0), x(first) - half), right: Math.min(x(days.length - 1), x(last) + half) }
-}
-
-function readSeries(
-  name: TrendLine['series'],
-  days: readonly TrendDay[],
-  leadIn: number,
-  labels: ChartLabels,
-) {
-  const counts = days.map((day) => day[name])
-  const daily = counts.slice(leadIn)
-  const mean = meansOfWeek(counts).slice(leadIn)
-  const last = daily.findLastIndex(isKnown)
-  const end = mean[last] ?? daily[last] ?? null
-  const text = end === null ? '' : labels[name](end)
-  const label = fitInto(text, TREND_WIDTH * MARGIN_SHARE - LABEL_GAP, LABEL_SIZE)
-  return { name, daily, mean, last, end, label }
 }
 
 /**
@@ -179,27 +160,14 @@ function columnsOf(
   return chosen.map(({ x, middle, text }) => ({ x, middle, text }))
 }
 
-/** The labels stay inside the plot, and the middle between them stays the same if possible. */
-function pushApart(lines: readonly TrendLine[], top: number, bottom: number): readonly TrendLine[] {
-  const [upper, lower] = lines.filter(({ end }) => end !== null).toSorted((a, b) => a.labelY - b.labelY)
-  if (!upper || !lower || lower.labelY - upper.labelY >= LABEL_HEIGHT) return lines
-  const middle = (upper.labelY + lower.labelY) / 2
-  const first = Math.min(Math.max(middle - LABEL_HEIGHT / 2, top), bottom - LABEL_HEIGHT)
-  return lines.map((line) => {
-    if (line === upper) return { ...line, labelY: first }
-    return line === lower ? { ...line, labelY: first + LABEL_HEIGHT } : line
-  })
-}
-
 function isKnown<T>(value: T | null): value is T {
   return value !== null
 }
 
 /** Charts show no names from the data, because the font Inter lacks characters of many languages. */
 export interface ChartLabels {
-  /** Formats the label of the line of new leads, with the last mean of the line: `New 50`. */
+  /** Formats the label of the line, with its last mean: `50 a day`. */
   readonly newLeads: (mean: number) => string
-  readonly won: (mean: number) => string
   /** Formats a tick: `20`, `1.5m`. `highest`, the largest tick, decides the style of all ticks. */
   readonly tick: (count: number, highest: number) => string
   /** Formats a local date, `2026-09-01`, as `1 September`. */
@@ -215,7 +183,6 @@ export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels
   const mean = (value: number) => (value < LARGE ? writeMean(value, numbers) : short.format(value))
   return {
     newLeads: (value) => words('trend.newLeads', { mean: mean(value) }),
-    won: (value) => words('trend.won', { mean: mean(value) }),
     tick: (count, highest) => (highest < LARGE ? numbers.count(count) : short.format(count)),
     day: (day) => date.format(Date.parse(day)),
   }

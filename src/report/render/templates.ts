@@ -20,12 +20,7 @@ export interface Templates {
    * The view has finished strings only.
    * @throws LeadsheetError report_unknown, report_template
    */
-  render<View extends TemplateView>(name: string, view: View): Rendered
-}
-
-export interface TemplateView {
-  /** The mark before the subject; may be empty. No template can remove the mark. */
-  readonly mark: string
+  render(name: string, view: object): Rendered
 }
 
 interface TemplatePlaces {
@@ -66,7 +61,7 @@ export async function openTemplates(
 
 interface Report {
   readonly definition: ReportDefinition
-  readonly render: (view: TemplateView) => Rendered
+  readonly render: (view: object) => Rendered
 }
 
 /**
@@ -89,7 +84,7 @@ function openReport(files: TemplateFiles, name: string): Report {
 }
 
 /** `{{> kpis}}` includes `kpis.html.hbs` in HTML and `kpis.text.hbs` in plain text. */
-function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
+function compileReport(files: TemplateFiles, name: string): (view: object) => Rendered {
   const page = files.take(LAYOUT, 'page.hbs')
   const html = new Map<string, TemplateFile>()
   const text = new Map<string, TemplateFile>()
@@ -108,13 +103,12 @@ function compileReport(files: TemplateFiles, name: string): (view: TemplateView)
   const textOf = compileText(files.take(LAYOUT, 'page.text.hbs'))
   const styles = files.styles(name)
   return (view) => {
-    const line = finishSubject(subjectOf(view))
-    if (line === '') {
+    const subject = finishSubject(subjectOf(view))
+    if (subject === '') {
       throw new LeadsheetError('report_template', `template ${subjectFile.path}: the subject is empty`, {
         hint: 'Write one, or take the file away; nothing was sent.',
       })
     }
-    const subject = finishSubject(`${view.mark} ${line}`)
     return {
       subject,
       html: finishHtml(pageOf({ ...view, subject }), styles),

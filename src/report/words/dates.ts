@@ -8,6 +8,8 @@ export interface Dates {
   readonly instant: (at: Instant) => string
   /** Formats an instant of today as its time, `06:00`, and any other instant like `instant`. */
   readonly recent: (at: Instant) => string
+  /** Formats a day: `Fri 20 Nov`. */
+  readonly day: (at: Instant) => string
   /** Formats a time: `06:00`. */
   readonly time: (at: Instant) => string
   readonly areSameDay: (one: Instant, other: Instant) => boolean
@@ -23,7 +25,7 @@ export interface PeriodNames {
   readonly short: string
   /** The name in a column heading: `20 Nov`, `20–22 Nov`, `Nov`. */
   readonly brief: string
-  /** The name within a sentence: `Friday` for one day, `November` for a month, otherwise `20–22 November`. */
+  /** The name within a sentence: `Friday`, `Friday – Sunday`, `20–29 November`, `November`. */
   readonly name: string
   /** The ISO 8601 number of a week; null for other periods. */
   readonly week: number | null
@@ -38,6 +40,7 @@ export function datesOf(locale: string, timeZone: string, now: Instant): Dates {
   const clock = { hour: '2-digit', minute: '2-digit' } as const
   const date = { day: 'numeric', month: 'short' } as const
   const write = {
+    day: format(locale, timeZone, { weekday: 'short', ...date }),
     time: format(locale, timeZone, clock),
     instant: format(locale, timeZone, { weekday: 'short', ...date, ...clock }),
     instantOfYear: format(locale, timeZone, { weekday: 'short', ...date, year: 'numeric', ...clock }),
@@ -46,6 +49,7 @@ export function datesOf(locale: string, timeZone: string, now: Instant): Dates {
   return {
     instant,
     recent: (at) => (dayOf(at) === dayOf(now) ? write.time(at) : instant(at)),
+    day: write.day,
     time: write.time,
     areSameDay: (one, other) => dayOf(one) === dayOf(other),
   }
@@ -72,6 +76,7 @@ export function namePeriod(locale: string, kind: PeriodKind, period: Period): Pe
     }
   }
   const weekday = shape === 'week' ? undefined : 'short'
+  const isWeekdays = shape !== 'week' && Date.parse(period.to) - Date.parse(period.from) < 6.5 * DAY_MS
   return {
     shape,
     long: range({
@@ -82,7 +87,7 @@ export function namePeriod(locale: string, kind: PeriodKind, period: Period): Pe
     }),
     short: range({ ...(weekday === undefined ? {} : { weekday }), day: 'numeric', month: 'short' }),
     brief: range({ day: 'numeric', month: 'short' }),
-    name: shape === 'day' ? range({ weekday: 'long' }) : range({ day: 'numeric', month: 'long' }),
+    name: isWeekdays ? range({ weekday: 'long' }) : range({ day: 'numeric', month: 'long' }),
     week: shape === 'week' ? isoWeek(localDay(Date.parse(period.from), timeZone)) : null,
     quarter: null,
   }

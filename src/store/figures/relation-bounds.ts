@@ -23,8 +23,6 @@ export const RELATION_NAMES = [
   'span',
   'arrival',
   'arrival_gone',
-  'open_day',
-  'open_part',
   'closed_now',
   'closed_once',
   'news',

@@ -200,8 +200,8 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     span: {
       reads: [],
       isMaterialized: true,
-      sql: `-- spans of time, in order, each with the time 30 days before its end
-    SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to, value ->> 2 AS span_recent
+      sql: `-- spans of time, in order
+    SELECT key AS place, value ->> 0 AS span_from, value ->> 1 AS span_to
     FROM json_each(:spans)`,
     },
     arrival: {
@@ -218,18 +218,6 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     WHERE lead.id = lead_id AND lead.created_at >= (SELECT min(span_from) FROM span)
       AND created_at >= span_from AND created_at < span_to${inScope(pipelineAt('span_to'), 'lead.no')}
       AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to)`,
-    },
-    open_day: {
-      reads: counted,
-      sql: `-- how much the open value of a currency changed on each day, and how much of that is of leads whose value then is not known
-    SELECT day, ${VALUE_AND_UNSURE} FROM day_count WHERE ${OPEN_OF_CURRENCY}${inPipelines()} GROUP BY day`,
-    },
-    open_part: {
-      reads: chosen,
-      sql: `-- how much it changed from the midnight next to the end of the period to that end
-    SELECT ${VALUE_AND_UNSURE} FROM (
-      SELECT ${signAt(':to')} * value_amount AS value_amount, is_known
-      FROM level_change WHERE ${OPEN_OF_CURRENCY} AND ${isNextTo(':to')}${inScope()}) AS change`,
     },
     closed_now: {
       reads: chosen,
@@ -259,9 +247,5 @@ const isNextTo = (instant: string): string =>
   `at >= min(${dayNextTo(instant)}, ${instant}) AND at < max(${dayNextTo(instant)}, ${instant})`
 /** The SQL for 1 if a change came before an instant, or -1. */
 const signAt = (instant: string): string => `iif(at < ${instant}, 1, -1)`
-const OPEN_OF_CURRENCY =
-  "value_currency = :currency AND status NOT IN (SELECT status FROM stage WHERE outcome <> 'open')"
-const VALUE_AND_UNSURE =
-  'total(value_amount) AS value, total(value_amount) FILTER (WHERE is_known = 0) AS unsure'
 /** The columns that name a state of a level. */
 export const LEVEL_STATE = 'pipeline_id, status, value_currency, is_known, reached'

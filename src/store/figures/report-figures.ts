@@ -18,7 +18,7 @@ import type { FigureRow, FigureScope, ReadTrx } from './query.ts'
 import { inReadTransaction, readFigureAt, readPart } from './query.ts'
 import type { LastReported } from './report-lists.ts'
 import { readChanges, readStalled, readTopLeads } from './report-lists.ts'
-import { readSparklines, readTrend } from './series.ts'
+import { readTrend } from './series.ts'
 import { readServiceStats } from './service-stats.ts'
 import { fillDays, fillFilteredLeads, fillTempTables } from './temp-tables.ts'
 
@@ -31,8 +31,6 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly rowsMax: number
   /** The last enqueued issue of the report; null before the first issue. */
   readonly since: LastReported | null
-  /** The last periods up to that of the report, in order. */
-  readonly sparkPeriods: readonly Period[]
   /** The whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
 }
@@ -87,10 +85,10 @@ async function readCore(
   chosen: ReadTrx,
   request: ReportRequest,
 ): Promise<CoreFigures & { readonly trx: ReadTrx }> {
-  const { period, prior: before, filter, sparkPeriods, since } = request
+  const { period, prior: before, filter, since } = request
   const { db } = chosen
   const [scope, scopeBefore] = [scopeOf(request, period), scopeOf(request, before)]
-  const periods = [period, before, staysOf(scope), ...sparkPeriods]
+  const periods = [period, before, staysOf(scope)]
   const [first = ''] = [...periods.map(({ from }) => from), since?.at ?? period.from].sort()
   const counted = await fillDays(chosen, scope, first)
   const prior = await readCompared(await fillTempTables(counted, scopeBefore, ['level']), scopeBefore)
@@ -143,11 +141,10 @@ async function readCompared(trx: ReadTrx, scope: FigureScope): Promise<ComparedF
 async function readSections(
   core: ReadTrx,
   request: ReportRequest,
-  { freshness, openValue, pipelines }: CoreFigures,
+  { freshness, pipelines }: CoreFigures,
 ): Promise<{ sections: Sections; failed: FailedSection[] }> {
   const { period, prior, topScore, rowsMax } = request
   const scope = scopeOf(request, period)
-  const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
   // Fills temporary tables that two sections read. Ignores a failure here, because then both sections fail
   // too and report the failure themselves.
@@ -163,15 +160,9 @@ async function readSections(
       return empty
     }
   }
-  const { sparkPeriods, trendDays, since } = request
+  const { trendDays, since } = request
   const { dataAsOf } = freshness
   const sections: Sections = {
-    sparklines: await section('kpis', () => readSparklines(trx, scope, sparkPeriods, currency, dataAsOf), {
-      newLeads: [],
-      won: [],
-      winRate: [],
-      openValue: [],
-    }),
     trend: await section('trend', () => readTrend(trx, scope, trendDays, dataAsOf), []),
     funnel: await section('funnel', () => readFunnel(trx, scope, dataAsOf), {
       source: 'service',

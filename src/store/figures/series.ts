@@ -1,14 +1,8 @@
-/** Counts figures for many spans at once. Gives the same numbers as the figures of each span. */
-import type { Sparklines, TrendDay } from '../../domain/figures.ts'
+/** Counts the leads of each day at once. Gives the same numbers as the figures of each day. */
+import type { TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { ReadTrx } from './query.ts'
-import { type FigureScope, type QueryValues, readRows, recentFrom } from './query.ts'
-
-/** A value with a larger unknown share is left out, as a sparkline cannot show its coverage. */
-const UNSURE_MAX = 0.01
-
-const DATE_LENGTH = '2026-11-20'.length
-const HALF_DAY_MS = 12 * 3_600_000
+import { type FigureScope, type QueryValues, readRows } from './query.ts'
 
 /** The SQL condition that a lead was deleted at the end of a span. */
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
@@ -29,43 +23,6 @@ export const TREND = {
   reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
 } as const
-
-/** The figures new_leads, won and win_rate of each period; the win rate as won and lost leads. */
-export const SPARKLINES = {
-  reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
-  sql: `SELECT ${COUNTS},
-    ${closedSince('span_recent', 'won')} AS part,
-    ${closedSince('span_recent', 'lost')} AS lost
-  FROM span ORDER BY place`,
-} as const
-
-const OPEN_DAYS = { reads: ['open_day'], sql: 'SELECT day, value, unsure FROM open_day' } as const
-const OPEN_PART = { reads: ['open_part'], sql: 'SELECT value, unsure FROM open_part' } as const
-
-export async function readSparklines(
-  trx: ReadTrx,
-  scope: FigureScope,
-  periods: readonly Period[],
-  currency: string | null,
-  dataAsOf: Instant | null,
-): Promise<Sparklines> {
-  const known = { from: await findFirstLead(trx), to: dataAsOf }
-  const rows = await readRows<Counts & { part: number; lost: number }>(
-    trx,
-    SPARKLINES,
-    scope,
-    spansOf(periods),
-  )
-  const values = await readOpenValues(trx, scope, periods, currency)
-  const knownOf = <T>(values: readonly T[]): (T | null)[] =>
-    values.map((value, index) => (isKnown(periods[index], known) ? value : null))
-  return {
-    newLeads: knownOf(rows.map((row) => row.newLeads)),
-    won: knownOf(rows.map((row) => row.won)),
-    winRate: knownOf(rows.map(({ part, lost }) => (part + lost > 0 ? part / (part + lost) : null))),
-    openValue: knownOf(values),
-  }
-}
 
 /**
  * Reads the trend: the new leads and won leads of each day.
@@ -92,34 +49,8 @@ interface Counts {
   readonly won: number
 }
 
-interface OpenValue {
-  readonly value: number
-  readonly unsure: number
-}
-
-/** Null where more than one percent comes from leads whose value then is not known. */
-async function readOpenValues(
-  trx: ReadTrx,
-  scope: FigureScope,
-  periods: readonly Period[],
-  currency: string | null,
-): Promise<(number | null)[]> {
-  if (currency === null) return periods.map(() => null)
-  const days = await readRows<OpenValue & { day: string }>(trx, OPEN_DAYS, scope, { currency })
-  const values: (number | null)[] = []
-  for (const { to } of periods) {
-    const parts = await readRows<OpenValue>(trx, OPEN_PART, { ...scope, to }, { currency })
-    const next = new Date(Date.parse(to) + HALF_DAY_MS).toISOString().slice(0, DATE_LENGTH)
-    const changes = [...days.filter(({ day }) => day < next), ...parts]
-    const value = changes.reduce((sum, change) => sum + change.value, 0)
-    const unsure = changes.reduce((sum, change) => sum + change.unsure, 0)
-    values.push(unsure > value * UNSURE_MAX ? null : Math.round(Math.round(value * 1e4) / 100) / 100)
-  }
-  return values
-}
-
-export function spansOf(periods: readonly Period[]): QueryValues {
-  return { spans: JSON.stringify(periods.map((period) => [period.from, period.to, recentFrom(period)])) }
+export function spansOf(days: readonly Period[]): QueryValues {
+  return { spans: JSON.stringify(days.map(({ from, to }) => [from, to])) }
 }
 
 /** Finds the first of all leads, whatever the filter. Before this time a count of zero means nothing. */

@@ -3,7 +3,7 @@
  * leads were, or that will soon exceed that time. Leads that are listed as stalled are left out. The list
  * shows present data, because people should act on it.
  */
-import type { UrgentLead } from '../../domain/insight.ts'
+import type { ListedLead } from '../../domain/lists.ts'
 import type { ReadTrx } from '../figures/query.ts'
 import { type FigureScope, readRows } from '../figures/query.ts'
 import { OPEN_STATUSES } from '../figures/relation.ts'
@@ -35,7 +35,10 @@ export async function readUrgentLeads(
   thresholds: ReadonlyMap<string, StallThreshold>,
   horizonDays: number,
   rowsMax: number,
-): Promise<{ total: number; rows: Omit<UrgentLead, 'isNew'>[] }> {
+): Promise<{
+  total: number
+  rows: (ListedLead & { stageDays: number; limitDays: number; isOfWinners: boolean })[]
+}> {
   const endMs = Date.parse(scope.to)
   const limitOf = (status: string, days: number) => {
     const before = (ago: number) => new Date(endMs - ago * DAY_MS).toISOString()

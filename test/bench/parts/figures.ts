@@ -54,7 +54,6 @@ export const FIGURES: Part = {
         stalledDays: 7,
         rowsMax: 10,
         since: { at: period.from, knownAt: period.to },
-        sparkPeriods: periodsUpTo(kind, period),
         trendDays: daysUpTo(period.to, 96, ZONE),
       })
     }

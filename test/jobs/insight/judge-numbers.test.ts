@@ -56,7 +56,6 @@ function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kin
     topScore: 80,
     rowsMax: 10,
     since: null,
-    sparkPeriods: periodsUpTo(kind, period),
     trendDays: [],
     ...change,
   }

@@ -63,7 +63,6 @@ async function judge(
     topScore: 80,
     rowsMax: 10,
     since: null,
-    sparkPeriods: periodsUpTo('day', period),
     trendDays: [],
   }
   const report = { holidays: [], goals: [], fiscalYearStarts: 1 }

@@ -179,7 +179,6 @@ function requestOf(kind: PeriodKind, at: string) {
     topScore: 80,
     rowsMax: 10,
     since: null,
-    sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, 96, ZONE),
   }
 }

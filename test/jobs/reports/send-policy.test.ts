@@ -27,7 +27,6 @@ async function readEmptyDay(): Promise<ReportFigures> {
     topScore: 80,
     rowsMax: 10,
     since: null,
-    sparkPeriods: [period],
     trendDays: daysUpTo(period.to, 96, 'UTC'),
   })
 }

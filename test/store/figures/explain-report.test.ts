@@ -39,7 +39,6 @@ describe.skipIf(!hasSqlProgram)('the SQL of a report', () => {
       stalledDays: 3,
       rowsMax: 50,
       since: null,
-      sparkPeriods: periodsUpTo('day', PERIOD),
       trendDays: daysUpTo(PERIOD.to, 20, ZONE),
     }
     const figures = await readReportFigures(db, request)

@@ -272,7 +272,6 @@ describe('the SQL that is shown', () => {
       stalledDays: 7,
       rowsMax: 5,
       since: null,
-      sparkPeriods: [],
       trendDays: [],
     })
     const numberOf = async (name: FigureName) => (await readFigure(db, name, whole))[0]?.value

@@ -44,7 +44,6 @@ async function figuresOf(
     stalledDays: 7,
     rowsMax: 5,
     since: null,
-    sparkPeriods: [],
     trendDays: [],
     ...change,
   })

@@ -43,7 +43,6 @@ function requestOf(
     topScore: 60,
     rowsMax: 1000,
     since: null,
-    sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, 96, ZONE),
     ...change,
   }

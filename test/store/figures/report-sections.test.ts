@@ -19,7 +19,6 @@ const REQUEST: ReportRequest = {
   topScore: 80,
   rowsMax: 10,
   since: null,
-  sparkPeriods: periodsUpTo('day', PERIOD),
   trendDays: daysUpTo(PERIOD.to, 96, 'UTC'),
 }
 

@@ -206,7 +206,6 @@ describe.skipIf(!hasPostgres)(`figures in both databases (SEED=${SEED})`, () => 
           stalledDays: 2,
           topScore: 20,
           rowsMax: 15,
-          sparkPeriods: periodsUpTo('week', period),
           trendDays: daysUpTo(period.to, 15, zone),
           since: { at: day(6), knownAt: day(8) },
         }),

@@ -49,44 +49,45 @@ export function listFailing({ agents }: ReportFigures): readonly AgentLine[] {
   return agents.rows.filter((agent) => healthOf(agent) === 'failing')
 }
 
+/** Returns no view if all agents are healthy and were so, or if nothing is known of them. */
 export function composeAgents(figures: ReportFigures, locale: LocaleContext) {
   const { words } = locale
   const { rows, outages } = figures.agents
   const unwell = [...listFailing(figures), ...rows.filter((agent) => healthOf(agent) === 'other')]
+  // An agent whose outage still lasts has a line of its own instead.
   const ended = outages.filter(({ endedAt }) => endedAt !== null)
+  if (unwell.length + ended.length === 0) return []
   const lines = ended.slice(0, OUTAGES).map((outage) => formatOutage(outage, locale))
   if (ended.length > OUTAGES) lines.push(words('agents.moreOutages', { n: ended.length - OUTAGES }))
-  return {
-    kind: 'agents' as const,
-    title: words('agents.title'),
-    note: noteOf(figures, rows.length - unwell.length, locale),
-    agents: unwell.slice(0, ROWS).map((agent) => ({
-      name: oneLine(agent.name, AGENT_NAME_LENGTH),
-      status: nameStatus(agent.status, locale),
-      tone: healthOf(agent) === 'failing' ? 'bad' : 'neutral',
-      detail: detailOf(agent, locale),
-      error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
-    })),
-    more: moreThan(ROWS, unwell.length, locale),
-    // An agent whose outage still lasts has a line of its own instead.
-    outages: lines,
-  }
+  return [
+    {
+      kind: 'agents' as const,
+      title: words('agents.title'),
+      note: noteOf(figures, rows.length - unwell.length, locale),
+      agents: unwell.slice(0, ROWS).map((agent) => ({
+        name: oneLine(agent.name, AGENT_NAME_LENGTH),
+        status: nameStatus(agent.status, locale),
+        tone: healthOf(agent) === 'failing' ? 'bad' : 'neutral',
+        detail: detailOf(agent, locale),
+        error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
+      })),
+      more: moreThan(ROWS, unwell.length, locale),
+      outages: lines,
+    },
+  ]
 }
 
 /** Formats `11 of 12 healthy: 7 running, 4 idle · as of 06:00`. */
 function noteOf(figures: ReportFigures, well: number, locale: LocaleContext): string {
   const { agents } = figures
   const { words, dates } = locale
-  const total = agents.rows.length
   if (isLongAfter(agents.asOf, figures))
     return words('agents.ofLater', { at: dates.recent(agents.asOf ?? '') })
-  if (total === 0) return words('agents.empty')
-  const health =
-    well === total ? words('agents.allHealthy', { n: total }) : words('agents.someHealthy', { well, total })
   const states = countStates(
     agents.rows.filter((agent) => healthOf(agent) === 'well'),
     locale,
   )
+  const health = words('agents.someHealthy', { well, total: agents.rows.length })
   const asOf = agents.asOf ? ` · ${words('agents.asOf', { at: dates.recent(agents.asOf) })}` : ''
   return `${[health, states].filter(Boolean).join(': ')}${asOf}`
 }

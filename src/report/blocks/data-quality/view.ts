@@ -7,6 +7,7 @@ const ITEMS = 6
 const REASON_LENGTH = 100
 const PATH_LENGTH = 60
 
+/** Returns no view if all records could be read and no field has changed. */
 export function composeDataQuality({ dataQuality }: ReportFigures, locale: LocaleContext) {
   const { words, dates } = locale
   const { quarantined, drift, lastScan } = dataQuality
@@ -25,15 +26,17 @@ export function composeDataQuality({ dataQuality }: ReportFigures, locale: Local
       words(`data_quality.${change}`, { path: oneLine(path, PATH_LENGTH), at: dates.recent(at) }),
     ),
   ]
-  return {
-    kind: 'data_quality' as const,
-    title: words('data_quality.title'),
-    note: all.length === 0 ? words('data_quality.good') : '',
-    items:
-      all.length > ITEMS
-        ? [...all.slice(0, ITEMS), words('data_quality.more', { n: all.length - ITEMS })]
-        : all,
-  }
+  if (all.length === 0) return []
+  return [
+    {
+      kind: 'data_quality' as const,
+      title: words('data_quality.title'),
+      items:
+        all.length > ITEMS
+          ? [...all.slice(0, ITEMS), words('data_quality.more', { n: all.length - ITEMS })]
+          : all,
+    },
+  ]
 }
 
 function nameResource(resource: string, { words }: LocaleContext): string {

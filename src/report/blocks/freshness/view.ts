@@ -1,67 +1,35 @@
-/** The freshness block is one line with the age of the data. The banner explains missing data. */
+/** The freshness block has in small type how old the data is, and everything that a recipient should know of it. */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { Instant } from '../../../domain/model.ts'
-import { DAY_MS } from '../../../schedule/zone.ts'
+import type { BlockContext } from '../../context.ts'
+import { composeHistory } from '../../context.ts'
+import { composeWarnings } from '../../warnings.ts'
+import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
+import { listFailing } from '../agents/view.ts'
 
-type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
+const NAME_LENGTH = 40
 
-// The reasons that recipients see for a failed sync, by error code. A code that is missing here gets the
-// reason `other`.
-const REASONS: ReadonlyMap<string, Reason> = new Map([
-  ['api_unreachable', 'unreachable'],
-  ['api_unauthorized', 'refused'],
-  ['api_forbidden', 'refused'],
-  ['api_deferred', 'deferred'],
-  ['api_unexpected', 'unexpected'],
-  ['api_rejected', 'unexpected'],
-  ['api_not_found', 'unexpected'],
-  ['run_interrupted', 'stopped'],
-])
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-
-export function composeFreshness(figures: ReportFigures, locale: LocaleContext) {
-  const { words, dates } = locale
-  const { dataAsOf, coversPeriod, lastFailure } = figures.freshness
-  const isStale = coversPeriod && lastFailure !== null
-  if (dataAsOf === null) return { kind: 'freshness' as const, isStale, text: words('freshness.never') }
-  const at = dates.recent(dataAsOf)
-  const text = isStale
-    ? [words('freshness.coveredThenFailed', { at }), ...explainFailure(figures, locale)].join(' ')
-    : words('freshness.fresh', { at, age: ageOf(dataAsOf, locale) })
-  return { kind: 'freshness' as const, isStale, text }
-}
-
-/** Says up to which time leads were read, if the data ends before the period does. */
-export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
-  const { words, dates } = locale
-  const { dataAsOf } = freshness
-  if (dataAsOf === null) return words('freshness.never')
-  const key = dataAsOf > period.from ? 'freshness.ends' : 'freshness.before'
-  return words(key, { at: dates.instant(dataAsOf), age: ageOf(dataAsOf, locale) })
-}
-
-/** Returns no sentence if no sync has failed since the data was read. */
-export function explainFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
-  const { lastFailure } = freshness
-  if (lastFailure === null) return []
-  return [
-    words('freshness.failed', {
-      at: dates.recent(lastFailure.at),
-      reason: words(`freshness.reasons.${REASONS.get(lastFailure.code) ?? 'other'}`),
-    }),
+export function composeFreshness(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
+  const { words, dates, numbers } = locale
+  const { freshness, agents, known } = figures
+  const failing = listFailing(figures).length
+  const history = composeHistory(known.status.current, locale)
+  const first = [
+    freshness.dataAsOf === null
+      ? words('freshness.never')
+      : words('freshness.dataAsOf', { at: dates.recent(freshness.dataAsOf) }),
+    failing > 0 && words('freshness.failing', { n: failing, of: agents.rows.length }),
+    freshness.quarantinedRecords > 0 && words('freshness.quarantined', { n: freshness.quarantinedRecords }),
+    history.note !== '' && words('freshness.history', { ...known.status.current }),
   ]
-}
-
-function ageOf(at: Instant, locale: LocaleContext): string {
-  return formatAge(Date.parse(locale.now) - Date.parse(at), locale)
-}
-
-/** Formats an age in its largest unit, rounded down: `4 minutes`, `3 hours`, `19 days`. */
-export function formatAge(ms: number, { words }: LocaleContext): string {
-  if (ms < MINUTE_MS) return words('duration.moment')
-  if (ms < HOUR_MS) return words('duration.minutes', { n: Math.floor(ms / MINUTE_MS) })
-  if (ms < 2 * DAY_MS) return words('duration.hours', { n: Math.floor(ms / HOUR_MS) })
-  return words('days', { n: Math.floor(ms / DAY_MS) })
+  const leftOut = context.leftOut.map(({ name, megabytes }) =>
+    words('freshness.leftOut', {
+      name: oneLine(name, NAME_LENGTH),
+      megabytes: numbers.decimal(megabytes, 1),
+    }),
+  )
+  return {
+    kind: 'freshness' as const,
+    lines: [first.filter(Boolean).join(' '), ...composeWarnings(figures, locale, context), ...leftOut],
+  }
 }

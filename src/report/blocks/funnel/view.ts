@@ -8,39 +8,39 @@ import { joined } from '../lists.ts'
 
 type Stage = Funnel['stages'][number]
 
+/** If the history of fewer leads than this share is known, the stages would contradict the other numbers. */
+const KNOWN_SHARE_MIN = 0.9
+
+/** Returns no view if there are no stages, or if too little is known of the leads. */
 export function composeFunnel({ funnel }: ReportFigures, locale: LocaleContext) {
   const { words, dates } = locale
+  const { coverage, asOf } = funnel
+  const isKnown = coverage === null || coverage.known >= coverage.of * KNOWN_SHARE_MIN
+  if (asOf === null || funnel.stages.length === 0 || !isKnown) return []
   const most = Math.max(...funnel.stages.map((stage) => stage.reached), 0)
-  const isEmpty = funnel.asOf === null || funnel.stages.length === 0
-  const history = funnel.coverage === null ? null : composeHistory(funnel.coverage, locale)
+  const history = coverage === null ? null : composeHistory(coverage, locale)
   const days = composeHistory(funnel.daysCoverage, locale)
-  const stages =
-    isEmpty || history?.isShown === false
-      ? []
-      : funnel.stages.map((stage) => (days.isShown ? stage : { ...stage, medianDays: null }))
+  const stages = funnel.stages.map((stage) => (days.isShown ? stage : { ...stage, medianDays: null }))
   const hasDays = stages.some(({ medianDays }) => medianDays !== null)
   const source = funnel.source === 'service' ? 'funnel.ofService' : 'funnel.ofOurs'
-  return {
-    kind: 'funnel' as const,
-    title: words('funnel.title'),
-    note:
-      history?.isShown === false
-        ? words('notShown', { what: null, known: history.note || null })
-        : isEmpty
-          ? words('funnel.empty')
-          : joined([
-              words(source, { asOf: dates.recent(funnel.asOf) }),
-              history?.note ?? null,
-              noteOfDays(days, hasDays, locale),
-            ]),
-    columns: {
-      stage: words('funnel.stage'),
-      reached: words('funnel.reached'),
-      conversion: words('funnel.conversion'),
-      inStage: hasDays ? words('funnel.inStage') : null,
+  return [
+    {
+      kind: 'funnel' as const,
+      title: words('funnel.title'),
+      note: joined([
+        words(source, { asOf: dates.recent(asOf) }),
+        history?.note ?? null,
+        noteOfDays(days, hasDays, locale),
+      ]),
+      columns: {
+        stage: words('funnel.stage'),
+        reached: words('funnel.reached'),
+        conversion: words('funnel.conversion'),
+        inStage: hasDays ? words('funnel.inStage') : null,
+      },
+      stages: stages.map((stage, position) => rowOf(stage, stages[position - 1], most, locale)),
     },
-    stages: stages.map((stage, position) => rowOf(stage, stages[position - 1], most, locale)),
-  }
+  ]
 }
 
 function noteOfDays(

@@ -1,4 +1,4 @@
-/** Composes the sentences of the headline that name unusual numbers, or say that all are usual. */
+/** Composes the verdict on numbers that are judged: how the new and the won leads lie to their normal ranges. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import {
   type DriverDimension,
@@ -10,120 +10,190 @@ import {
 } from '../../../domain/insight.ts'
 import type { News } from '../../change.ts'
 import { isImplausible } from '../../context.ts'
-import { oneLine } from '../../words/clean-text.ts'
+import { oneLine, upperFirst } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
+import { formatMoneys } from '../lists.ts'
 
-const SENTENCES_MAX = 3
 const NAME_LENGTH = 40
 const NAMED_MAX = 3
 
-export interface Sentences {
+export interface Verdict {
+  /** One sentence. */
   readonly text: string
+  /** Further sentences; empty if there are none. */
   readonly detail: string
-  readonly subject: string
+  /** The facts for the subject, the most important first. */
+  readonly facts: readonly string[]
 }
 
-/**
- * Composes the sentences of the headline that say which numbers lie outside their usual ranges. Returns null
- * if no number is unusual, and the new or the won leads have no usual range yet. The headline then compares
- * the counts with those of the period before.
- */
+/** Returns null if neither number is judged. The headline then compares them with the period before. */
 export function composeJudged(
   figures: ReportFigures,
   names: PeriodNames,
   locale: LocaleContext,
-): Sentences | null {
+): Verdict | null {
   const { words } = locale
-  const counts = { new_leads: figures.newLeads.current, won: figures.won.current }
-  const unusual = listUnusual(figures)
-  const usual = listTold(figures).filter(
-    ({ pipeline, judgement }) => pipeline === null && judgement === 'usual',
-  )
-  const lasting = listTold(figures).filter(
-    ({ judgement, shift }) => judgement === 'usual' && shift?.isNew === false,
-  )
-  const rate = sentenceOfRate(figures, locale)
-  const outside = listOutside(figures)
-  const asides = outside.map((each) => asideOf(each, locale))
-  const countOf = (figure: ExpectedFigure) => words(`subject.${figure}`, { n: counts[figure] })
-  if (unusual.length === 0 && rate === null) {
-    if (!usual.some(({ figure }) => figure === 'new_leads') || !isWonAsEver(figures)) return null
-    const both = words('headline.counts', { newLeads: counts.new_leads, won: counts.won })
-    const key = lasting.length > 0 ? 'noFurtherChange' : outside.length > 0 ? 'noClearChange' : 'usual'
-    return {
-      text: words(`headline.${key}`, { counts: both, ...names }),
-      detail: [...lasting.map((each) => stillOf(each, locale)), ...asides]
-        .slice(0, SENTENCES_MAX - 1)
-        .join(' '),
-      subject: words(`subject.${key}`, { counts: EXPECTED_FIGURES.map(countOf).join(', '), ...names }),
-    }
+  const ofAll = listTold(figures).filter(({ pipeline }) => pipeline === null)
+  if (!ofAll.some(({ range, shift }) => range !== null || shift !== null)) return null
+  const unusual = ofAll.filter(isNews)
+  const others = EXPECTED_FIGURES.filter((wanted) => !unusual.some(({ figure }) => figure === wanted))
+  const clauses = others.map((figure) => clauseOf(figure, figures, locale)).join(', ')
+  const lasting = ofAll.filter(({ shift, judgement }) => judgement === 'usual' && shift?.isNew === false)
+  const rate = composeRate(figures, locale)
+  const facts = [
+    ...unusual.map((each) => factOf(each, locale)),
+    ...(rate === null ? [] : [rate.fact]),
+    ...others.map((figure) => factOf(expectationOf(figures, figure) ?? countOf(figure, figures), locale)),
+  ]
+  const detail = [...lasting.map((each) => stillOf(each, locale)), rate?.sentence ?? '']
+  if (unusual.length > 0) {
+    const [text = '', ...more] = unusual.map((each) => sentenceOf(each, figures, names, locale))
+    const counts = clauses === '' ? '' : `${upperFirst(clauses)}.`
+    return { text, detail: [...more, counts, ...detail].filter(Boolean).join(' '), facts }
   }
-  const ofAll = unusual.filter(({ pipeline }) => pipeline === null)
-  const named = new Set(ofAll.map(({ figure }) => figure))
-  const single = unusual.filter(({ figure }) => !named.has(figure))
-  const isAside = (figure: ExpectedFigure) => outside.some((each) => each.figure === figure)
-  const left = usual.flatMap(({ figure, shift }) =>
-    named.has(figure) || shift !== null || isAside(figure) ? [] : [figure],
-  )
-  const asUsual =
-    left.length === EXPECTED_FIGURES.length
-      ? [words('headline.asUsual.all', { newLeads: counts.new_leads, won: counts.won })]
-      : [...left.map((figure) => words(`headline.asUsual.${figure}`, { n: counts[figure] })), ...asides]
-  const news = [
-    ...ofAll.flatMap((each) => [sentenceOf(each, names, locale), originOf(each, figures, unusual, locale)]),
-    ...single.map((each) => sentenceOf(each, names, locale)),
-    ...(rate === null ? [] : [rate.sentence]),
-  ].filter(Boolean)
-  const told = news.slice(0, Math.max(1, SENTENCES_MAX - asUsual.length))
-  const [text = '', ...others] = [...told, ...asUsual].slice(0, SENTENCES_MAX)
-  const subject = EXPECTED_FIGURES.map((figure) => {
-    const one = unusual.find((each) => each.pipeline === null && each.figure === figure)
-    return one === undefined ? countOf(figure) : `${countOf(figure)} ${inBrackets(one, locale)}`
-  })
-  const [pipeline] = unusual.flatMap((each) => each.pipeline ?? [])
-  return {
-    text,
-    detail: others.join(' '),
-    subject: [
-      ...subject,
-      ...(named.size > 0 || pipeline === undefined
-        ? []
-        : [words('subject.unusualIn', { name: oneLine(pipeline.name, NAME_LENGTH) })]),
-      ...(rate === null ? [] : [rate.subject]),
-    ].join(', '),
-  }
+  const [outside] = ofAll.filter((each) => lasting.length === 0 && sideOf(each) !== null)
+  const isNormal = lasting.length === 0 && ofAll.every((each) => isKnownNormal(each))
+  const text =
+    outside !== undefined
+      ? words('headline.just', { direction: sideOf(outside), counts: clauses })
+      : isNormal
+        ? words('headline.normal', { ...names, counts: clauses })
+        : `${upperFirst(clauses)}.`
+  return { text, detail: detail.filter(Boolean).join(' '), facts }
 }
 
-/** Returns a sentence about an unusual win rate; null if the rate is usual or not judged. */
-function sentenceOfRate(
-  { insight }: ReportFigures,
+/** With too few known periods, no win at all counts as normal, because a range would begin at 0. */
+function isKnownNormal({ judgement, range, figure, actual }: Expectation): boolean {
+  return judgement === 'usual' ? range !== null : figure === 'won' && judgement === 'learning' && actual === 0
+}
+
+/** A number that is not judged, in the form of a judged one. */
+function countOf(figure: ExpectedFigure, { newLeads, won }: ReportFigures) {
+  const actual = figure === 'won' ? won.current : newLeads.current
+  return { figure, actual, judgement: 'withheld', range: null, shift: null } as const
+}
+
+/** Formats `19 new leads (normal 14–31)` or `1 won, $3.5k`. The range of wins stands below their number. */
+function clauseOf(figure: ExpectedFigure, figures: ReportFigures, locale: LocaleContext): string {
+  const judged = expectationOf(figures, figure)
+  const { actual } = judged ?? countOf(figure, figures)
+  const isShown = judged?.range && (figure === 'new_leads' || sideOf(judged) !== null)
+  const value = figure === 'won' ? formatMoneys(figures.wonValue.current, locale) : ''
+  return locale.words(`headline.clause.${figure}`, {
+    n: actual,
+    value: actual > 0 && value !== '' ? value : null,
+    range: judged?.range && isShown ? writeRange(judged.range, locale) : null,
+  })
+}
+
+/** Formats `Only 19 new leads (normal 21–41), the 3rd low day in a row; all pipelines alike.` */
+function sentenceOf(
+  expectation: Expectation,
+  figures: ReportFigures,
+  names: PeriodNames,
   locale: LocaleContext,
-): { readonly sentence: string; readonly subject: string } | null {
+): string {
   const { words, numbers } = locale
+  const { figure, actual, judgement, range, shift, inARow } = expectation
+  const direction = directionOf(expectation)
+  const origin = originOf(expectation, figures, locale)
+  if (range === null || !isUnusual(judgement)) {
+    return `${words(`headline.shift.${figure}`, {
+      direction,
+      days: shift?.days ?? 0,
+      actual: shift?.actual ?? actual,
+      expected: numbers.count(Math.round(shift?.expected ?? 0)),
+    })}${origin}.`
+  }
+  const value = figure === 'won' && actual > 0 ? formatMoneys(figures.wonValue.current, locale) : ''
+  const number = words(`headline.unusual.${figure}`, {
+    n: actual,
+    direction,
+    value: value || null,
+    range: writeRange(range, locale),
+  })
+  const row = inARow > 1 ? words('headline.inARow', { ...names, direction, row: inARow }) : ''
+  return `${number}${row}${origin}.`
+}
+
+/** Says where an unusual number came from; empty if nothing is known of it. */
+function originOf(expectation: Expectation, figures: ReportFigures, locale: LocaleContext): string {
+  const { words, numbers } = locale
+  const { figure } = expectation
+  const direction = directionOf(expectation)
+  const driver = figures.insight?.drivers.find((each) => each.figure === figure)
+  const [part] = driver?.parts ?? []
+  if (driver && part && part.difference < 0 === (direction === 'low')) {
+    return words('headline.origin', {
+      isMost: 2 * Math.abs(part.difference) >= Math.abs(driver.actual - driver.expected),
+      name: nameOf(part.name, driver.dimension, locale),
+      actual: part.actual,
+      expected: numbers.count(Math.round(part.expected)),
+    })
+  }
+  const ofPipelines = (figures.insight?.expectations ?? []).filter(
+    (each) => each.pipeline !== null && each.figure === figure,
+  )
+  const moved = ofPipelines.filter((each) => isNews(each) && directionOf(each) === direction)
+  const isAlike = ({ actual, expected }: Expectation) =>
+    expected !== null && (direction === 'low' ? actual < expected : actual > expected)
+  if (ofPipelines.length > 1 && ofPipelines.every(isAlike)) return words('headline.alike')
+  if (moved.length === 0) return ''
+  const listed = shortenNames(moved.map(nameOfPipeline), NAMED_MAX, locale)
+  return words('headline.in', { direction, pipelines: locale.and(listed) })
+}
+
+function nameOf(name: string | null, dimension: DriverDimension, { words }: LocaleContext): string {
+  return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
+}
+
+export function nameOfPipeline({ pipeline }: Expectation): string {
+  return oneLine(pipeline?.name ?? '', NAME_LENGTH)
+}
+
+function stillOf(expectation: Expectation, { words }: LocaleContext): string {
+  const days = expectation.shift?.days ?? 0
+  return words(`headline.still.${expectation.figure}`, { direction: directionOf(expectation), days })
+}
+
+/** Returns null if the win rate is normal or not judged. */
+function composeRate(
+  { insight }: ReportFigures,
+  { words, numbers }: LocaleContext,
+): { readonly sentence: string; readonly fact: string } | null {
   const { judgement = 'usual', range = null, won = 0, decided = 0 } = rateOfAll(insight) ?? {}
   if (range === null || !isUnusual(judgement)) return null
-  const rateWords = { direction: judgement, rate: numbers.rate(won / decided) }
+  const values = { rate: numbers.rate(won / decided), range: words('rateRange', percentsOf(range, decided)) }
   return {
-    sentence: words('headline.rate', {
-      ...rateWords,
-      range: words('rateRangeInWords', percentsOf(range, decided)),
-    }),
-    subject: words('subject.rate', { ...rateWords, range: words('rateRange', percentsOf(range, decided)) }),
+    sentence: words('headline.rate', { ...values, direction: judgement }),
+    fact: words('subject.rate', values),
   }
 }
 
-/** If too few periods are known to judge the number, no won lead counts as usual. */
-function isWonAsEver({ insight, won }: ReportFigures): boolean {
-  const expectation = insight?.expectations.find(
-    ({ figure, pipeline }) => figure === 'won' && pipeline === null,
-  )
-  return expectation?.judgement === 'usual' || (expectation?.judgement === 'learning' && won.current === 0)
+/** Formats a number for the subject: `only 19 new (normal 21–41)`, `19 new (normal)`, `1 won`. */
+function factOf(
+  expectation: Pick<Expectation, 'figure' | 'actual' | 'judgement' | 'range' | 'shift'>,
+  locale: LocaleContext,
+): string {
+  const { figure, actual, judgement, range, shift } = expectation
+  const side = isUnusual(judgement) ? judgement : sideOf(expectation)
+  const isSaid = range !== null && shift === null && (figure === 'new_leads' || isUnusual(judgement))
+  return locale.words(`subject.${figure}`, {
+    n: actual,
+    isOnly: judgement === 'low',
+    how: !isSaid ? 'unknown' : isUnusual(judgement) ? 'range' : (side ?? 'normal'),
+    range: range && writeRange(range, locale),
+  })
 }
 
 /** Numbers of all leads come first. A lasting change is listed only in the first report that finds it. */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
-  return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift?.isNew)
+  return listTold(figures).filter(isNews)
+}
+
+function isNews({ judgement, shift }: Expectation): boolean {
+  return isUnusual(judgement) || shift?.isNew === true
 }
 
 /** Leaves out numbers that were counted from times of leads that cannot be right. */
@@ -146,111 +216,14 @@ export function composeLearning(
   return learning === undefined ? '' : words('headline.learning', { ...names, ...learning.periods })
 }
 
-function isUnusual(judgement: Expectation['judgement']): boolean {
+function isUnusual(judgement: Expectation['judgement']): judgement is 'high' | 'low' {
   return judgement === 'high' || judgement === 'low'
 }
 
-function sentenceOf(expectation: Expectation, names: PeriodNames, locale: LocaleContext): string {
-  const { figure, pipeline, actual, judgement, range, shift } = expectation
-  const { words, numbers } = locale
-  const where = pipeline && oneLine(pipeline.name, NAME_LENGTH)
-  if (range !== null && isUnusual(judgement))
-    return words(`headline.unusual.${figure}`, {
-      ...names,
-      where,
-      actual,
-      direction: judgement,
-      range: words('rangeInWords', boundsOf(range)),
-    })
-  if (shift === null) return ''
-  return words(`headline.shift.${figure}`, {
-    where,
-    actual: shift.actual,
-    days: shift.days,
-    direction: directionOf(expectation),
-    expected: numbers.count(Math.round(shift.expected)),
-  })
-}
-
-interface Outside {
-  readonly figure: ExpectedFigure | 'win_rate'
-  readonly direction: 'high' | 'low'
-  readonly range: UsualRange
-  /** The number of decided (won or lost) leads of a win rate; null for a count. */
-  readonly decided: number | null
-}
-
-/**
- * Lists the numbers that lie outside their printed range, but are not called unusual, because among many
- * numbers a few lie outside by chance. The headline must not call such a number usual. Numbers of single
- * pipelines are left out.
- */
-function listOutside(figures: ReportFigures): Outside[] {
-  const counts = listTold(figures)
-    .filter(({ pipeline, shift }) => pipeline === null && shift === null)
-    .map((each) => ({ ...each, decided: null }))
-  const rate = rateOfAll(figures.insight)
-  return [...counts, ...(rate ? [{ ...rate, figure: 'win_rate' as const, actual: rate.won }] : [])].flatMap(
-    ({ figure, judgement, range, actual, decided }) =>
-      judgement !== 'usual' || range === null || (actual >= range.low && actual <= range.high)
-        ? []
-        : [{ figure, range, decided, direction: actual > range.high ? 'high' : 'low' }],
-  )
-}
-
-function asideOf({ figure, direction, range, decided }: Outside, { words }: LocaleContext): string {
-  const inWords =
-    decided === null
-      ? words('rangeInWords', boundsOf(range))
-      : words('rateRangeInWords', percentsOf(range, decided))
-  return words(`headline.aside.${figure}`, { direction, range: inWords })
-}
-
-function stillOf(expectation: Expectation, { words }: LocaleContext): string {
-  const { figure, pipeline, shift } = expectation
-  return words(`headline.still.${figure}`, {
-    where: pipeline && oneLine(pipeline.name, NAME_LENGTH),
-    direction: directionOf(expectation),
-    days: shift?.days ?? 0,
-  })
-}
-
-/**
- * Returns a sentence on where an unusual number came from. It names the source, country or agent with the
- * largest part. If there is none, it names the pipelines in which the number is unusual too. Returns an empty
- * text if there is no such pipeline either.
- */
-function originOf(
-  expectation: Expectation,
-  { insight }: ReportFigures,
-  unusual: readonly Expectation[],
-  locale: LocaleContext,
-): string {
-  const { words, numbers } = locale
-  const { figure } = expectation
-  const direction = directionOf(expectation)
-  const driver = insight?.drivers.find((each) => each.figure === figure)
-  const [part] = driver?.parts ?? []
-  if (driver && part && part.difference < 0 === (direction === 'low')) {
-    const isMost = 2 * Math.abs(part.difference) >= Math.abs(driver.actual - driver.expected)
-    return words('headline.origin', {
-      isMost,
-      name: nameOf(part.name, driver.dimension, locale),
-      actual: part.actual,
-      expected: numbers.count(Math.round(part.expected)),
-    })
-  }
-  const alike = unusual.filter((each) => each.figure === figure && directionOf(each) === direction)
-  const pipelines = alike.flatMap(({ pipeline }) =>
-    pipeline === null ? [] : [oneLine(pipeline.name, NAME_LENGTH)],
-  )
-  if (pipelines.length === 0) return ''
-  const listed = locale.and(shortenNames(pipelines, NAMED_MAX, locale))
-  return words('headline.alike', { direction, pipelines: listed })
-}
-
-function nameOf(name: string | null, dimension: DriverDimension, { words }: LocaleContext): string {
-  return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
+/** The side on which a number lies outside its printed range although chance explains it; else null. */
+function sideOf({ judgement, range, actual }: Pick<Expectation, 'judgement' | 'range' | 'actual'>): News {
+  if (judgement !== 'usual' || range === null) return null
+  return actual > range.high ? 'high' : actual < range.low ? 'low' : null
 }
 
 export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
@@ -269,29 +242,19 @@ export function expectationOf(
   )
 }
 
-/** `high` or `low`, by itself or as part of a lasting change; null if usual or not judged. */
+/** `high` or `low`, by itself or as part of a lasting change; null if normal or not judged. */
 export function newsOf(judged: Expectation | undefined): News {
   if (judged === undefined) return null
   const isNews = isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null)
   return isNews ? directionOf(judged) : null
 }
 
-export function boundsOf({ low, high }: UsualRange) {
-  return { low, high, isOne: low === high }
+/** Formats `14–31`. */
+export function writeRange({ low, high }: UsualRange, { words }: LocaleContext): string {
+  return words('range', { low, high, isOne: low === high })
 }
 
 /** Converts a range of won leads to whole percent of the decided (won or lost) leads. */
 export function percentsOf({ low, high }: UsualRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
-}
-
-/** Formats the brackets after a count in the subject: the range, or how long a change has lasted. */
-function inBrackets(expectation: Expectation, { words }: LocaleContext): string {
-  const { judgement, range, shift } = expectation
-  if (shift !== null && !isUnusual(judgement))
-    return words('subject.shift', {
-      direction: directionOf(expectation),
-      days: shift.days,
-    })
-  return range === null ? '' : words('subject.range', { range: words('range', boundsOf(range)) })
 }

@@ -1,164 +1,124 @@
-/** The headline block is one sentence about the period, in a short form also for the subject. */
-import type { FilterCondition, ReportFigures } from '../../../domain/figures.ts'
+/** The headline block is the verdict on the period in one sentence, with facts for the subject. */
+import type { FilterCondition, ReportFigures, UnusualWarning } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import {
-  coverageOf,
-  isBeforeAll,
-  isFirst,
-  isImplausible,
-  isLongAfter,
-  isStalledKnown,
-} from '../../context.ts'
+import { coverageOf, isBeforeAll, isFirst } from '../../context.ts'
 import { notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { oneLine, upperFirst } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
-import { listFailing } from '../agents/view.ts'
-import { composeAttention } from '../attention/view.ts'
-import { composeJudged, composeLearning, listUnusual } from './judged.ts'
-
-interface Verdict {
-  readonly text: string
-  readonly subject: string
-  readonly detail?: string
-}
+import { formatMoneys } from '../lists.ts'
+import { composeJudged, composeLearning, listUnusual, nameOfPipeline, type Verdict } from './judged.ts'
 
 const TITLE_LENGTH = 80
 // The maximum number of pipelines, or of values in a condition, that are named. If there are more, they are
 // only counted.
 const NAMED = 2
-const NOTES = 2
 const NAME_LENGTH = 40
 
 export function composeHeadline(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
-  const { words } = locale
   const names = namePeriod(locale.tag, figures.kind, figures.period)
-  const summary = summarize(figures, names, locale)
-  const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
-  // If figures failed or the data is unusual, the headline does not say that all is well.
-  const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
-  const isOfThen = !isLongAfter(figures.agents.asOf, figures)
-  const areTimesRight = !isImplausible(figures, 'newLeads') && !isImplausible(figures, 'won')
-  const isCalm =
-    isWhole &&
-    isKnown &&
-    isOfThen &&
-    areTimesRight &&
-    listUnusual(figures).length === 0 &&
-    composeAttention(figures, locale, context).items.length === 0
-  const failing = listFailing(figures).length
-  const needs = [
-    isWhole &&
-      figures.stalled.total > 0 &&
-      isStalledKnown(figures) &&
-      words('subject.stalled', { n: figures.stalled.total }),
-    failing > 0 && words('subject.failing', { n: failing }),
-  ]
+  const { text, detail, facts } = judge(figures, names, locale)
   return {
     kind: 'headline' as const,
     title: oneLine(context.title, TITLE_LENGTH),
-    period: words('period.long', { ...names }),
-    text: summary.text,
-    detail: [summary.detail, explanationOf(figures, locale), isCalm && words('headline.allWell')]
-      .filter(Boolean)
-      .join(' '),
-    scope: scopeOf(figures, locale),
-    subject: [summary.subject, ...needs].filter(Boolean).join(', '),
-  }
-}
-
-/** The notes explain why numbers are not judged. Empty if there are none. */
-function explanationOf(figures: ReportFigures, locale: LocaleContext): string {
-  const isExplained = figures.insight?.expectations.some(({ judgement }) => judgement === 'left_out')
-  const notes = isExplained ? notesOfPeriod(figures).slice(0, NOTES) : []
-  return notes.length === 0 ? '' : `${notes.map((note) => writeNote(note, locale)).join('; ')}.`
-}
-
-/** Returns whether the period was fully read and has neither new nor won leads. */
-export function isQuiet(figures: ReportFigures): boolean {
-  return (
-    coverageOf(figures) === 'whole' &&
-    figures.leads > 0 &&
-    !isImplausible(figures, 'newLeads') &&
-    !isImplausible(figures, 'won') &&
-    figures.newLeads.current + figures.won.current === 0
-  )
-}
-
-function summarize(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
-  const { words, dates } = locale
-  const { freshness, newLeads, won } = figures
-  const end = freshness.dataAsOf && dates.instant(freshness.dataAsOf)
-  const coverage = coverageOf(figures)
-  if (coverage === 'none')
-    return {
-      text: words('headline.noData', { since: end }),
-      subject: words('subject.noData', { since: end }),
-    }
-  if (coverage === 'part') {
-    return {
-      text: words('headline.incomplete', { newLeads: newLeads.current, won: won.current }),
-      subject: words('subject.incomplete', { newLeads: newLeads.current, won: won.current }),
-    }
-  }
-  if (isBeforeAll(figures)) return { text: words('headline.beforeAll'), subject: words('subject.beforeAll') }
-  if (figures.leads === 0) {
-    const isFiltered = figures.filter.pipelineIds !== null || figures.filter.conditions.length > 0
-    return {
-      text: words(`headline.${isFiltered ? 'emptyFilter' : 'empty'}`),
-      subject: words('subject.empty'),
-    }
-  }
-  if (isQuiet(figures) && listUnusual(figures).length === 0) return quiet(figures, names, locale)
-  const counts = words('headline.counts', { newLeads: newLeads.current, won: won.current })
-  const subject = words('subject.counts', { newLeads: newLeads.current, won: won.current })
-  if (isFirst(figures))
-    return { text: words('headline.first', { counts }), detail: words('headline.firstDetail'), subject }
-  const judged = composeJudged(figures, names, locale)
-  if (judged !== null) return judged
-  return {
-    text: words('headline.beside', {
-      counts,
-      before: before(figures, locale),
-      newLeads: locale.numbers.count(newLeads.prior),
-      won: locale.numbers.count(won.prior),
-    }),
-    detail: composeLearning(figures, names, locale),
-    subject,
-  }
-}
-
-function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
-  const { words } = locale
-  const { newLeads, won } = figures
-  const text = words('headline.quiet', { ...names })
-  const subject = words('subject.quiet')
-  if (newLeads.prior + won.prior === 0) return { text, subject }
-  return {
+    period: locale.words('period.long', { ...names }),
     text,
-    detail: words('headline.quietBefore', {
-      before: upperFirst(before(figures, locale)),
-      newLeads: newLeads.prior,
-      won: won.prior,
-    }),
-    subject,
+    detail,
+    scope: scopeOf(figures, locale),
+    facts,
   }
 }
 
-/** Returns the name of the period with which the report compares, as the subject of a sentence. */
-function before({ kind, prior }: ReportFigures, locale: LocaleContext): string {
-  return locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
+/** Says first what makes the numbers doubtful, then how the numbers are. */
+function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
+  const { words, dates } = locale
+  const { freshness, newLeads, won, leads, filter, warnings } = figures
+  const at = freshness.dataAsOf && dates.instant(freshness.dataAsOf)
+  const coverage = coverageOf(figures)
+  const counts = upperFirst(words('headline.counts', countsOf(figures, locale)))
+  if (coverage === 'none')
+    return { text: words('headline.noData', { at }), detail: '', facts: [words('subject.noData', { at })] }
+  if (coverage === 'part') {
+    const soFar = { at, newLeads: newLeads.current, won: won.current }
+    return {
+      text: words('headline.incomplete', soFar),
+      detail: '',
+      facts: [words('subject.incomplete', soFar), words('subject.noData', { at })],
+    }
+  }
+  const [doubt] = warnings.filter((each): each is UnusualWarning => each.kind === 'unusual')
+  if (doubt !== undefined) {
+    const { what, is, was } = doubt
+    const facts = [words('subject.doubt', { is, was })]
+    return { text: words(`warnings.${what}`, { is, was }), detail: counts, facts }
+  }
+  if (isBeforeAll(figures)) return alone(words('headline.beforeAll'), words('subject.empty'))
+  if (leads === 0) {
+    const isFiltered = filter.pipelineIds !== null || filter.conditions.length > 0
+    return alone(words(`headline.${isFiltered ? 'emptyFilter' : 'empty'}`), words('subject.empty'))
+  }
+  const facts = factsOf(figures, locale)
+  const [note] = isLeftOut(figures) ? notesOfPeriod(figures) : []
+  if (note !== undefined) return { text: counts, detail: `${writeNote(note, locale)}.`, facts }
+  if (isFirst(figures)) return { text: counts, detail: words('headline.firstDetail'), facts }
+  const judged = composeJudged(figures, names, locale)
+  if (judged !== null) return withPipelines(judged, figures, locale)
+  return {
+    text: counts,
+    detail: [before(figures, locale), composeLearning(figures, names, locale)].filter(Boolean).join(' '),
+    facts,
+  }
 }
 
-/** Formats `2 pipelines, score 60 or more, compared with Friday 13 November 2026`. */
-function scopeOf(figures: ReportFigures, locale: LocaleContext): string {
-  const prior = locale.words('period.long', { ...namePeriod(locale.tag, figures.kind, figures.prior) })
-  const conditions = figures.filter.conditions.map((condition) => nameCondition(condition, locale))
+function alone(text: string, fact: string): Verdict {
+  return { text, detail: '', facts: [fact] }
+}
+
+/** Adds a pipeline that is unusual to the subject of a report whose whole is not. */
+function withPipelines(verdict: Verdict, figures: ReportFigures, locale: LocaleContext): Verdict {
+  const unusual = listUnusual(figures)
+  const [first] = unusual
+  if (first === undefined || first.pipeline === null) return verdict
+  return {
+    ...verdict,
+    facts: [locale.words('subject.unusualIn', { name: nameOfPipeline(first) }), ...verdict.facts],
+  }
+}
+
+function isLeftOut({ insight }: ReportFigures): boolean {
+  return insight?.expectations.some(({ judgement }) => judgement === 'left_out') ?? false
+}
+
+function countsOf({ newLeads, won, wonValue }: ReportFigures, locale: LocaleContext) {
+  const value = won.current > 0 ? formatMoneys(wonValue.current, locale) : ''
+  return { newLeads: newLeads.current, won: won.current, value: value || null }
+}
+
+function factsOf({ newLeads, won }: ReportFigures, { words }: LocaleContext): string[] {
+  const plain = { isOnly: false, how: 'unknown', range: null }
   return [
-    namePipelines(figures.pipelines, locale),
+    words('subject.new_leads', { ...plain, n: newLeads.current }),
+    words('subject.won', { ...plain, n: won.current }),
+  ]
+}
+
+/** Formats `The Friday before: 22 new leads, 2 won.` */
+function before({ kind, prior, newLeads, won }: ReportFigures, locale: LocaleContext): string {
+  const name = locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
+  const counts = { newLeads: newLeads.prior, won: won.prior, value: null }
+  return locale.words('headline.before', {
+    name: upperFirst(name),
+    counts: locale.words('headline.counts', counts),
+  })
+}
+
+/** Formats `EU mid-market, only score 60 or more`; empty for a report about all leads. */
+function scopeOf({ filter, pipelines }: ReportFigures, locale: LocaleContext): string {
+  const conditions = filter.conditions.map((condition) => nameCondition(condition, locale))
+  return [
+    ...(filter.pipelineIds === null ? [] : [namePipelines(pipelines, locale)]),
     ...(conditions.length > 0 ? [locale.words('scope.only', { conditions: locale.and(conditions) })] : []),
-    ...(isFirst(figures) ? [] : [locale.words('scope.comparedWith', { period: prior })]),
   ].join(', ')
 }
 

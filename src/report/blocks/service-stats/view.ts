@@ -8,31 +8,36 @@ import { moreThan, NAME_LENGTH } from '../lists.ts'
 
 const ROWS = 5
 
+/** Returns no view if the service counts the same as we do. */
 export function composeServiceStats(figures: ReportFigures, locale: LocaleContext) {
-  const { serviceStats, freshness } = figures
-  const asOf = serviceStats[0]?.asOf ?? freshness.statsAsOf
+  const { serviceStats } = figures
+  const [first] = serviceStats
+  if (first === undefined) return []
+  const { asOf } = first
   const when = isLongAfter(asOf, figures)
-    ? ` · ${locale.words('service_stats.ofLater', { at: locale.dates.recent(asOf ?? '') })}`
+    ? ` · ${locale.words('service_stats.ofLater', { at: locale.dates.recent(asOf) })}`
     : ''
   const { words } = locale
   const shown = serviceStats.slice(0, ROWS)
-  return {
-    kind: 'service_stats' as const,
-    title: words('service_stats.title'),
-    note: (shown.length === 0 ? words('service_stats.agree') : words('service_stats.note')) + when,
-    columns: {
-      figure: words('service_stats.figure'),
-      ours: words('service_stats.ours'),
-      upstream: words('service_stats.upstream'),
+  return [
+    {
+      kind: 'service_stats' as const,
+      title: words('service_stats.title'),
+      note: words('service_stats.note') + when,
+      columns: {
+        figure: words('service_stats.figure'),
+        ours: words('service_stats.ours'),
+        upstream: words('service_stats.upstream'),
+      },
+      lines: shown.map((line) => ({
+        figure: words(`service_stats.figures.${line.figure}`),
+        pipeline: oneLine(line.pipelineName, NAME_LENGTH),
+        ours: writeStat(line, line.ours, locale),
+        upstream: writeStat(line, line.upstream, locale),
+      })),
+      more: moreThan(ROWS, serviceStats.length, locale),
     },
-    lines: shown.map((line) => ({
-      figure: words(`service_stats.figures.${line.figure}`),
-      pipeline: oneLine(line.pipelineName, NAME_LENGTH),
-      ours: writeStat(line, line.ours, locale),
-      upstream: writeStat(line, line.upstream, locale),
-    })),
-    more: moreThan(ROWS, serviceStats.length, locale),
-  }
+  ]
 }
 
 /** Formats a value without rounding, because rounding could make two different amounts look the same. */

@@ -3,7 +3,6 @@
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../context.ts'
-import { oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
@@ -15,42 +14,34 @@ import {
   type ListTable,
   leadTable,
   moreOf,
-  NAME_LENGTH,
   pipelineOf,
   shownOf,
 } from '../lists.ts'
 
-const ROWS = 5
+const ROWS = 3
 
+/** Returns no view if no lead is stalled, or if it is not known for most leads. */
 export function composeStalled(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers } = locale
-  const { stalled, pipelines, freshness } = figures
+  const { stalled, pipelines } = figures
   const { total, days, rows } = stalled
   const history = composeHistory(stalled.coverage, locale)
-  const shown = history.isShown ? shownOf(rows, total, ROWS) : []
-  const none =
-    freshness.dataAsOf === null ? words('stalled.unread') : words('stalled.empty', { idleDays: days })
-  return {
-    kind: 'stalled' as const,
-    title: words('stalled.title'),
-    note: history.isShown
-      ? joined([
-          total > 0 ? words('stalled.some', { idleDays: days }) : history.note === '' ? none : null,
-          history.note,
-        ])
-      : words('notShown', { what: null, known: history.note || null }),
-    columns: { lead: words('stalled.lead'), stage: words('stalled.stage'), idle: words('stalled.idle') },
-    leads: shown.map((lead) => ({
-      ...composeLead(lead, context),
-      person: joined([oneLineOrNull(lead.contactName, NAME_LENGTH), pipelineOf(lead, pipelines)]),
-      stage: nameStatus(lead.status, locale),
-      idle: words('days', { n: lead.idleDays }),
-      value: lead.value ? numbers.money(lead.value) : '',
-    })),
-    more: history.isShown
-      ? moreOf('stalled', { total, shown: shown.length, stored: rows.length }, locale, context)
-      : '',
-  }
+  if (total === 0 || !history.isShown) return []
+  const shown = shownOf(rows, total, ROWS)
+  return [
+    {
+      kind: 'stalled' as const,
+      title: words('stalled.title'),
+      note: joined([words('stalled.note', { n: total, idleDays: days }), history.note]),
+      leads: shown.map((lead) => ({
+        ...composeLead(lead, context),
+        about: joined([nameStatus(lead.status, locale), pipelineOf(lead, pipelines)]),
+        idle: words('days', { n: lead.idleDays }),
+        value: lead.value ? numbers.money(lead.value) : '',
+      })),
+      more: moreOf('stalled', { total, shown: shown.length, stored: rows.length }, locale, context),
+    },
+  ]
 }
 
 export function listStalled(

@@ -6,7 +6,6 @@ import { LeadsheetError } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive.ts'
 import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
 import {
-  bannerOf,
   listFigureFiles,
   makeFigureFile,
   picturesOf,
@@ -49,7 +48,7 @@ export function issueRoutes({ store: { db }, pages, now, timeZone }: DashboardDe
       const message = chooseMessage(kept, wanted)
       const content = message && (await findMessage(db, message.messageId))
       const choice = { message, content, isText: as === 'text' }
-      const view = composeIssue(kept, choice, messages === 'all', timeZone)
+      const view = composeIssue(kept, choice, messages === 'all')
       const frame = frameOf(request, kept.issue.subject, '/archive')
       return sendPage(reply, issuePage(view, frame, clockOf(timeZone, now())))
     })
@@ -88,17 +87,15 @@ interface MailChoice {
 /** The word that stands in URLs for the issue as it was made, without a recipient. */
 const KEPT = 'issue'
 
-function composeIssue(kept: KeptIssue, choice: MailChoice, isAllMessages: boolean, timeZone: string) {
+function composeIssue(kept: KeptIssue, choice: MailChoice, isAllMessages: boolean) {
   const { issue } = kept
   const { period, variant, report, renderedAt, programVersion, figures } = issue
-  const banner = bannerOf(issue, timeZone)
   return {
     ...headOf(kept),
     files: listFigureFiles(issue).map(({ name, title }) => ({
       text: title,
       href: `${issueHref(issue.id)}/csv/${encodeURIComponent(name)}`,
     })),
-    banner: banner && { kind: banner.isWarning ? 'warn' : 'off', lines: banner.lines },
     mail: composeMail(kept, choice),
     period: `${formatDates(period)} (${period.timeZone})`,
     prior: programVersion === null ? null : formatDates(figures.prior),

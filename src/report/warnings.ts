@@ -1,15 +1,8 @@
-/** Composes the banner above a report: warnings of old, unusual or failed data, and notes on late mails. */
+/** Composes the sentences that warn of failed or doubtful data, or tell of a late or repeated mail. */
 
 import type { BlockName } from '../domain/choices.ts'
-import type {
-  FailedSection,
-  LateWarning,
-  MissedWarning,
-  ReportFigures,
-  UnusualWarning,
-} from '../domain/figures.ts'
+import type { FailedSection, LateWarning, MissedWarning, ReportFigures } from '../domain/figures.ts'
 import type { ReportedPart } from '../domain/sync.ts'
-import { explainExtent, explainFailure } from './blocks/freshness/view.ts'
 import { blockOf } from './blocks/registry.ts'
 import type { BlockContext } from './context.ts'
 import { isImplausible } from './context.ts'
@@ -18,64 +11,65 @@ import { oneLine } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
 import { type LocaleContext, shortenNames } from './words/locale-context.ts'
 
-export type BannerView = NonNullable<ReturnType<typeof composeBanner>>
+type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
-type BannerContext = Pick<BlockContext, 'notMade' | 'resend'> & { readonly blocks: readonly BlockName[] }
-
+// The reasons that recipients see for a failed sync, by error code. A code that is missing here gets the
+// reason `other`.
+const REASONS: ReadonlyMap<string, Reason> = new Map([
+  ['api_unreachable', 'unreachable'],
+  ['api_unauthorized', 'refused'],
+  ['api_forbidden', 'refused'],
+  ['api_deferred', 'deferred'],
+  ['api_unexpected', 'unexpected'],
+  ['api_rejected', 'unexpected'],
+  ['api_not_found', 'unexpected'],
+  ['run_interrupted', 'stopped'],
+])
 // The maximum number of failed parts that are named. If there are more, the rest are only counted.
 const NAMED = 4
 const MISSED_NAMED = 7
 const REASON_LENGTH = 120
 
-/**
- * Composes the banner.
- * @param failed all failed parts: figures that could not be read, and texts or charts that could not be made
- * @returns null if there is nothing to say
- */
-export function composeBanner(
+/** Old leads and missing leads are not named here, because the headline says so. */
+export function composeWarnings(
   figures: ReportFigures,
-  failed: readonly FailedSection[],
   locale: LocaleContext,
-  context: BannerContext,
-) {
-  const warnings = [
-    ...formatAge(figures, locale, context),
+  context: BlockContext,
+): string[] {
+  const { warnings } = figures
+  return [
+    ...formatFailure(figures, locale),
+    ...formatOld(figures, locale, context),
     ...formatTimes(figures, locale),
-    ...figures.warnings.filter((each) => each.kind === 'unusual').map((each) => formatUnusual(each, locale)),
-    ...formatFailed(figures, failed, locale, context),
-  ]
-  const notes = [
-    ...figures.warnings.filter((each) => each.kind === 'late').map((each) => formatLate(each, locale)),
-    ...figures.warnings
-      .filter((each) => each.kind === 'missed')
-      .map((each) => formatMissed(each, figures, locale)),
+    ...formatFailed(figures, locale, context),
+    ...warnings.flatMap((each) => (each.kind === 'late' ? [formatLate(each, locale)] : [])),
+    ...warnings.flatMap((each) => (each.kind === 'missed' ? [formatMissed(each, figures, locale)] : [])),
     ...formatResend(locale, context),
   ]
-  const lines = [...warnings, ...notes]
-  if (lines.length === 0) return null
-  // Without a warning, the banner has only notes, such as that the mail is late.
-  return { isWarning: warnings.length > 0, title: locale.words('warnings.title'), lines }
 }
 
-/** Returns the mark of the subject; empty if the data is neither old nor unusual. */
-export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
-  if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
-  return warnings.some(({ kind }) => kind === 'unusual') ? `[${words('warnings.unusual')}]` : ''
+/** Returns no sentence if no sync has failed since the data was read. */
+function formatFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
+  const { lastFailure } = freshness
+  if (lastFailure === null) return []
+  const reason = words(`freshness.reasons.${REASONS.get(lastFailure.code) ?? 'other'}`)
+  return [words('freshness.failed', { at: dates.recent(lastFailure.at), reason })]
 }
 
-/** If the leads are old, only leads are named, because all other data is then as old. */
-function formatAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
-  const { words, dates } = locale
+/** If the leads are old, all other data is then as old. */
+function formatOld(
+  figures: ReportFigures,
+  { words, dates }: LocaleContext,
+  { blocks }: BlockContext,
+): string[] {
   const { statsAsOf, agentsAsOf } = figures.freshness
   const old = listOld(figures, blocks)
-  if (old.length === 0) return []
-  const of = {
-    leads: () => explainExtent(figures, locale),
-    stats: () => words('freshness.oldStats', { at: dates.recent(statsAsOf ?? '') }),
-    agents: () => words('freshness.oldAgents', { at: dates.recent(agentsAsOf ?? '') }),
-  }
-  const sentences = old.includes('leads') ? [of.leads()] : old.map((part) => of[part]())
-  return [[...sentences, ...explainFailure(figures, locale)].join(' ')]
+  if (old.includes('leads')) return []
+  return old.map((part) =>
+    part === 'stats'
+      ? words('freshness.oldStats', { at: dates.recent(statsAsOf ?? '') })
+      : words('freshness.oldAgents', { at: dates.recent(agentsAsOf ?? '') }),
+  )
 }
 
 function formatTimes(figures: ReportFigures, { words, and }: LocaleContext): string[] {
@@ -87,18 +81,13 @@ function formatTimes(figures: ReportFigures, { words, and }: LocaleContext): str
   return named.length === 0 ? [] : [words('warnings.times', { what: and(named) })]
 }
 
-function formatUnusual({ what, was, is }: UnusualWarning, { words }: LocaleContext): string {
-  return words(`warnings.${what}`, { is, was })
-}
-
 function formatFailed(
   figures: ReportFigures,
-  failed: readonly FailedSection[],
   locale: LocaleContext,
-  { blocks, notMade }: BannerContext,
+  { blocks, notMade, failed }: BlockContext,
 ): string[] {
   const { words } = locale
-  const missed = listMissed(failed, blocks)
+  const missed = listMissed([...figures.failed, ...failed], blocks)
   const names = [...new Set(missed.map((each) => nameSection(each, figures.queries, locale)))]
   const named = shortenNames(names, NAMED, locale)
   return [
@@ -117,7 +106,7 @@ function formatMissed({ periods }: MissedWarning, { kind }: ReportFigures, local
   return locale.words('warnings.missed', { names: locale.and(shortenNames(names, MISSED_NAMED, locale)) })
 }
 
-function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext): string[] {
+function formatResend({ words, dates }: LocaleContext, { resend }: BlockContext): string[] {
   if (resend === null) return []
   const reason = resend.reason === null ? '' : oneLine(resend.reason, REASON_LENGTH)
   return [
