@@ -60,11 +60,15 @@ const leadShape = {
   /** The expected value of the deal; null until the lead is qualified. */
   value: moneySchema.nullable(),
   source: z.string(),
+  /** The name of the person who sells to the lead. */
+  owner: z.string().nullable(),
   agent_id: z.string().nullable(),
   tags: z.array(z.string()),
   created_at: instantSchema,
   updated_at: instantSchema,
   status_changed_at: instantSchema,
+  /** Null until the lead has had a meeting. A date alone is its midnight in UTC. */
+  expected_close_at: instantSchema.nullable(),
 }
 
 const leadSchema = z.object(leadShape)

@@ -173,7 +173,7 @@ export type TodayReason =
   | { readonly kind: 'uncontacted'; readonly score: number; readonly since: Instant }
 
 export interface TodayLead {
-  readonly lead: ListedLead & { readonly owner: string | null }
+  readonly lead: ListedLead
   readonly why: TodayReason
 }
 

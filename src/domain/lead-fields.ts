@@ -30,6 +30,8 @@ interface LeadFieldRow {
   readonly probe?: string
   /** Helps the probe to recognise a field. `few` means that the field has only a few different values. */
   readonly looks?: 'few' | 'email' | 'domain' | 'currency'
+  /** Marks an instant that people plan. It is null if the record has none, or a text that is no time. */
+  readonly isPlanned?: true
 }
 
 export const LEAD_FIELDS = [
@@ -234,6 +236,20 @@ export const LEAD_FIELDS = [
     probe: `source leadsource source.name sourcename origin channel utmsource medium originname campaign`,
   },
   {
+    name: 'owner',
+    column: 'owner',
+    type: 'text',
+    meaning: 'person who sells to the lead, by name or id as the upstream gives it',
+    isPersonal: true,
+    isFilter: true,
+    hasHistory: true,
+    wire: 'owner',
+    probe: `owner.name ownername owner.fullname owner owner.email owneremail ownerid owner.id
+      hubspotownerid assignee.name assigneename assignedto.name assignee assignedto assigneeid
+      assignee.id assignedtoid assignedbyid salesrep salesagent salesperson salesrepname
+      accountmanager accountowner responsible responsibleuserid userid user.id rep`,
+  },
+  {
     name: 'agentId',
     column: 'agent_id',
     type: 'text',
@@ -241,8 +257,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'agent_id',
-    probe: `agentid ownerid owner.id agent.id assigneeid assignedto assignee.id owner agent assignee userid
-      user.id hubspotownerid ownername assignedtoid salesrep rep`,
+    probe: 'agentid agent.id agent',
   },
   {
     name: 'tags',
@@ -283,7 +298,19 @@ export const LEAD_FIELDS = [
       "UTC, by the upstream's clock: when the status began; updated_at if it does not say; by our clock if the lead was set back",
     wire: 'status_changed_at',
     probe: `statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince
-      statussince closedate`,
+      statussince`,
+  },
+  {
+    // It has no history, because all who read it ask for the present plan, and each delay would be a new version.
+    name: 'expectedCloseAt',
+    column: 'expected_close_at',
+    type: 'instant',
+    isPlanned: true,
+    meaning: 'UTC: when the deal is expected to close; midnight if the upstream gives only the date',
+    wire: 'expected_close_at',
+    probe: `expectedcloseat expectedclosedate expectedclose expectedclosingdate estimatedclosedate
+      estimatedclose closedate closingdate estimatedclosingdate forecastclosedate
+      projectedclosedate targetclosedate plannedclosedate expecteddate`,
   },
 ] as const satisfies readonly LeadFieldRow[]
 
@@ -300,10 +327,15 @@ type ValueOf<F extends LeadField> = F extends { readonly type: 'number' }
 /** The values of a lead as the mapping reads them from a record. */
 export type LeadValues = { readonly [F in LeadField as F['name']]: ValueOf<F> }
 
-type Stored<F extends LeadField> = F extends { readonly type: 'list' | 'instant' } ? string : ValueOf<F>
+type Stored<F extends LeadField> = F extends { readonly isPlanned: true }
+  ? string | null
+  : F extends { readonly type: 'list' | 'instant' }
+    ? string
+    : ValueOf<F>
 
 /**
- * The values as columns of the store. A list is JSON text. A missing instant becomes the time of the reading.
+ * The values as columns of the store. A list is JSON text. A missing instant becomes the time of the reading,
+ * except for a planned one.
  */
 export type LeadColumns = { [F in LeadField as F['column']]: Stored<F> }
 
@@ -317,6 +349,8 @@ export function fieldsWith<K extends keyof LeadFieldRow>(
 
 /** Lists show the present values of these fields. The order is that of the columns of an attached file. */
 export const LISTED_FIELDS = [
+  'owner',
+  'expectedCloseAt',
   'contactName',
   'contactTitle',
   'companyCountry',

@@ -19,6 +19,9 @@ import {
 import type { PeriodKind } from './figures.ts'
 import type { Instant, Period } from './model.ts'
 
+/** The end of an instant at midnight in UTC. */
+export const UTC_MIDNIGHT = 'T00:00:00.000Z'
+
 export interface PeriodOptions {
   /** The local dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`. */
   readonly holidays: readonly string[]
@@ -168,6 +171,15 @@ export function localDates(period: Period): string {
   // Skips a date that the time zone left out, because it does not belong to the period.
   const last = dayHolding(startOfDay(to, period.timeZone) - 1, period.timeZone)
   return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
+}
+
+/**
+ * Returns the date on which a deal is expected to close, such as `2026-11-20`; null if nothing is expected.
+ * Midnight in UTC stands for its date in every time zone, because an upstream that has only dates sends it.
+ */
+export function expectedCloseDay(at: Instant | null, timeZone: string): string | null {
+  if (at === null || at.endsWith(UTC_MIDNIGHT)) return at?.slice(0, 10) ?? null
+  return dateOf(dayHolding(Date.parse(at), timeZone))
 }
 
 /** Returns the first local date of a period and the local date of its end, in days since 1970-01-01. */

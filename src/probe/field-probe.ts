@@ -116,8 +116,6 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   const fitting = columns
     .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
     .filter((column) => column.values.length > 0 && looksLike(column, sign.looks))
-    // If all records have a close date, it is only the expected date of closing, so the field is left out.
-    .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
     .sort(
       (a, b) =>
         sign.names.indexOf(nameOf(a.path, sign.names)) - sign.names.indexOf(nameOf(b.path, sign.names)) ||

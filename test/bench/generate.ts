@@ -41,10 +41,12 @@ export function generateLead(number: number, change = 0): WireLead {
     score: (pick(4, 101) + change) % 101,
     value: { amount: pick(5, 200) * 500, currency: 'USD' },
     source: 'directory',
+    owner: `Seller ${pick(8, 40)}`,
     agent_id: `agent-${pick(6, 12)}`,
     tags: ['generated', `tag-${pick(7, 20)}`],
     created_at: at(minutes),
     updated_at: change > 0 ? changedAt : at(minutes + 60),
     status_changed_at: change > 0 ? changedAt : at(minutes + 30),
+    expected_close_at: null,
   }
 }

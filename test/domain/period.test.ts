@@ -5,6 +5,7 @@ import type { PeriodOptions } from '../../src/domain/period.ts'
 import {
   dayBefore,
   daysBefore,
+  expectedCloseDay,
   localDates,
   periodBefore,
   periodBetween,
@@ -293,5 +294,17 @@ describe('since the last issue', () => {
     expect(berlinPeriod('since_last', '2026-11-24T07:00:00Z', { lastEnd })).toEqual(
       berlin('2026-11-23', '2026-11-24'),
     )
+  })
+})
+
+describe('the day on which a deal is expected to close', () => {
+  it.each([
+    [null, 'Europe/Berlin', null],
+    ['2026-12-24T00:00:00.000Z', 'America/Los_Angeles', '2026-12-24'],
+    ['2026-12-24T00:00:00.000Z', 'Asia/Tokyo', '2026-12-24'],
+    ['2026-12-24T23:30:00.000Z', 'Europe/Berlin', '2026-12-25'],
+    ['2026-12-24T03:00:00.000Z', 'America/Los_Angeles', '2026-12-23'],
+  ])('%s in %s is %s', (at, zone, day) => {
+    expect(expectedCloseDay(at, zone)).toBe(day)
   })
 })

@@ -39,6 +39,10 @@ describe('the fields of a record', () => {
     ['DATE_CREATE', 'created_at'],
     ['DATE_MODIFY', 'updated_at'],
     ['engage_date', 'created_at'],
+    ['expected_close_date', 'expected_close_at'],
+    ['CloseDate', 'expected_close_at'],
+    ['Closing_Date', 'expected_close_at'],
+    ['estimatedclosedate', 'expected_close_at'],
   ])('%s is %s', (name, field) => {
     expect(found((number) => ({ [name]: at(number) }))).toMatchObject({ [field]: name })
   })
@@ -54,12 +58,31 @@ describe('the fields of a record', () => {
     expect(found((number) => ({ amount: amount(number) }))).toEqual({ value_amount: rule })
   })
 
-  test('close_value is the value, and close_date the last change of status unless open ones have it too', () => {
+  test.each([
+    [
+      { owner_id: 7, owner_name: 'Ana', agent_id: 'a1' },
+      { owner: 'owner_name', agent_id: 'agent_id' },
+    ],
+    [{ owner: { id: 7, name: 'Ana' } }, { owner: 'owner.name' }],
+    [{ hubspot_owner_id: 7 }, { owner: 'hubspot_owner_id' }],
+    [{ assignee: { id: 7 } }, { owner: 'assignee.id' }],
+    [
+      { salesRep: 'Ana', agent: 'a1' },
+      { owner: 'salesRep', agent_id: 'agent' },
+    ],
+  ])('%j has a person who sells and who is no agent', (record, rules) => {
+    // A value that is the same in all records shows nothing, unless its name is usual.
+    const text = JSON.stringify(record)
+    expect(
+      found((number) => JSON.parse(text.replaceAll('Ana', `Ana ${number}`).replaceAll('7', `${number}`))),
+    ).toMatchObject(rules)
+  })
+
+  test('close_value is the value, and close_date the expected end of open deals', () => {
     expect(found((number) => ({ close_value: number, close_date: number < 5 ? at(number) : null }))).toEqual({
       value_amount: 'close_value',
-      status_changed_at: 'close_date',
+      expected_close_at: 'close_date',
     })
-    expect(found((number) => ({ close_date: at(number) }))).toEqual({})
   })
 
   test('are not guessed from what is the same in all records', () => {

@@ -78,7 +78,7 @@ async function readInsight(
       value: [],
       byOwner: [],
       rows: urgent.rows.map(({ stageDays, limitDays, isOfWinners, ...lead }) => ({
-        lead: { ...lead, owner: null },
+        lead,
         why: { kind: 'stalling', stageDays, limitDays, isOfWinners },
       })),
     },

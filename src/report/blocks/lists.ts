@@ -3,6 +3,7 @@ import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { ListedLead, PipelineLine } from '../../domain/lists.ts'
 import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
+import { expectedCloseDay } from '../../domain/period.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { BlockContext } from '../context.ts'
 import { oneLine, oneLineOrNull } from '../words/clean-text.ts'
@@ -109,7 +110,8 @@ export function leadTable<Row extends ListedLead>(
     ...moneyColumns<Row>(locale, (lead) => lead.value),
     ...LISTED_FIELDS.map((field) => ({
       name: locale.words(`lead.${field}`),
-      cell: (lead: Row) => lead[field],
+      cell: (lead: Row) =>
+        field === 'expectedCloseAt' ? expectedCloseDay(lead[field], locale.timeZone) : lead[field],
     })),
     { name: locale.words('lists.createdAt'), isInstant: true, cell: (lead) => lead.createdAt },
     { name: locale.words('lists.changedAt'), isInstant: true, cell: (lead) => lead.changedAt },

@@ -197,6 +197,21 @@ export function inventContact(seed: number, company: Company): Contact {
   }
 }
 
+const OWNERS = [
+  'Ana Ferreira',
+  'Jonas Becker',
+  'Grace Holloway',
+  'Marcus Reid',
+  'Priya Raman',
+  'Camille Laurent',
+] as const
+
+/** Picks the person who sells to a lead. One lead in ten has nobody. */
+export function pickOwner(seed: number, leadId: string): string | null {
+  const random = randomFor(seed, 'owner', leadId)
+  return random.chance(0.1) ? null : random.pick(OWNERS)
+}
+
 /** Mostly the company's region, but not always, because people move. */
 function nameRegion(company: Company, random: Random): NameRegion {
   const own = company.region === null ? undefined : NAME_REGION[company.region]

@@ -15,7 +15,7 @@ import {
   writeChanges,
 } from '../store/simulation.ts'
 import { DAY_MS, startOfDay } from './calendar.ts'
-import { READY_PIPELINES } from './characters.ts'
+import { pickOwner, READY_PIPELINES } from './characters.ts'
 import type { Company } from './companies.ts'
 import type { Discovery } from './fate.ts'
 import { listDiscoveries } from './fate.ts'
@@ -207,9 +207,10 @@ function complete(changes: Changes, pipeline: PipelineRow, at: number): void {
 
 function newLead(world: World, company: Company, found: Discovery): LeadRow {
   const names = { company_name: company.name, company_domain: company.domain }
+  const id = idFor('ld', world.seed, found.pipelineId, company.id)
   const nobody = { contact_name: null, contact_title: null, contact_email: null }
   return {
-    id: idFor('ld', world.seed, found.pipelineId, company.id),
+    id,
     pipeline_id: found.pipelineId,
     company_id: company.id,
     status: 'discovered',
@@ -226,6 +227,7 @@ function newLead(world: World, company: Company, found: Discovery): LeadRow {
     value_amount: null,
     value_currency: null,
     source: found.source,
+    owner: pickOwner(world.seed, id),
     agent_id: found.agentId,
     tags: JSON.stringify(company.tags.slice(0, 6)),
     enrichment: null,
@@ -233,6 +235,7 @@ function newLead(world: World, company: Company, found: Discovery): LeadRow {
     created_at: found.at,
     updated_at: found.at,
     status_changed_at: found.at,
+    expected_close_at: null,
     next_step: null,
     next_at: null,
     next_agent_id: null,

@@ -2,7 +2,7 @@
 import type { LeadRow } from '../store/database.ts'
 import { type Changes, type LeadChange, record, recordRemoval } from '../store/simulation.ts'
 import { FAILURES } from './agents.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './calendar.ts'
+import { addWorkingTime, DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from './calendar.ts'
 import { inventContact } from './characters.ts'
 import type { Company } from './companies.ts'
 import { type Fate, fateOf } from './fate.ts'
@@ -151,9 +151,15 @@ function readReply(moment: Moment): Next {
 }
 
 function meet(moment: Moment): Next {
-  move(moment, 'meeting', 'meeting')
+  move(moment, 'meeting', 'meeting', { expected_close_at: planClose(moment) })
   if (moment.fate.isSetBack) return { step: 'set_back', afterMs: moment.random.between(1, 4) * DAY_MS }
   return { step: 'negotiate', afterMs: moment.random.between(2, 4) * DAY_MS }
+}
+
+/** Draws the working day on which the seller expects the decision. Some decisions come later, or never. */
+function planClose({ world, lead, at }: Moment): number {
+  const random = randomFor(world.seed, 'plan', lead.id, lead.step_count)
+  return startOfDay(addWorkingTime(at, random.between(10, 30) * DAY_MS))
 }
 
 /** Moves the lead back to `replied`, because a second meeting is needed. */

@@ -103,11 +103,13 @@ export function toWireLead(row: LeadRow): WireLead {
         ? null
         : { amount: row.value_amount, currency: row.value_currency },
     source: row.source,
+    owner: row.owner,
     agent_id: row.agent_id,
     tags: JSON.parse(row.tags),
     created_at: instantOf(row.created_at),
     updated_at: instantOf(row.updated_at),
     status_changed_at: instantOf(row.status_changed_at),
+    expected_close_at: row.expected_close_at === null ? null : instantOf(row.expected_close_at),
   }
 }
 

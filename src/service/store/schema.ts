@@ -51,6 +51,7 @@ export const TABLES = [
     value_amount INTEGER,
     value_currency TEXT,
     source TEXT NOT NULL,
+    owner TEXT, -- the name of the person who sells to the lead
     agent_id TEXT,
     tags TEXT NOT NULL CHECK (json_valid(tags)), -- an array of strings
     enrichment TEXT CHECK (json_valid(enrichment)), -- an object; null until the lead is enriched
@@ -58,6 +59,7 @@ export const TABLES = [
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     status_changed_at INTEGER NOT NULL,
+    expected_close_at INTEGER, -- midnight of a date; null until the first meeting
     next_step TEXT, -- null if there is none; the next three columns are then null too
     next_at INTEGER, -- when the step is done
     next_agent_id TEXT, -- the agent that does it

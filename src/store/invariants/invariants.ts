@@ -5,6 +5,7 @@
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import { fieldsWith } from '../../domain/lead-fields.ts'
 import type { Instant } from '../../domain/model.ts'
 import { shellCommand } from '../../errors.ts'
 import { isPostgres } from '../db/postgres.ts'
@@ -61,9 +62,11 @@ const OF_LEADS: readonly Invariant[] = [
     rule: 'the open version says what the lead is',
     violations: sql`SELECT lead.id AS what FROM lead
       JOIN lead_history AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
-      WHERE (open.pipeline_id, open.status) <> (lead.pipeline_id, lead.status)
-        OR open.score IS DISTINCT FROM lead.score OR open.value_amount IS DISTINCT FROM lead.value_amount
-        OR open.value_currency IS DISTINCT FROM lead.value_currency OR open.agent_id IS DISTINCT FROM lead.agent_id`,
+      WHERE ${sql.raw(
+        fieldsWith('hasHistory')
+          .map(({ column }) => `open.${column} IS DISTINCT FROM lead.${column}`)
+          .join(' OR '),
+      )}`,
     remedy: REPORT_FAULT,
   },
   {

@@ -11,11 +11,9 @@ const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_v
 /** The columns that keep the value of the first write. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
-const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
-  name,
-  column,
-  isList: type === 'list',
-}))
+const OWN = LEAD_FIELDS.filter((field) => field.type !== 'instant' || 'isPlanned' in field).map(
+  ({ name, column, type }) => ({ name, column, isList: type === 'list' }),
+)
 /** A row in which all columns of `OWN` are null, because copying it is faster than adding columns. */
 const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
 

@@ -12,6 +12,7 @@ const LISTED = [
   'score',
   'value_amount',
   'value_currency',
+  'owner',
   'agent_id',
   'updated_at',
   'company_name',

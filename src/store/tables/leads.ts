@@ -8,7 +8,8 @@ function columnsOf(fields: readonly LeadField[]): string {
 
 function typeOf(field: LeadField): string {
   if (field.type === 'number') return 'isWhole' in field ? 'INTEGER' : 'REAL'
-  return field.type === 'text' && field.name !== 'id' && !('absent' in field) ? 'TEXT' : 'TEXT NOT NULL'
+  const isText = field.type === 'text' && field.name !== 'id' && !('absent' in field)
+  return isText || 'isPlanned' in field ? 'TEXT' : 'TEXT NOT NULL'
 }
 
 /** Null if the enrichment has no number or truth value there, or no whole number where one is wanted. */

@@ -43,10 +43,15 @@ import { fitRecord, type OversizedRecord } from './raw-record.ts'
 
 /** Equal shapes of objects (here and in {@link NOTHING}) make the mapping fast. */
 const FIELDS = LEAD_FIELDS.map((field) => {
-  const { name, column, type, absent, isWhole } = { absent: null, isWhole: false, ...field }
-  return { name, column, type, absent, isWhole }
+  const { name, column, type, absent, isWhole, isPlanned } = {
+    absent: null,
+    isWhole: false,
+    isPlanned: false,
+    ...field,
+  }
+  return { name, column, type, absent, isWhole, isPlanned }
 })
-/** Mapped first, because an unreadable time puts the record into quarantine. */
+/** Mapped first, because an unreadable time puts the record into quarantine, unless it is only planned. */
 const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
@@ -90,11 +95,13 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   const unsure: UnsureValue[] = []
   let wrong: string | null = null
   const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut, unsure }
-  for (const { name, column } of TIMES) {
+  for (const { name, column, isPlanned } of TIMES) {
     const value = readField(record, fields[column])
     const instant = toInstant(value)
     const flaw = instant === null ? flawOf(value) : null
-    if (flaw === 'wrong') wrong ??= `${column}: ${JSON.stringify(value).slice(0, 100)} is ${notATime(value)}`
+    if (flaw === 'wrong' && isPlanned) unsure.push(unsureIn(column, 'none', String(value)))
+    else if (flaw === 'wrong')
+      wrong ??= `${column}: ${JSON.stringify(value).slice(0, 100)} is ${notATime(value)}`
     if (flaw === 'placeholder') cleaned.push(column)
     if (value === BARE) unsure.push(bareIn(column))
     values[name] = instant

@@ -265,6 +265,26 @@ describe('90 days of it', () => {
     ).toBe(0)
   })
 
+  test('give nine leads in ten to one of six people, about as many to each', () => {
+    const leads = count('lead')
+    const owned = counts("ifnull(owner, '')", 'lead')
+    expect((owned[''] ?? 0) / leads).toBeGreaterThan(0.07)
+    expect((owned[''] ?? 0) / leads).toBeLessThan(0.13)
+    const people = Object.keys(owned).filter((name) => name !== '')
+    expect(people).toHaveLength(6)
+    for (const name of people) expect((owned[name] ?? 0) / leads).toBeGreaterThan(0.12)
+  })
+
+  test('expect each deal to close on a working day after its first meeting, and not all open ones do', () => {
+    const met = "id in (select lead_id from activity where to_status = 'meeting')"
+    expect(count(`lead where (expected_close_at is not null) <> (${met})`)).toBe(0)
+    const weekday = "strftime('%w', expected_close_at / 1000, 'unixepoch')"
+    expect(count(`lead where ${weekday} in ('0', '6') or expected_close_at % ${DAY_MS} <> 0`)).toBe(0)
+    const passed = count(`lead where status = 'meeting' and expected_close_at < ${NOW}`)
+    expect(passed).toBeGreaterThan(2)
+    expect(passed).toBeLessThan(count("lead where status = 'meeting'") / 2)
+  })
+
   test('score each lead once, before anything is decided', () => {
     expect(count("lead where score is null and status not in ('discovered', 'enriched')")).toBe(0)
     expect(count("(select lead_id from activity where type = 'scored' group by 1 having count(*) > 1)")).toBe(

@@ -632,6 +632,7 @@ function hostileLead(text: string): ListedLead {
     id: text,
     companyName: text,
     companyOneLiner: text,
+    owner: text,
     companyDomain: text,
     companyCountry: text,
     contactName: text,

@@ -28,6 +28,7 @@ const PROFILE = parseProfile(
         tags: 'tags',
         created_at: 'created',
         updated_at: 'updated',
+        expected_close_at: 'close',
       },
     },
   } satisfies ProfileInput,
@@ -64,6 +65,17 @@ describe('a lead', () => {
       statusChangedAt: null,
       tags: [],
     })
+  })
+
+  it.each([
+    ['2026-12-24', '2026-12-24T00:00:00.000Z', []],
+    ['2026-12-24T15:00:00+01:00', '2026-12-24T14:00:00.000Z', []],
+    [null, null, []],
+    ['', null, []],
+    ['0000-00-00', null, []],
+    ['end of Q3', null, [{ column: 'expected_close_at', why: 'none', text: 'end of Q3', hasComma: false }]],
+  ])('expects its end at %j, which is %j and never a reason to hold it', (close, expectedCloseAt, unsure) => {
+    expect(lead({ id: 7, close })).toMatchObject({ expectedCloseAt, unsure })
   })
 
   it.each([[{}], [{ id: null }], [{ id: '' }], [{ id: true }], [{ id: {} }], [null], [[]], ['x'], [5]])(

@@ -112,6 +112,8 @@ function leadFields(
     Score: lead.score,
     Value: formatMoney(lead.value_amount, lead.value_currency),
     Pipeline: lead.pipeline_id,
+    Owner: lead.owner,
+    'Expected close': formatInstant(lead.expected_close_at),
     Agent: lead.agent_id,
     Source: lead.source,
     Tags: tags.join(', '),

@@ -41,6 +41,7 @@ const COLUMNS: readonly Column<Pick<SnakeCase<Lead>, keyof LocalLeadLine & keyof
   { title: 'SCORE', value: (lead) => lead.score },
   { title: 'UPDATED', value: (lead) => formatInstant(lead.updated_at) },
   { title: 'VALUE', value: (lead) => formatMoney(lead.value_amount, lead.value_currency) },
+  { title: 'OWNER', value: (lead) => lead.owner },
   { title: 'PIPELINE', value: (lead) => lead.pipeline_id },
   { title: 'COUNTRY', value: (lead) => lead.company_country },
   { title: 'CONTACT', value: (lead) => lead.contact_name },

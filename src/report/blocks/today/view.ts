@@ -1,9 +1,11 @@
 /** The today block lists at most five leads to act on, the most valuable first, each with its reason. */
 import type { PeriodKind, ReportFigures } from '../../../domain/figures.ts'
 import type { Today, TodayLead } from '../../../domain/insight.ts'
+import { expectedCloseDay } from '../../../domain/period.ts'
 import type { BlockContext } from '../../context.ts'
 import { coverageOf, isImplausible, isStalledKnown } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
+import { formatLocalDay } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus, shortenNames } from '../../words/locale-context.ts'
 import { stateOf } from '../goals/view.ts'
@@ -97,7 +99,10 @@ function writeWhy({ lead, why }: TodayLead, locale: LocaleContext): string {
       return words('today.why.stalling', { stage, days: why.stageDays, limit, isOfWinners: why.isOfWinners })
     }
     case 'overdue':
-      return words('today.why.overdue', { stage, day: dates.day(why.expectedCloseAt) })
+      return words('today.why.overdue', {
+        stage,
+        day: formatLocalDay(locale.tag, expectedCloseDay(why.expectedCloseAt, locale.timeZone) ?? ''),
+      })
     case 'returned':
       return words('today.why.returned', { stage, day: dates.day(why.at), days: why.days })
     case 'uncontacted':
