@@ -115,7 +115,7 @@ export function addressReport(
   { recipient, unsubscribe }: Pick<BlockContext, 'recipient' | 'unsubscribe'>,
 ): ReportView {
   if (recipient === null) return view
-  const sentTo = words('footer.recipient', { address: oneLine(recipient, 254), title: view.title })
+  const sentTo = words('footer.recipient', { address: oneLine(recipient, 254) })
   const does = unsubscribe?.startsWith('mailto:') ? 'unsubscribe' : 'change'
   const link = unsubscribe === null ? null : { url: unsubscribe, text: words(`footer.${does}`) }
   return { ...view, footer: { lines: [...view.footer.lines, sentTo], unsubscribe: link } }
@@ -176,7 +176,7 @@ function preheaderOf(figures: ReportFigures, locale: LocaleContext, context: Blo
     ...risks.map(({ name, state }) => `${name}: ${state}`),
     numbers.map(({ label, value }) => `${label} ${value}`).join(', '),
   ]
-  return `${parts.filter(Boolean).join('. ')}.`
+  return parts.flatMap((part) => (part === '' ? [] : [`${part.replace(/\.$/, '')}.`])).join(' ')
 }
 
 function footerLine({ leads }: ReportFigures, { words, timeZone }: LocaleContext): string {

@@ -6,7 +6,7 @@ import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import { expectedCloseDay } from '../../domain/period.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { BlockContext } from '../context.ts'
-import { oneLine, oneLineOrNull } from '../words/clean-text.ts'
+import { oneLine } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import { nameStatus } from '../words/locale-context.ts'
@@ -188,7 +188,6 @@ export function rateCell({ part, whole }: Ratio, { words, numbers }: LocaleConte
 
 export const NAME_LENGTH = 48
 
-const PIPELINE_LENGTH = 24
 // The separator between the parts of a line. The no-break space prevents a line break before the dot.
 const SEPARATOR = '\u00a0· '
 
@@ -203,15 +202,6 @@ export function composeLead(
 /** Returns the address at which the lead can be opened; empty if there is none. */
 function linkTo(leadId: string, { leadUrl }: ListOptions): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
-}
-
-/** Empty if there is only one pipeline. No-break spaces keep the name on one line. */
-export function pipelineOf(
-  { pipelineName }: { readonly pipelineName: string },
-  pipelines: readonly string[],
-): string | null {
-  if (pipelines.length < 2) return null
-  return oneLineOrNull(pipelineName, PIPELINE_LENGTH)?.replaceAll(' ', '\u00a0') ?? null
 }
 
 export function joined(parts: readonly (string | null)[]): string {

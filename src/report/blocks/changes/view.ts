@@ -18,7 +18,6 @@ import {
   moneyColumns,
   moreOf,
   moreThan,
-  pipelineOf,
   shownOf,
 } from '../lists.ts'
 
@@ -33,7 +32,7 @@ const LONG: readonly PeriodKind[] = ['week', 'month', 'quarter']
 /** Returns no view if no lead was won or lost. */
 export function composeChanges(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers, dates } = locale
-  const { changes, pipelines, period } = figures
+  const { changes, period } = figures
   const named = LONG.includes(figures.kind) ? NAMED.slice(0, 1) : NAMED
   const kinds = changes.kinds.filter(({ kind, total }) => total > 0 && named.includes(kind))
   if (kinds.length === 0) return []
@@ -51,10 +50,6 @@ export function composeChanges(figures: ReportFigures, locale: LocaleContext, co
           total: joined([numbers.count(total), formatMoneys(value, locale)]),
           leads: shown.map((lead) => ({
             ...composeLead(lead, context),
-            what: joined([
-              lead.fromStatus === null ? null : nameStatus(lead.fromStatus, locale),
-              pipelineOf(lead, pipelines),
-            ]),
             value: lead.value ? numbers.money(lead.value) : '',
           })),
           more: moreOf('changes', { total, shown: shown.length, stored: rows.length }, locale, context),

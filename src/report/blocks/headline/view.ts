@@ -8,7 +8,14 @@ import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 import { formatMoneys } from '../lists.ts'
-import { composeJudged, composeLearning, listUnusual, nameOfPipeline, type Verdict } from './judged.ts'
+import {
+  composeJudged,
+  composeLearning,
+  directionOf,
+  listUnusual,
+  nameOfPipeline,
+  type Verdict,
+} from './judged.ts'
 
 const TITLE_LENGTH = 80
 // The maximum number of pipelines, or of values in a condition, that are named. If there are more, they are
@@ -40,12 +47,10 @@ function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
   if (coverage === 'none')
     return { text: words('headline.noData', { at }), detail: '', facts: [words('subject.noData', { at })] }
   if (coverage === 'part') {
-    const soFar = { at, newLeads: newLeads.current, won: won.current }
-    return {
-      text: words('headline.incomplete', soFar),
-      detail: '',
-      facts: [words('subject.incomplete', soFar), words('subject.noData', { at })],
-    }
+    const soFar = { newLeads: newLeads.current, won: won.current }
+    const end = freshness.dataAsOf && dates.time(freshness.dataAsOf)
+    const fact = words('subject.incomplete', { ...soFar, at: end })
+    return { text: words('headline.incomplete', { ...soFar, at }), detail: '', facts: [fact] }
   }
   const [doubt] = warnings.filter((each): each is UnusualWarning => each.kind === 'unusual')
   if (doubt !== undefined) {
@@ -82,7 +87,10 @@ function withPipelines(verdict: Verdict, figures: ReportFigures, locale: LocaleC
   if (first === undefined || first.pipeline === null) return verdict
   return {
     ...verdict,
-    facts: [locale.words('subject.unusualIn', { name: nameOfPipeline(first) }), ...verdict.facts],
+    facts: [
+      locale.words('unusual.name', { name: nameOfPipeline(first), direction: directionOf(first) }),
+      ...verdict.facts,
+    ],
   }
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../lists.ts'
 
 // The maximum number of pipelines in the table. If only one pipeline would be left out, it is shown too.
-const ROWS = 6
+const ROWS = 5
 
 /** Returns no view for a single pipeline, because the table would only repeat the key figures. */
 export function composePipelines(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {

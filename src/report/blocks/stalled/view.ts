@@ -14,7 +14,6 @@ import {
   type ListTable,
   leadTable,
   moreOf,
-  pipelineOf,
   shownOf,
 } from '../lists.ts'
 
@@ -23,7 +22,7 @@ const ROWS = 3
 /** Returns no view if no lead is stalled, or if it is not known for most leads. */
 export function composeStalled(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers } = locale
-  const { stalled, pipelines } = figures
+  const { stalled } = figures
   const { total, days, rows } = stalled
   const history = composeHistory(stalled.coverage, locale)
   if (total === 0 || !history.isShown) return []
@@ -35,9 +34,8 @@ export function composeStalled(figures: ReportFigures, locale: LocaleContext, co
       note: joined([words('stalled.note', { n: total, idleDays: days }), history.note]),
       leads: shown.map((lead) => ({
         ...composeLead(lead, context),
-        about: joined([nameStatus(lead.status, locale), pipelineOf(lead, pipelines)]),
+        about: joined([nameStatus(lead.status, locale), lead.value ? numbers.money(lead.value) : null]),
         idle: words('days', { n: lead.idleDays }),
-        value: lead.value ? numbers.money(lead.value) : '',
       })),
       more: moreOf('stalled', { total, shown: shown.length, stored: rows.length }, locale, context),
     },

@@ -14,7 +14,6 @@ import {
   leadTable,
   moreOf,
   NAME_LENGTH,
-  pipelineOf,
   shownOf,
 } from '../lists.ts'
 
@@ -23,7 +22,7 @@ const ROWS = 3
 /** Returns no view if no new lead has such a score. */
 export function composeTopLeads(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words, numbers } = locale
-  const { topLeads, pipelines } = figures
+  const { topLeads } = figures
   const { total, minScore, rows } = topLeads
   if (total === 0) return []
   const shown = shownOf(rows, total, ROWS)
@@ -34,7 +33,7 @@ export function composeTopLeads(figures: ReportFigures, locale: LocaleContext, c
       note: words('top_leads.note', { total, score: minScore }),
       leads: shown.map((lead) => ({
         ...composeLead(lead, context),
-        about: describe(lead, pipelines),
+        about: describe(lead),
         score: lead.score === null ? words('none') : numbers.count(lead.score),
       })),
       more: moreOf('top_leads', { total, shown: shown.length, stored: rows.length }, locale, context),
@@ -42,12 +41,11 @@ export function composeTopLeads(figures: ReportFigures, locale: LocaleContext, c
   ]
 }
 
-/** Formats what is known about a lead: `Maria Štefan · Germany · EU mid-market`. */
-function describe(lead: ListedLead, pipelines: readonly string[]): string {
+/** Formats what is known about a lead: `Maria Štefan · Germany`. */
+function describe(lead: ListedLead): string {
   return joined([
     oneLineOrNull(lead.contactName, NAME_LENGTH),
     oneLineOrNull(lead.companyCountry, NAME_LENGTH),
-    pipelineOf(lead, pipelines),
   ])
 }
 
