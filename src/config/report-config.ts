@@ -58,8 +58,10 @@ function recipientFrom(
     locale: given?.locale ?? report.locale,
     /** The time zone in which the recipient sees times. */
     timeZone: given?.timeZone ?? report.timeZone,
-    /** A lead must pass both filters. */
-    filter: narrowFilter(report.filter, filterFrom(given?.filter ?? {})),
+    /** A lead must pass all filters. */
+    filter: [given?.filter ?? {}, given?.owner ? { owner: [given.owner].flat() } : {}]
+      .map(filterFrom)
+      .reduce(narrowFilter, report.filter),
     /** The blocks (parts of the report) that the recipient gets; null if the report's folder decides. */
     blocks: given?.blocks ?? report.blocks,
     attachments: given?.attachments ?? report.attachments,

@@ -86,6 +86,11 @@ const recipientSchema = section({
     timeZone.optional(),
     { examples: ['Europe/Berlin'] },
   ),
+  owner: setting(
+    'Only the leads of this person, or of these people, by the name or id that the upstream gives.',
+    z.union([text('a name'), texts], { error: 'a name, or a list of names' }).optional(),
+    { examples: ['Ana', ['Ana', 'Tom']] },
+  ),
   filter: setting('Only these leads, of those in the report.', filterSchema.optional(), {
     isWhole: true,
     examples: [{ pipelines: ['eu-mid-market'], company_country: ['Germany', 'Austria'], score: { min: 60 } }],
@@ -114,7 +119,7 @@ function withNameApart(recipient: string | z.output<typeof recipientSchema>): ty
   const read = typeof recipient === 'string' ? readMailbox(recipient) : { fault: '' }
   if ('fault' in read || read.written === recipient) return recipient
   const name = read.name === '' ? null : read.name
-  const others = { locale: null, timeZone: null, filter: null, blocks: null, attachments: null }
+  const others = { locale: null, timeZone: null, owner: null, filter: null, blocks: null, attachments: null }
   return { address: read.written, name, ...others }
 }
 

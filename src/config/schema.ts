@@ -99,7 +99,7 @@ const topLevel = group({
     eventsSchema.prefault({}),
   ),
   recipients: setting(
-    'Who gets the reports that have no recipients of their own: a list of addresses, with or without a name, or of groups with address, name, locale, time_zone, filter, blocks and attachments.',
+    'Who gets the reports that have no recipients of their own: a list of addresses, with or without a name, or of groups with address, name, locale, time_zone, owner, filter, blocks and attachments.',
     recipients.default([]),
     { env: 'LEADSHEET_RECIPIENTS', examples: [['ana@example.com']] },
   ),

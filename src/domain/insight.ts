@@ -169,7 +169,12 @@ export type TodayReason =
       /** False if the limit is the number of days in the settings. */
       readonly isOfWinners: boolean
     }
-  | { readonly kind: 'returned'; readonly at: Instant; readonly days: number }
+  | {
+      readonly kind: 'returned'
+      readonly at: Instant
+      /** The whole days for which the lead was lost or disqualified; null if unknown. */
+      readonly days: number | null
+    }
   | { readonly kind: 'uncontacted'; readonly score: number; readonly since: Instant }
 
 export interface TodayLead {

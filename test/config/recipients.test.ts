@@ -131,7 +131,24 @@ reports:
     })
   })
 
+  test.each([
+    ['owner: Ana', ['Ana']],
+    ['owner: [Tom, Ana]', ['Ana', 'Tom']],
+    ['owner: [Ana, Tom], filter: { owner: [Tom, Eve] }', ['Tom']],
+  ])('with %s gets only the leads of %j, of those in the report', (owner, names) => {
+    const filter = filterOf(`
+reports:
+  - name: daily
+    filter: { pipelines: [eu] }
+    recipients: [{ address: ana@example.com, ${owner} }]
+`)
+    expect(filter).toEqual({ pipelineIds: ['eu'], conditions: [{ field: 'owner', in: names }] })
+  })
+
   test('has the same filter however it is written', () => {
+    expect(filterOf('recipients: [{ address: a@b.c, owner: Ana }]')).toEqual(
+      filterOf('recipients: [{ address: a@b.c, filter: { owner: [Ana] } }]'),
+    )
     const one = filterOf('recipients: [{ address: a@b.c, filter: { tags: [x, y], agent_id: [a] } }]')
     const other = filterOf('recipients: [{ filter: { agent_id: [a], tags: [y, x] }, address: a@b.c }]')
     expect(JSON.stringify(one)).toBe(JSON.stringify(other))
@@ -195,6 +212,9 @@ describe('a mistake in a recipient', () => {
       'recipients: [{ address: a@b.c, locale: "de DE" }]',
       ['found "de DE", expected a locale', 'it is no such tag'],
     ],
+    ['recipients: [{ address: a@b.c, owner: [] }]', ['owner: found []']],
+    ['recipients: [{ address: a@b.c, owner: 7 }]', ['owner: found 7, expected a name, or a list of names']],
+    ['recipients: [{ address: a@b.c, owner: "" }]', ['owner: found ""']],
     ['recipients: [{ address: a@b.c, name: "A <b>" }]', ['name: found "A <b>", expected a name without']],
     [
       'recipients: [{ address: a@b.c, blocks: [kpi] }]',

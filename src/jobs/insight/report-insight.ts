@@ -20,7 +20,7 @@ import {
   readStallThresholds,
   refreshStallThresholds,
 } from '../../store/insight/stall-threshold.ts'
-import { readUrgentLeads } from '../../store/insight/urgent-leads.ts'
+import { readTodayLeads } from '../../store/insight/today-leads.ts'
 import { type JudgedReport, judgeNumbers } from './judge-numbers.ts'
 
 interface InsightDeps {
@@ -28,11 +28,12 @@ interface InsightDeps {
   readonly now: () => Date
 }
 
-/** A later report lists no urgent leads, because only their present state is known. */
+/** A later report lists no leads to act on, because only their present state is known. */
 const PAST_DAYS = 7
+const NOTHING_DUE = { total: 0, value: [], byOwner: [], rows: [] }
 const DAY_MS = 86_400_000
 /** A report lists leads that will stall within this many days: up to the next report, or a little more. */
-const URGENT_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14, quarter: 14 } as const
+const STALLING_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14, quarter: 14 } as const
 
 /**
  * Reads the insight of a report. If that fails, the report is sent without it and says so.
@@ -58,30 +59,24 @@ async function readInsight(
   await refreshStallThresholds(store, now())
   const judged = await judgeNumbers({ store, now }, request, report, last?.lastUnusual ?? {})
   const scope = scopeOf(request, request.period)
-  const days = URGENT_DAYS[request.kind]
   const isPast = now().getTime() - Date.parse(scope.to) > PAST_DAYS * DAY_MS
-  const { urgent, oldLeads } = await inReadTransaction(store.db, async (trx) => {
+  const { today, oldLeads } = await inReadTransaction(store.db, async (trx) => {
     const chosen = await fillFilteredLeads(trx, scope)
-    const thresholds = await readStallThresholds(trx.db)
+    const options = {
+      thresholds: await readStallThresholds(trx.db),
+      horizonDays: STALLING_DAYS[request.kind],
+      topScore: request.topScore,
+      rowsMax: request.rowsMax,
+    }
     return {
-      urgent: isPast
-        ? { total: 0, rows: [] }
-        : await readUrgentLeads(chosen, scope, thresholds, days, request.rowsMax),
+      today: isPast ? NOTHING_DUE : await readTodayLeads(chosen, scope, options),
       oldLeads: await readOldLeads(trx.db),
     }
   })
   return {
     ...judged,
     notes: await readNotes(store.db, request),
-    today: {
-      total: urgent.total,
-      value: [],
-      byOwner: [],
-      rows: urgent.rows.map(({ stageDays, limitDays, isOfWinners, ...lead }) => ({
-        lead,
-        why: { kind: 'stalling', stageDays, limitDays, isOfWinners },
-      })),
-    },
+    today,
     oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
   }
 }

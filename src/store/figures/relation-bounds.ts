@@ -5,7 +5,6 @@ import type { LeadFilter } from '../../domain/figures.ts'
 export const RELATION_NAMES = [
   'chosen',
   'day_count',
-  'present_lead',
   'deleted_then',
   'lead_then',
   'new_lead',
@@ -25,6 +24,7 @@ export const RELATION_NAMES = [
   'arrival_gone',
   'closed_now',
   'closed_once',
+  'due_today',
   'news',
   'standing',
   'change',

@@ -104,7 +104,7 @@ function writeWhy({ lead, why }: TodayLead, locale: LocaleContext): string {
         day: formatLocalDay(locale.tag, expectedCloseDay(why.expectedCloseAt, locale.timeZone) ?? ''),
       })
     case 'returned':
-      return words('today.why.returned', { stage, day: dates.day(why.at), days: why.days })
+      return words('today.why.returned', { stage, hasDays: why.days !== null, days: why.days ?? 0 })
     case 'uncontacted':
       return words('today.why.uncontacted', { score: why.score, day: dates.day(why.since) })
   }
