@@ -48,7 +48,10 @@ export interface Expectation {
   readonly pipeline: CountedPipeline
   readonly actual: number
   readonly judgement: Judgement
-  /** The range that contains the number in 19 of 20 usual periods; null if `learning` or `withheld`. */
+  /**
+   * The range that contains the number in 19 of 20 usual periods; null if `learning`, `withheld` or
+   * `left_out`, and if it is too wide to help.
+   */
   readonly range: UsualRange | null
   readonly expected: number | null
   /** The number of earlier periods of the same kind that are known, and the number that a range needs. */
