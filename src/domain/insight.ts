@@ -48,7 +48,10 @@ export interface Expectation {
   readonly pipeline: CountedPipeline
   readonly actual: number
   readonly judgement: Judgement
-  /** The range that contains the number in 19 of 20 usual periods; null if `learning` or `withheld`. */
+  /**
+   * The range that contains the number in 19 of 20 usual periods; null if `learning`, `withheld` or
+   * `left_out`, and if it is too wide to help.
+   */
   readonly range: UsualRange | null
   readonly expected: number | null
   /** The number of earlier periods of the same kind that are known, and the number that a range needs. */
@@ -153,8 +156,8 @@ export interface Pace {
   /** The mean per day over the last 28 days. */
   readonly perDay: number
   /**
-   * Contains the real number in 8 of 10 cases. Null if too little is known or forecasts failed, and for
-   * amounts.
+   * Contains the real number in 8 of 10 cases. Null in the first two weeks, if earlier forecasts failed, and
+   * for amounts. `record.of` is 0 while no earlier span is known.
    */
   readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
 }

@@ -101,6 +101,17 @@ export function normalProbability(z: number): number {
   return 1 - (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * sum
 }
 
+/**
+ * Returns the natural logarithm of the probability of a value above `z`. Far from the mean it is computed by
+ * the continued fraction of Laplace (Abramowitz and Stegun, 26.2.14), because the probability itself would be 0.
+ */
+export function logOfTail(z: number): number {
+  if (z < 3) return Math.log(1 - normalProbability(z))
+  let fraction = z
+  for (let term = 40; term > 0; term--) fraction = z + term / fraction
+  return (-z * z) / 2 - Math.log(Math.sqrt(2 * Math.PI) * fraction)
+}
+
 /** The inverse of `normalProbability`. The error is below 4.5e-4 (Abramowitz and Stegun, 26.2.23). */
 export function normalQuantile(probability: number): number {
   if (probability < 0.5) return -normalQuantile(1 - probability)

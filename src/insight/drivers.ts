@@ -3,7 +3,7 @@
  * sources of leads. The parts add up exactly. A member is named only if its share of the leads is unusual. If
  * all members changed alike, none is named.
  */
-import { normalProbability } from './count-distribution.ts'
+import { logOfTail } from './count-distribution.ts'
 import { total } from './series.ts'
 import type { Step } from './usual-range.ts'
 
@@ -67,16 +67,17 @@ export function chooseSplit<Name>(
     const split = splitDifference(given, expected, overdispersion, groups.length)
     return split === null ? [] : [{ ...split, group, actual: total(given.map(({ actual }) => actual)) }]
   })
-  return splits.sort((one, other) => one.probability - other.probability)[0] ?? null
+  return splits.sort((one, other) => other.evidence - one.evidence)[0] ?? null
 }
 
 interface Split {
   readonly parts: readonly Part[]
   readonly rest: number
   /**
-   * The smallest chance of a named member: the chance of so unusual a share if leads were spread at random.
+   * How clearly a member stands out, times the share of the difference that the named members explain. The
+   * first is the negative logarithm of the chance of so unusual a share if leads were spread at random.
    */
-  readonly probability: number
+  readonly evidence: number
 }
 
 /**
@@ -108,25 +109,26 @@ export function splitDifference(
     actual: member.actual,
     expected: wanted[index] ?? 0,
     difference: differences[index] ?? 0,
-    probability:
-      (groups * shareProbability(member, { recent, before, direction: Math.sign(whole), overdispersion })) /
-      weightOf(member.before / before, members.length),
+    log:
+      logOfShare(member, { recent, before, direction: Math.sign(whole), overdispersion }) +
+      Math.log(groups / weightOf(member.before / before, members.length)),
   }))
   const named = judged
     .filter(
-      ({ difference, probability }) =>
+      ({ difference, log }) =>
         Math.sign(difference) === Math.sign(whole) &&
         Math.abs(difference) >= DIFFERENCE_MIN * Math.abs(whole) &&
-        probability < NAMED_BELOW,
+        log < Math.log(NAMED_BELOW),
     )
     .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
     .slice(0, NAMED_MAX)
   const [first] = named
   if (first === undefined) return null
+  const explained = total(named.map(({ difference }) => difference))
   return {
-    parts: named.map(({ probability: _, ...part }) => part),
-    rest: whole - total(named.map(({ difference }) => difference)),
-    probability: Math.min(...named.map(({ probability }) => probability)),
+    parts: named.map(({ log: _, ...part }) => part),
+    rest: whole - explained,
+    evidence: -Math.min(...named.map(({ log }) => log)) * Math.min(1, explained / whole),
   }
 }
 
@@ -156,10 +158,10 @@ function weightOf(share: number, members: number): number {
 }
 
 /**
- * Returns the chance that a member's share differs so much from its earlier share, in this direction, if
- * leads are spread at random.
+ * Returns the logarithm of the chance that a member's share differs so much from its earlier share, in this
+ * direction, if leads are spread at random.
  */
-function shareProbability(
+function logOfShare(
   member: Member,
   of: { recent: number; before: number; direction: number; overdispersion: number },
 ): number {
@@ -168,9 +170,9 @@ function shareProbability(
   // Half a lead is added to this member and half a lead to the others, so that the variance is never zero.
   const pooled = (member.before + own + 0.5) / (before + recent + 1)
   const variance = recent * pooled * (1 - pooled) * (1 + recent / before) * overdispersion
-  if (variance <= 0) return 1
+  if (variance <= 0) return 0
   const off = direction * (own - (recent * member.before) / before) - 0.5
-  return 1 - normalProbability(off / Math.sqrt(variance))
+  return logOfTail(off / Math.sqrt(variance))
 }
 
 /**

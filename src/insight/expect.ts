@@ -6,7 +6,7 @@ import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, seriesOf, total } from './series.ts'
-import { judgeSeries, NEEDED, type Scale } from './usual-range.ts'
+import { isTooWide, judgeSeries, NEEDED, type Scale } from './usual-range.ts'
 
 /** The maximum length of a judged period in days. A longer period is judged only if it is a month. */
 const DAYS_MAX = 7
@@ -94,7 +94,8 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
   const judged = total(parts.map((value) => value ?? 0))
   const actual = total(numbers.values.slice(-days.length))
   const leftOut = isWhole ? actual - judged : 0
-  const record = recordOf(steps, series.values)
+  // The judged number must not decide whether its own range is shown.
+  const record = recordOf(steps.slice(0, first), series.values)
   const isJudged = isWhole && numbers.isExplained !== true
   const isReady = steps.slice(first).every(({ forecast }) => forecast !== null) && last?.forecast != null
   const expected: CountDistribution =
@@ -113,7 +114,7 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     record: record.of > 0 ? record : null,
     shift: null,
     judgement: !isJudged ? 'left_out' : isShown ? 'usual' : isReady ? 'withheld' : 'learning',
-    range: isShown && range ? plus(range, leftOut) : null,
+    range: isShown && range && !isTooWide(range, expected.mean) ? plus(range, leftOut) : null,
     expected: isShown ? expected.mean + leftOut : null,
     periods: { known: Math.min(...steps.slice(first).map(({ known }) => known)), needed: NEEDED },
     inARow: countRecent(steps, series.values),

@@ -1,18 +1,13 @@
 /** Counts how often numbers lay within their usual ranges, and decides whether ranges may still be shown. */
 import type { RangeRecord } from '../domain/insight.ts'
-import { normalQuantile } from './count-distribution.ts'
 import { isWithin, type Ranges, type Step } from './usual-range.ts'
 
 /** The share of numbers that should lie within their ranges. */
 export const MEANT = 0.95
 /** A record counts at most this many numbers with ranges: the last ones. */
 const LAST = 365
-/**
- * The minimum number of tested ranges for a decision. With fewer tested ranges, a series is always trusted.
- */
-export const JUDGED_MIN = 60
-/** The same limit as `JUDGED_MIN` for windows of 30 days, of which there are only a few. */
-export const WINDOWS_MIN = 15
+/** The minimum number of tested ranges for a decision. With fewer, ranges are always trusted. */
+const JUDGED_MIN = 12
 /** Ranges are not shown if ranges of the right width would hold so rarely with less than this chance. */
 const WITHHELD_BELOW = 0.01
 
@@ -50,10 +45,15 @@ export function recordOf(steps: readonly Step[], values: readonly (number | null
 }
 
 /**
- * Returns false if the ranges held clearly too rarely. Fewer than `least` tested ranges are always trusted.
+ * Returns false if the ranges held clearly too rarely, by the exact binomial probability. Fewer than
+ * `JUDGED_MIN` tested ranges are always trusted. A part of a hit counts as a hit.
  */
-export function isTrusted({ hits, of }: RangeRecord, least = JUDGED_MIN, meant = MEANT): boolean {
-  if (of < least) return true
-  const deviation = Math.sqrt(of * meant * (1 - meant))
-  return hits + 0.5 >= of * meant + normalQuantile(WITHHELD_BELOW) * deviation
+export function isTrusted({ hits, of }: RangeRecord, meant = MEANT): boolean {
+  if (of < JUDGED_MIN) return true
+  let [probability, fewer] = [meant ** of, 0]
+  for (let misses = 0; misses < of - Math.ceil(hits); misses++) {
+    fewer += probability
+    probability *= ((of - misses) / (misses + 1)) * ((1 - meant) / meant)
+  }
+  return 1 - fewer >= WITHHELD_BELOW
 }

@@ -4,7 +4,8 @@
  *
  * The expected number is a level (the recent average) times a factor for the place in the cycle, such as the
  * weekday. The distribution is negative binomial. The ranges become wider after misses and narrower after
- * hits (adaptive conformal inference; Gibbs and Candès, 2021, https://arxiv.org/abs/2106.00170).
+ * hits (adaptive conformal inference; Gibbs and Candès, 2021, https://arxiv.org/abs/2106.00170), by large steps
+ * at first and by smaller ones later (Angelopoulos, Barber and Bates, 2024, https://arxiv.org/abs/2402.01139).
  */
 import type { UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
@@ -35,10 +36,12 @@ interface Tuning extends Windows {
   readonly places: number
   /** The number of newer values after which a value has half its weight in the level (the recent average). */
   readonly halfLife: number
-  /** The spread that is assumed at first (of a Poisson distribution) counts as much as this many values. */
+  /** The spread that is assumed at first (that of a Poisson distribution and `drift`) counts as this many values. */
   readonly spreadPrior: number
-  /** The step by which ranges are corrected. The paper uses 0.01; short series need larger steps. */
-  readonly gamma: number
+  /** The share of its mean by which the level is assumed to move, at first, from one number to the next. */
+  readonly drift: number
+  /** The least step by which ranges are corrected. Short series need larger steps. */
+  readonly step: number
   /** True if the level follows steady growth. Between days or weeks, growth is too small to see. */
   readonly hasTrend: boolean
 }
@@ -50,7 +53,8 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
     windows: [1, 2, 3, 4, 5, 7, 10, 14],
     restartAfter: 5,
     spreadPrior: 15,
-    gamma: 0.01,
+    drift: 0,
+    step: 0.2,
     hasTrend: false,
   },
   week: {
@@ -59,7 +63,8 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
     windows: [1, 2, 3, 4],
     restartAfter: 3,
     spreadPrior: 8,
-    gamma: 0.015,
+    drift: 0.1,
+    step: 0.3,
     hasTrend: false,
   },
   month: {
@@ -68,15 +73,23 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
     windows: [1, 2, 3],
     restartAfter: 2,
     spreadPrior: 4,
-    gamma: 0.025,
+    drift: 0.1,
+    step: 0.5,
     hasTrend: true,
   },
 }
 
 /** The number of earlier numbers at the same place in the cycle (such as Mondays) that a range needs. */
 export const NEEDED = 8
+/**
+ * Ranges are tried from this many earlier numbers on. Until they are shown, they only become wider, because a
+ * level that moves is seen late.
+ */
+const TRIED_FROM = 2
+/** The step by which ranges are corrected is 1 at first, and half of it after this many tried ranges. */
+const FIRST_RANGES = 20
 /** The minimum and the maximum probability of a miss with which a range is made. */
-const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
+const [MISS_MIN, MISS_MAX] = [1e-6, 0.6]
 /** Halves a weight in 182 numbers, for the spread and the factors of the cycle, which change slowly. */
 const SLOW_FADE = 0.5 ** (1 / 182)
 /** Each place in the cycle begins with this many invented leads, which keep its factor near 1 at first. */
@@ -128,7 +141,7 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   const history: HistoryPoint[] = []
   const learned: { spread: WeightedSum; misses: Misses }[] = []
   const steps: Step[] = []
-  let segmentStart = 0
+  let [segmentStart, tried] = [0, 0]
 
   const factorOf = ({ sum, base }: { sum: number; base: number }) =>
     (sum + PLACE_PRIOR) / (base + PLACE_PRIOR)
@@ -139,10 +152,8 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
       factorOf(own) * (shares?.[index] ?? 1),
     ]
     const mean = Math.max(factor * rate, MEAN_MIN)
-    const overdispersion = Math.max(
-      1,
-      (spread.sum + tuning.spreadPrior) / (spread.weight + tuning.spreadPrior),
-    )
+    const assumed = tuning.spreadPrior * (1 + tuning.drift ** 2 * mean)
+    const overdispersion = Math.max(1, (spread.sum + assumed) / (spread.weight + tuning.spreadPrior))
     const unsure = level.weight > 0 ? (factor * (tuning.hasTrend ? 3 : 1)) / level.weight : 1
     const unsureFactor = tuning.places > 1 ? (0.8 * rate) / (own.base + PLACE_PRIOR) : 0
     const plain = mean * (1 + unsure + unsureFactor)
@@ -157,17 +168,19 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
     const known = cycle[place]?.known ?? 0
     const expected = expect(place, index)
     const isReady = known >= NEEDED
-    const forecast = isReady ? forecastOf(expected, misses) : null
+    const made = known >= TRIED_FROM ? forecastOf(expected, misses) : null
+    const forecast = isReady ? made : null
     const reach = CLIP * Math.sqrt(expected.variance)
     const clipped =
       value === null || !isReady ? (value ?? 0) : between(expected.mean - reach, value, expected.mean + reach)
     history.push({ ...expected, value, clipped })
     learned.push({ spread: { ...spread }, misses: { ...misses } })
     let anomaly: Anomaly | null = null
+    if (made !== null && value !== null && !isIdle(expected) && (isReady || !isWithin(made.range95, value)))
+      correct(misses, made, value, Math.max(tuning.step, FIRST_RANGES / (FIRST_RANGES + tried++)))
     if (forecast !== null && value !== null) {
       const judged = judgeWindows(history, tuning, segmentStart, windowSpread)
       anomaly = judged.anomaly
-      if (!isIdle(expected)) correct(misses, forecast, value, tuning.gamma)
       if (judged.restart !== null) {
         segmentStart = judged.restart
         restart(level, history, segmentStart, fade)
@@ -243,6 +256,11 @@ function forecastOf(expected: CountDistribution, misses: Misses): Forecast {
   }
 }
 
+/** Returns whether a range is too wide to help a reader, such as 1 to 11. A range of small numbers never is. */
+export function isTooWide({ low, high }: UsualRange, mean: number): boolean {
+  return high > 10 && high - low > 1.6 * mean
+}
+
 export function isWithin({ low, high }: UsualRange, value: number): boolean {
   return value >= low && value <= high
 }
@@ -250,14 +268,17 @@ export function isWithin({ low, high }: UsualRange, value: number): boolean {
 /** Lowers the chances of a miss after a miss, which widens the next ranges, and raises them after a hit. */
 export function correct(
   misses: { of95: number; of80: number },
-  ranges: Ranges,
+  { range95, range80 }: Ranges,
   value: number,
-  gamma: number,
+  step: number,
 ): void {
-  const step = (miss: number, target: number, range: UsualRange) =>
-    between(MISS_MIN, miss + gamma * (target - (isWithin(range, value) ? 0 : 1)), MISS_MAX)
-  misses.of95 = step(misses.of95, 0.05, ranges.range95)
-  misses.of80 = step(misses.of80, 0.2, ranges.range80)
+  misses.of95 = correctedMiss(misses.of95, 0.05, isWithin(range95, value), step)
+  misses.of80 = correctedMiss(misses.of80, 0.2, isWithin(range80, value), step)
+}
+
+/** @param step the logarithm of the factor after a miss that was not expected at all */
+export function correctedMiss(miss: number, wanted: number, isHit: boolean, step: number): number {
+  return between(MISS_MIN, miss * Math.exp(step * (wanted - (isHit ? 0 : 1))), MISS_MAX)
 }
 
 /** A place with almost no leads, such as Sundays, always holds. Its hits must not correct the ranges. */

@@ -10,7 +10,7 @@ import {
   normalQuantile,
   rangeWith,
 } from './count-distribution.ts'
-import { countHits, type Hits, isTrusted, WINDOWS_MIN } from './record.ts'
+import { countHits, type Hits, isTrusted } from './record.ts'
 import { total } from './series.ts'
 import { correct, type Ranges } from './usual-range.ts'
 
@@ -35,7 +35,7 @@ const SPREAD_CAP = 12
 /** The number of days in each part of a window. The spread within a window is learned from these parts. */
 const PART_DAYS = 5
 /** The step by which ranges are corrected after each hit or miss; the same as for months. */
-const GAMMA = 0.025
+const STEP = 0.5
 /** The maximum number of decided leads for which probabilities are summed one by one, not approximated. */
 const EXACT_MAX = 400
 
@@ -105,7 +105,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     }
     steps.push({ won: wins, decided, forecast, known })
     if (decided === 0 || end === won.length) continue
-    if (forecast !== null) correct(misses, forecast, wins, GAMMA)
+    if (forecast !== null) correct(misses, forecast, wins, STEP)
     if (known > 0) learn(spread, wins - decided * rate, chance)
     for (let part = from; part < end; part += PART_DAYS) {
       const ofPart = total(won.slice(part, part + PART_DAYS))
@@ -121,7 +121,7 @@ export function judgeRate({ won, lost }: RateDays): JudgedRate {
     known++
   }
   const record = countHits(steps.slice(0, -1).map((step) => ({ forecast: step.forecast, value: step.won })))
-  return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.judged }, WINDOWS_MIN) }
+  return { steps, record, isTrusted: isTrusted({ hits: record.hits95, of: record.judged }) }
 }
 
 interface Spread {

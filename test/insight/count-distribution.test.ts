@@ -1,6 +1,7 @@
 /** Compares the distribution of a count with jStat, whose sums are incomplete gamma and beta functions. */
 import { describe, expect, it } from 'vitest'
 import {
+  logOfTail,
   normalProbability,
   normalQuantile,
   probabilitiesOf,
@@ -111,4 +112,15 @@ describe('the normal distribution', () => {
       expect(Math.abs(off)).toBeLessThan(4.5e-4)
     }
   })
+})
+
+it.each([
+  [-1, -0.172753779023],
+  [0, -0.69314718056],
+  [2, -3.78318433368],
+  [5, -15.0649983939],
+  [10, -53.2312851505],
+  [40, -804.608442014],
+])('the tail above %d has the logarithm %d', (z, log) => {
+  expect(Math.abs(logOfTail(z) / log - 1)).toBeLessThan(1e-5)
 })

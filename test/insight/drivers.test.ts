@@ -137,6 +137,20 @@ describe('the groups of which one is chosen', () => {
   })
 })
 
+it.each([50, 500, 5000, 500_000])('an import of %d from a new source is not blamed on a pipeline', (size) => {
+  const days = (numbers: number, last: number) => [...new Array<number>(62).fill(numbers), numbers + last]
+  const pipelines = [10, 6, 4].map((each, index) => ({ name: `${index}`, numbers: days(each, size / 3) }))
+  const sources = [5, 5, 5, 5].map((each, index) => ({ name: `${index}`, numbers: days(each, 0) }))
+  const groups = [
+    { name: 'pipeline', members: pipelines },
+    { name: 'source', members: [...sources, { name: 'import', numbers: days(0, size) }] },
+  ]
+  for (const recentDays of [1, 7, 14]) {
+    const split = chooseSplit(groups, { days: 7, recentDays, expected: 140, overdispersion: 1 })
+    expect(split).toMatchObject({ group: 'source', rest: 0, parts: [{ name: 'import', actual: size }] })
+  }
+})
+
 describe('the recent numbers', () => {
   const countAfter = (...last: (number | null)[]) => {
     const values = [...Array.from({ length: 100 }, (_, day) => 38 + (day % 5)), ...last]

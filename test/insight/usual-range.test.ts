@@ -1,6 +1,7 @@
 /** Each number is judged by the numbers before it, and the ranges hold as often as they claim. */
 import { describe, expect, it } from 'vitest'
-import { isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/usual-range.ts'
+import { isTooWide, isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/usual-range.ts'
+import { random } from '../support/random.ts'
 import { dailyNumbers, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 400
@@ -81,6 +82,24 @@ describe('a series', () => {
     expect(unusual / judged).toBeLessThan(0.025)
   })
 
+  it.each([0, 0.1, 0.2])('by weeks, whose level moves by %d, holds in its first year too', (moves) => {
+    let [judged, hits] = [0, 0]
+    for (let seed = 1; seed <= 60; seed++) {
+      const next = random(seed * 999)
+      let level = 280
+      const weeks = Array.from({ length: 60 }, () => {
+        level *= Math.exp((next() - 0.5) * 3.4 * moves)
+        return Math.round(level + (next() + next() - 1) * 2.4 * Math.sqrt(level))
+      })
+      for (const [week, { forecast }] of judge(weeks, 'week').steps.entries()) {
+        if (forecast === null) continue
+        judged++
+        if (isWithin(forecast.range95, weeks[week] ?? 0)) hits++
+      }
+    }
+    expect(hits / judged).toBeGreaterThan(0.9)
+  })
+
   it('tells a fall to the half within three days, and knows the new level after three weeks', () => {
     let [found, near] = [0, 0]
     for (let seed = 1; seed <= 20; seed++) {
@@ -123,4 +142,16 @@ describe('a series', () => {
     }
     expect(Math.abs(hits / judged - 0.8)).toBeLessThan(0.04)
   })
+})
+
+it.each([
+  [0, 4, 1.5, false],
+  [1, 10, 5, false],
+  [1, 11, 5, true],
+  [6, 19, 12, false],
+  [2, 25, 12, true],
+  [150, 420, 280, false],
+  [60, 560, 280, true],
+])('the range from %d to %d around %d is too wide to help: %s', (low, high, mean, expected) => {
+  expect(isTooWide({ low, high }, mean)).toBe(expected)
 })

@@ -3,7 +3,7 @@ import type { PeriodKind } from '../../domain/figures.ts'
 import type { PublishedRange, PublishedRecord, RangeKind, RangeRecord } from '../../domain/insight.ts'
 import type { Instant } from '../../domain/model.ts'
 import { dayBefore } from '../../domain/period.ts'
-import { isTrusted, JUDGED_MIN, MEANT, WINDOWS_MIN } from '../../insight/record.ts'
+import { isTrusted, MEANT } from '../../insight/record.ts'
 import type { Db } from '../../store/db/store.ts'
 import { findLastCountedDay, listCountedDays } from '../../store/insight/daily-count.ts'
 import { readPublishedRecords } from '../../store/insight/published-range.ts'
@@ -70,8 +70,7 @@ function trackRecordOf(records: readonly PublishedRecord[]): TrackRecord {
 
 /** Returns false if the published ranges contained the real number clearly too rarely. */
 export function isRecordTrusted({ kind, windows }: PublishedRecord): boolean {
-  const isOfPeriod = kind === 'day' || kind === 'week' || kind === 'month'
-  return isTrusted(windows, isOfPeriod ? JUDGED_MIN : WINDOWS_MIN, meantOf(kind))
+  return isTrusted(windows, meantOf(kind))
 }
 
 export function meantOf(kind: RangeKind): number {
