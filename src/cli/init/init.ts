@@ -80,11 +80,17 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   }
   if (checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
   const next = nextCommands(config, options.config === undefined ? '' : ` --config ${options.config}`, now)
+  const { holidays } = config
   return {
-    data: { files, checks, next },
+    data: { files, holidays, checks, next },
     text: [
       terminal.style('bold', 'Written'),
       fields(Object.fromEntries(files.map(({ path, what }) => [shownPath(path), what]))),
+      ...(holidays.length === 0
+        ? []
+        : [
+            `The holidays are those of ${holidays.join(', ')}; the settings can name a region of it, and days off.`,
+          ]),
       terminal.style('bold', 'Next'),
       fields(Object.fromEntries(next.map(({ command, what }) => [command, what]))),
     ],

@@ -53,7 +53,7 @@ test('the rest is as a person would leave it', async () => {
   expect(answers.key).toEqual({ value: 'k-123456', variable: null, file: key })
   expect([alertRecipients.value, schedule.value, listen.value]).toEqual([
     'ana@example.com',
-    'every weekday at 07:00',
+    'every working day at 07:00',
     '127.0.0.1:8080',
   ])
   expect(token.value).toMatch(/^[\w-]{32}$/)
