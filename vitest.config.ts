@@ -26,6 +26,9 @@ const IN_POSTGRES = [...listMarked('@both-stores'), ...(isOfNamed ? IN_TURN : ca
 /** What `npm run test:container` runs. */
 const OF_IMAGE = 'test/container/podman.test.ts'
 
+/** The time for a long test, which in a full run tries every point or a thousand seeds. It ends only what hangs. */
+const LONG_MS = process.env.CRASH === 'full' || process.env.SIM === 'full' ? 3_600_000 : 1_200_000
+
 /** On a build server its tests fail then, each for itself. */
 const lacksPostgres = missingPostgres() !== null && !process.env.CI
 
@@ -66,13 +69,14 @@ export default defineConfig({
           env: { TEST_STORE: 'postgres' },
         },
       },
-      { extends: true, test: { name: 'long', include: LONG } },
+      { extends: true, test: { name: 'long', include: LONG, testTimeout: LONG_MS } },
       {
         extends: true,
         test: {
           name: 'long-postgres',
           include: lacksPostgres ? [] : IN_POSTGRES.filter((file) => file.startsWith('test/crash/')),
           env: { TEST_STORE: 'postgres' },
+          testTimeout: LONG_MS,
         },
       },
       { extends: true, test: { name: 'container', include: [OF_IMAGE] } },

@@ -74,4 +74,4 @@ it(`a daemon killed at any point while events come and a sync runs has lost none
   const scores = database.prepare<[], [string, number]>('SELECT id, score FROM lead').raw().all()
   database.close()
   expect(new Map(scores)).toEqual(new Map([...upstream.leads].map(([id, { score }]) => [id, score])))
-}, 1_200_000)
+})

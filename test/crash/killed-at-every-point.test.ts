@@ -95,14 +95,14 @@ describe('a program killed at every point, and again at that of its next runs', 
     const second = await tablesAfterEach({ ...sync, cwd: copyOf(full, folderWith(), 'next') }, ROUNDS + 1)
     expect(second[0]['lead']).not.toEqual(first[0]['lead'])
     await killEverywhere(full, (folder) => openSyncCase(folder, env, second))
-  }, 1_200_000)
+  })
 
   it('sends each message once, or again under the same Message-ID where it may have been lost, and knows which (row 38)', async () => {
     await using world = await openWorld(5)
     const folder = await openFolder()
     expect(await run({ args: ['sync'], cwd: folder, env: world.env })).toMatchObject({ status: 0 })
     await killEverywhere(folder, (copy) => openReportCase(copy, world.env))
-  }, 1_200_000)
+  })
 })
 
 async function openReportCase(folder: string, env: Program['env']): Promise<Case> {

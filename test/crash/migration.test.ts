@@ -56,5 +56,4 @@ it.each([
       rmSync(folder, { recursive: true })
     })
   },
-  1_200_000,
 )

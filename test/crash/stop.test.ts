@@ -262,7 +262,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       await expectPutDown(file)
       expectKept(file, mail.server)
     }
-  }, 600_000)
+  })
 })
 
 /** The points at which the mail server stops answering. */

@@ -92,7 +92,6 @@ it.skipIf(IS_SKIPPED || !IS_FULL)(
     }
     await stopWhen(running, () => query(`SELECT check_id FROM alert WHERE check_id = 'clock_set'`).length > 0)
   },
-  600_000,
 )
 
 it.skipIf(IS_SKIPPED)(

@@ -165,5 +165,5 @@ describe('the leads of an upstream whose events are lost, doubled and out of ord
       for (const seed of seeds) await checkStream(seed)
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  }, 1_200_000)
+  })
 })

@@ -182,4 +182,4 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   controller.abort()
   await daemon.stop()
   await source.close()
-}, 300_000)
+})

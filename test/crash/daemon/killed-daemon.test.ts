@@ -58,4 +58,4 @@ it('a daemon killed at any step of a message is followed by one of two, who send
     )
     await expectSound(installation.file)
   }
-}, 600_000)
+})

@@ -75,7 +75,7 @@ it('a daemon killed before or after any of its statements does each scheduled ru
     expect(query(file, "SELECT due_at FROM scheduled_run WHERE state IN ('pending', 'running')")).toEqual([])
     await expectSound(file)
   })
-}, 1_200_000)
+})
 
 function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
@@ -118,7 +118,7 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
     expect(mail.received.flatMap(({ to }) => to).sort()).toEqual(RECIPIENTS)
     await expectSound(file)
   }
-}, 1_200_000)
+})
 
 function expectLeft(stdout: string): void {
   const { deliveries } = JSON.parse(stdout).data as {

@@ -152,4 +152,4 @@ it(`a daemon and a person who send the same report at the same moment send each 
     expect(server.received.map(({ to }) => to[0]).toSorted()).toEqual(recipients)
     await expectSound(installation.file)
   }
-}, 600_000)
+})

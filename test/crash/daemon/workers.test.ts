@@ -176,7 +176,6 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       expect(rows.length).toBeGreaterThanOrEqual(RECIPIENTS.length)
       expect(rows.length % RECIPIENTS.length).toBe(0)
     },
-    2_400_000,
   )
 })
 

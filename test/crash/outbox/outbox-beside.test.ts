@@ -22,7 +22,7 @@ describe.skipIf(!IN_POSTGRES)(
       const found = await deliverThroughKills()
       expect(found).toMatchObject({ lost: [], doubled: [], altered: [], messages: MESSAGES })
       expect(found.unconfirmed).toBeGreaterThan(0)
-    }, 1_200_000)
+    })
   },
 )
 

@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)(`a PostgreSQL that crashes ${CRASHES} times, SEED=
     expect(found.pagesLost).toBeGreaterThan(0)
     expect(found.leadsMissing).toBe(0)
     expect(await findViolations(store.db, now().toISOString(), 'all')).toEqual([])
-  }, 2_400_000)
+  })
 })
 
 /** Makes the reader wait for its next page until a promise is settled. Then it asks for that page again. */
