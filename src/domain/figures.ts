@@ -32,7 +32,7 @@ export type FilterCondition =
 export type PeriodKind = (typeof PERIOD_KINDS)[number]
 
 /** The format of `ReportFigures` in stored issues. Raise it with each change that older figures are without. */
-export const FIGURES_FORMAT = 1
+export const FIGURES_FORMAT = 2
 
 export interface ReportFigures {
   readonly kind: PeriodKind

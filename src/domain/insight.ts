@@ -160,13 +160,45 @@ export interface Pace {
 }
 
 /** An open lead that stays, or will soon stay, longer in its stage than nearly all won leads did. */
-export interface UrgentLead extends ListedLead {
+interface Stalling {
   readonly stageDays: number
-  /** The limit of the stage in days. A lead is urgent if it has reached the limit, or will reach it soon. */
+  /** The limit of the stage in days. The lead has reached the limit, or will reach it soon. */
   readonly limitDays: number
   /** True if the limit is computed from won leads; false if it is the number of days in the settings. */
   readonly isOfWinners: boolean
+}
+
+export interface UrgentLead extends ListedLead, Stalling {
   readonly isNew: boolean
+}
+
+/**
+ * Why a person should act on a lead. `overdue`: its expected close has passed. `returned`: it is open again
+ * after it was lost or disqualified for `days` whole days, null if unknown. `uncontacted`: it has a high
+ * score, and nobody has contacted it since it was created.
+ */
+export type TodayReason =
+  | { readonly kind: 'overdue'; readonly expectedCloseAt: Instant }
+  | (Stalling & { readonly kind: 'stalling' })
+  | { readonly kind: 'returned'; readonly at: Instant; readonly days: number | null }
+  | { readonly kind: 'uncontacted'; readonly score: number; readonly since: Instant }
+
+export interface TodayLead {
+  readonly lead: ListedLead
+  readonly why: TodayReason
+  /** False if the last issue listed the lead too. */
+  readonly isNew: boolean
+}
+
+/** The open leads on which a person should act. Each lead is listed once, with the first of its reasons. */
+export interface Today {
+  /** The first of `total` leads, the most valuable first: by currency, the most usual first, and by value. */
+  readonly rows: readonly TodayLead[]
+  readonly total: number
+  /** The value of all `total` leads, one amount for each currency. */
+  readonly value: readonly Money[]
+  /** The number of leads of each owner, the most first; null for leads without an owner. */
+  readonly byOwner: readonly { readonly owner: string | null; readonly leads: number }[]
 }
 
 /** The number of open leads that are older than 99 % of the won leads were when they were won. */
@@ -198,6 +230,8 @@ export interface Insight {
   readonly winRates: readonly JudgedWinRate[]
   readonly pace: readonly Pace[]
   /** Sorted by currency and value. `total` is the number of all, and `rows` holds the first. */
+  /** Nothing if the report is about an old period. */
+  readonly today: Today
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
   /** Null if too few leads were won, if the report filters by more than pipelines, or for an old period. */
   readonly oldLeads: OldLeadCount | null

@@ -197,6 +197,10 @@ export function localDates(period: Period): string {
  */
 export function expectedCloseDay(at: Instant | null, timeZone: string): string | null {
   if (at === null || at.endsWith(UTC_MIDNIGHT)) return at?.slice(0, 10) ?? null
+  return localDate(at, timeZone)
+}
+
+export function localDate(at: Instant, timeZone: string): string {
   return dateOf(dayHolding(Date.parse(at), timeZone))
 }
 

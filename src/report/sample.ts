@@ -211,6 +211,19 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
           end: { low: 55, high: 68, expected: 61, record: { hits: 41, of: 50 } },
         },
       ],
+      today: {
+        total: 6,
+        value: money(318_000),
+        byOwner: [
+          { owner: 'Ana Ferreira', leads: 4 },
+          { owner: 'Tom Becker', leads: 2 },
+        ],
+        rows: leads.map((lead, index) => ({
+          lead,
+          why: { kind: 'stalling', stageDays: 11 + index, limitDays: 14, isOfWinners: true },
+          isNew: index < 2,
+        })),
+      },
       urgent: {
         total: 6,
         rows: leads.map((lead, index) => ({

@@ -50,6 +50,7 @@ const NOTHING_URGENT = {
   winRates: [],
   wonValues: [],
   pace: [],
+  today: { total: 0, value: [], byOwner: [], rows: [] },
   urgent: { total: 0, rows: [] },
   oldLeads: null,
   notes: [],
@@ -752,12 +753,8 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
+      ...NOTHING_URGENT,
       expectations: [],
-      lastUnusual: {},
-      drivers: [],
-      winRates: [],
-      pace: [],
-      notes: [],
       urgent: { total: 3, rows: leads },
       oldLeads: {
         old: 212,

@@ -20,7 +20,7 @@ import {
   readStallThresholds,
   refreshStallThresholds,
 } from '../../store/insight/stall-threshold.ts'
-import { readUrgentLeads } from '../../store/insight/urgent-leads.ts'
+import { readTodayLeads } from '../../store/insight/today-leads.ts'
 import { type JudgedReport, judgeNumbers } from './judge-numbers.ts'
 
 interface InsightDeps {
@@ -28,11 +28,12 @@ interface InsightDeps {
   readonly now: () => Date
 }
 
-/** A later report lists no urgent leads, because only their present state is known. */
+/** A later report lists no leads to act on, because only their present state is known. */
 const PAST_DAYS = 7
+const NOTHING_DUE = { total: 0, value: [], byOwner: [], rows: [] }
 const DAY_MS = 86_400_000
 /** A report lists leads that will stall within this many days: up to the next report, or a little more. */
-const URGENT_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14, quarter: 14 } as const
+const STALLING_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14, quarter: 14 } as const
 
 /**
  * Reads the insight of a report. If that fails, the report is sent without it and says so.
@@ -57,27 +58,32 @@ async function readInsight(
 ): Promise<Insight> {
   await refreshStallThresholds(store, now())
   const judged = await judgeNumbers({ store, now }, request, report, last?.lastUnusual ?? {})
-  const listed = new Set(last?.urgent.rows.map(({ id }) => id))
+  const listed = new Set(last?.today.rows.map(({ lead }) => lead.id))
   const scope = scopeOf(request, request.period)
-  const days = URGENT_DAYS[request.kind]
   const isPast = now().getTime() - Date.parse(scope.to) > PAST_DAYS * DAY_MS
-  const { urgent, oldLeads } = await inReadTransaction(store.db, async (trx) => {
+  const { due, oldLeads } = await inReadTransaction(store.db, async (trx) => {
     const chosen = await fillFilteredLeads(trx, scope)
-    const thresholds = await readStallThresholds(trx.db)
+    const options = {
+      thresholds: await readStallThresholds(trx.db),
+      horizonDays: STALLING_DAYS[request.kind],
+      topScore: request.topScore,
+      rowsMax: request.rowsMax,
+    }
     return {
-      urgent: isPast
-        ? { total: 0, rows: [] }
-        : await readUrgentLeads(chosen, scope, thresholds, days, request.rowsMax),
+      due: isPast ? NOTHING_DUE : await readTodayLeads(chosen, scope, options),
       oldLeads: await readOldLeads(trx.db),
     }
   })
+  const today = { ...due, rows: due.rows.map((row) => ({ ...row, isNew: !listed.has(row.lead.id) })) }
+  const urgent = today.rows.flatMap(({ lead, why, isNew }) =>
+    why.kind === 'stalling' ? [{ ...lead, ...why, isNew }] : [],
+  )
   return {
     ...judged,
     notes: await readNotes(store.db, request),
-    urgent: {
-      total: urgent.total,
-      rows: urgent.rows.map((row) => ({ ...row, isNew: !listed.has(row.id) })),
-    },
+    today,
+    // The block that shows only these is about to go.
+    urgent: { total: urgent.length, rows: urgent },
     oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
   }
 }

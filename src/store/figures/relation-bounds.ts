@@ -5,7 +5,6 @@ import type { LeadFilter } from '../../domain/figures.ts'
 export const RELATION_NAMES = [
   'chosen',
   'day_count',
-  'present_lead',
   'deleted_then',
   'lead_then',
   'new_lead',
@@ -27,6 +26,7 @@ export const RELATION_NAMES = [
   'open_part',
   'closed_now',
   'closed_once',
+  'due_today',
   'news',
   'standing',
   'change',

@@ -4,6 +4,7 @@
  * runs in any SQLite program. `:pipelines` is a JSON list of ids.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
+import { UTC_MIDNIGHT } from '../../domain/period.ts'
 import { changeRelations } from './change-relations.ts'
 import { chosenSql } from './lead-filter.ts'
 import { boundsOf, lastOrFirst, type Relation, type RelationName } from './relation-bounds.ts'
@@ -15,7 +16,7 @@ export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalle
 /** Selects the open statuses that leads have or had. */
 export const OPEN_STATUSES = `(SELECT status FROM (SELECT DISTINCT status FROM lead_day) AS each
       LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
-
+const CLOSED_STATUSES = "(SELECT status FROM stage WHERE outcome <> 'open')"
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
 export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
@@ -42,6 +43,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     SELECT id, pipeline_id, updated_at FROM lead
     WHERE updated_at < :to AND status_changed_at < :to AND derived_version IS NOT NULL AND ${isOpen('id', 'updated_at')}`
   }
+  const isOpenNow = ` AND lead.status NOT IN ${CLOSED_STATUSES} AND deleted_at IS NULL${inScope('lead.pipeline_id', 'lead.no')}`
   const counted: readonly RelationName[] = [...chosen, 'day_count']
 
   return {
@@ -62,12 +64,6 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
     FROM level_change WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY day, ${LEVEL_STATE}`
         : `SELECT day, ${LEVEL_STATE}, leads, entered, value_amount FROM lead_day`
     }`,
-    },
-    present_lead: {
-      reads: chosen,
-      sql: `-- leads as they are now, deleted ones too
-    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at
-    FROM ${isChosen ? 'chosen CROSS JOIN lead WHERE lead.no = lead_no' : 'lead WHERE true'}${inPipelines()}`,
     },
     deleted_then: {
       reads: [],
@@ -242,6 +238,34 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       sql: `-- each time that a lead was closed and then reopened
     SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at
     FROM stage CROSS JOIN stage_move WHERE from_status = stage.status AND outcome <> 'open'${inScope()}`,
+    },
+    due_today: {
+      reads: chosen,
+      isMaterialized: true,
+      sql: `-- open leads on which a person should act, each once, with the first of its reasons
+    SELECT lead_id, place, reason, at, days FROM (
+      SELECT *, row_number() OVER (PARTITION BY lead_id ORDER BY place, at DESC) AS nth FROM (
+        SELECT id AS lead_id, 1 AS place, 'overdue' AS reason, expected_close_at AS at, CAST(NULL AS double precision) AS days
+        FROM lead WHERE expected_close_at < :to
+          AND (expected_close_at < :today OR expected_close_at NOT LIKE '%${UTC_MIDNIGHT}')${isOpenNow}
+        UNION ALL
+        SELECT id, 2, 'stalling', status_changed_at, limit_days
+        FROM (SELECT value ->> 0 AS limited, value ->> 1 AS entered_after, value ->> 2 AS entered_by,
+            CAST(value ->> 3 AS double precision) AS limit_days FROM json_each(:limits)) AS stage_limit
+        CROSS JOIN lead
+        WHERE lead.status = limited AND status_changed_at > entered_after AND status_changed_at <= entered_by${isOpenNow}
+        UNION ALL
+        SELECT id, 3, 'returned', moved_at, days_before FROM stage_move CROSS JOIN lead
+        WHERE lead.id = stage_move.lead_id AND moved_at >= :returned_since AND moved_at < :to
+          AND from_status IN (SELECT status FROM stage WHERE outcome IN ('lost', 'disqualified'))
+          AND to_status NOT IN ${CLOSED_STATUSES}${isOpenNow}
+        UNION ALL
+        SELECT id, 4, 'uncontacted', created_at, NULL FROM lead
+        WHERE created_at >= :created_since AND created_at < :to AND score >= :top_score
+          AND lead.status IN (SELECT value FROM json_each(:uncontacted)) AND NOT EXISTS (SELECT 1 FROM stage_move AS earlier
+            WHERE earlier.lead_id = lead.id AND from_status NOT IN (SELECT value FROM json_each(:uncontacted)))${isOpenNow}
+      ) AS found) AS due
+    WHERE nth = 1`,
     },
     ...changeRelations(bounds),
   }

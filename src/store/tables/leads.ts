@@ -37,6 +37,7 @@ export const LEADS = [
   // be read.
   `CREATE INDEX lead_by_state ON lead (status_changed_at, status, pipeline_id, id, created_at, source, derived_version)`,
   `CREATE INDEX lead_by_change ON lead (updated_at, status, status_changed_at, pipeline_id, id, derived_version)`,
+  `CREATE INDEX lead_by_expected_close ON lead (expected_close_at, status) WHERE expected_close_at IS NOT NULL`,
   `CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, id)`,
   // Counts the leads without an update time, without reading all leads.
   `CREATE INDEX lead_undated ON lead (updated_at, observed_at, deleted_at) WHERE updated_at = observed_at AND deleted_at IS NULL`,

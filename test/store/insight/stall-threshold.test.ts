@@ -1,18 +1,13 @@
 // @both-stores
-/** Stall thresholds, old leads and urgent leads, computed from leads with known stays. */
+/** Stall thresholds and old leads, computed from leads with known stays. */
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
-import { inReadTransaction } from '../../../src/store/figures/query.ts'
-import { readStalled } from '../../../src/store/figures/report-lists.ts'
-import { fillFilteredLeads } from '../../../src/store/figures/temp-tables.ts'
 import {
   readOldLeads,
   readStallThresholds,
   refreshStallThresholds,
 } from '../../../src/store/insight/stall-threshold.ts'
-import { readUrgentLeads } from '../../../src/store/insight/urgent-leads.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-20T06:00:00.000Z')
@@ -46,13 +41,6 @@ async function saveOpen(
   await save(store, [lead(id, { createdAt: since, statusChangedAt: since, updatedAt: since, ...change })])
 }
 
-async function urgent(store: Store, rowsMax = 10) {
-  const scope = { from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14 }
-  return inReadTransaction(store.db, async (trx) =>
-    readUrgentLeads(trx, scope, await readStallThresholds(trx.db), 3, rowsMax),
-  )
-}
-
 describe('the threshold of a stage', () => {
   it('is the stay that only 5 % of later winners exceeded, with their number', async () => {
     await using store = await openEmptyStore()
@@ -71,16 +59,8 @@ describe('the threshold of a stage', () => {
   it('is none where few were won, so that the days of the settings are the limit', async () => {
     await using store = await openEmptyStore()
     await saveWinners(store, 59)
-    await saveOpen(store, 'soon', 12)
-    await saveOpen(store, 'later', 9)
-    await saveOpen(store, 'stalled', 20)
-    // A lead of another pipeline must not make each lead appear twice.
-    await saveOpen(store, 'elsewhere', 1, { pipelineId: 'p2' })
     await refreshStallThresholds(store, NOW)
     expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 59, days: null })
-    expect((await urgent(store)).rows).toMatchObject([
-      { id: 'soon', limitDays: 14, stageDays: 12, isOfWinners: false },
-    ])
     expect((await readOldLeads(store.db))?.age.days).toBeNull()
   })
 
@@ -105,52 +85,6 @@ describe('the threshold of a stage', () => {
     expect((await readStallThresholds(store.db)).get('new')?.winners).toBe(60)
     await refreshStallThresholds(store, new Date(NOW.getTime() + DAY_MS))
     expect((await readStallThresholds(store.db)).get('new')?.winners).toBe(80)
-  })
-})
-
-describe('urgent leads', () => {
-  it('are those that will cross the threshold of their stage, the best value first', async () => {
-    await using store = await openEmptyStore()
-    await saveWinners(store, 300)
-    await saveOpen(store, 'early', 25)
-    await saveOpen(store, 'small', 26, { valueAmount: 10, valueCurrency: 'EUR' })
-    await saveOpen(store, 'none', 27)
-    await saveOpen(store, 'large', 28, { valueAmount: 500, valueCurrency: 'EUR' })
-    await saveOpen(store, 'over', 29)
-    await refreshStallThresholds(store, NOW)
-    const { total, rows } = await urgent(store)
-    expect(total).toBe(3)
-    expect(rows.map(({ id, stageDays }) => [id, stageDays])).toEqual([
-      ['large', 28],
-      ['small', 26],
-      ['none', 27],
-    ])
-    expect(rows[0]).toMatchObject({ limitDays: 28.5, isOfWinners: true, companyName: 'Company large' })
-    expect(await urgent(store, 1)).toMatchObject({ total: 3, rows: [{ id: 'large' }] })
-  })
-
-  it('are also those past a short threshold, until they are listed as stalled', async () => {
-    await using store = await openEmptyStore()
-    await saveWinners(store, 300)
-    const idle = { status: 'contacted', createdAt: ago(40) }
-    for (const days of [0.5, 2, 13.9, 14.1]) await saveOpen(store, `idle ${days}`, days, idle)
-    await refreshStallThresholds(store, NOW)
-    const { rows } = await urgent(store)
-    // All winners were in this stage for a day.
-    expect(rows.map(({ id, limitDays }) => [id, limitDays])).toEqual([
-      ['idle 13.9', 1],
-      ['idle 2', 1],
-    ])
-    const scope = {
-      from: ago(1),
-      to: NOW.toISOString(),
-      filter: EVERY_LEAD,
-      stalledDays: 14,
-    }
-    const stalled = await inReadTransaction(store.db, async (trx) =>
-      readStalled(await fillFilteredLeads(trx, scope), scope, 10),
-    )
-    expect(stalled.rows.map(({ id }) => id)).toEqual(['idle 14.1'])
   })
 })
 
