@@ -26,6 +26,7 @@ function leadNamed(name: string): ListedLead & { idleDays: number } {
   return {
     ...BLANK_LISTED,
     ...Object.fromEntries(LISTED_FIELDS.map((field) => [field, name])),
+    expectedCloseAt: NOW,
     id: name,
     companyName: name,
     pipelineId: name,
