@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   proxy: ['packages'],
   redaction: [],
   retry: ['errors'],
-  schedule: ['errors'],
+  schedule: ['errors', 'packages'],
   // The settings check addresses and languages with the code of these folders.
   config: [
     ...['errors', 'domain', 'packages', 'schedule', 'report/words/catalogue', 'store/db/place'],

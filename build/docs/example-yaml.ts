@@ -65,9 +65,10 @@ function isSecondChoice(schema: SettingSchema, name: string, parent: SettingSche
 }
 
 /** Returns the description of a setting, and the variable that gives it. */
-function aboutOf({ description = '', type }: SettingSchema, path: SettingPath): string {
+function aboutOf(schema: SettingSchema, path: SettingPath): string {
+  const { description = '', anyOf = [] } = schema
   const [variable] = Object.entries(VARIABLES).find(([, known]) => pathText(known) === pathText(path)) ?? []
-  const note = type === 'array' ? ', with commas between' : ''
+  const note = [schema, ...anyOf].some(({ type }) => type === 'array') ? ', with commas between' : ''
   return variable === undefined ? description : `${description} (${variable}${note})`
 }
 

@@ -4,6 +4,7 @@ import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
 import { dependenciesPage } from './dependencies.ts'
 import { exampleYaml } from './example-yaml.ts'
+import { holidayRegionsJson, holidayRegionsPage } from './holiday-regions.ts'
 import { RECORD_PAGE, recordPage } from './insight-record.ts'
 import { jsonOutputPage } from './json-output.ts'
 import { settingsJsonSchema, settingsPage } from './settings.ts'
@@ -23,6 +24,8 @@ export async function generatePages(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/database.md', await databasePage()],
     ['docs/reference/dependencies.md', dependenciesPage()],
     ['docs/reference/report-blocks.md', blocksPage()],
+    ['docs/reference/holiday-regions.md', holidayRegionsPage()],
+    ['src/schedule/holiday-regions.json', holidayRegionsJson()],
     [RECORD_PAGE, recordPage()],
     ['man/leadsheet.1', await manPage()],
     ...releasePages(),

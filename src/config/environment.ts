@@ -67,7 +67,9 @@ export function readEnvironment(
   return Object.entries(VARIABLES).flatMap(([variable, path]) => {
     const value = env[variable]?.trim()
     if (!value) return []
-    return [{ variable, path, value: schemaAt(path)?.type === 'array' ? splitList(value) : value }]
+    const schema = schemaAt(path)
+    const isList = [schema, ...(schema?.anyOf ?? [])].some((kind) => kind?.type === 'array')
+    return [{ variable, path, value: isList ? splitList(value) : value }]
   })
 }
 

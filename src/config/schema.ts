@@ -13,8 +13,8 @@ import { isTree, type SettingPath } from './setting-path.ts'
 import {
   apiKeyFault,
   apiUrlFault,
-  date,
   group,
+  holidays,
   leadUrlFault,
   listOf,
   locale,
@@ -118,9 +118,9 @@ const topLevel = group({
     z.enum(WEEK_STARTS, { error: 'monday or sunday' }).default('monday'),
   ),
   holidays: setting(
-    'Days off, besides Saturdays and Sundays: reports of working days skip them, and usual ranges of days do not learn from them.',
-    listOf(date, 'a list of dates').default([]),
-    { examples: [['2026-12-25']] },
+    'Days off, besides Saturdays and Sundays: the public holidays of regions, and dates. Reports of working days skip them, and normal ranges do not learn from them.',
+    holidays.default([]),
+    { env: 'LEADSHEET_HOLIDAYS', examples: [['DE-BY', '2026-12-24: Company holiday']] },
   ),
   ...goalSettings,
   templates_dir: setting(

@@ -9,6 +9,7 @@ import { ATTACHED_FORMATS, ATTACHED_LISTS, BLOCKS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import { type CamelCase, camelCase } from '../domain/names.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
+import { COUNTRIES, DATE_ENTRY, REGIONS } from '../schedule/holidays.ts'
 import { parseExpression, WORDS } from '../schedule/timing.ts'
 import { isDecodable } from '../store/db/place.ts'
 import { isOpenHttp } from '../upstream/client/authorize.ts'
@@ -35,6 +36,30 @@ function timeZoneFault(name: string): string | null {
   }
   const meant = nearest(name, Intl.supportedValuesOf('timeZone'))
   return meant === null ? 'there is no zone of that name' : `did you mean ${meant}?`
+}
+
+/** Checks an entry of the holidays: a region, or a date that a name may follow. */
+function holidayFault(entry: string): string | null {
+  const [, day] = DATE_ENTRY.exec(entry) ?? []
+  if (day !== undefined) return z.iso.date().safeParse(day).success ? null : 'there is no such date'
+  if (REGIONS.includes(entry.toUpperCase())) return null
+  if (/^\d/.test(entry)) return ''
+  const [meant, ...others] = regionsLike(entry.toUpperCase())
+  if (meant === undefined) return 'docs/reference/holiday-regions.md lists all regions'
+  return others.length === 0 ? `did you mean ${meant}?` : `${meant} has ${others.join(', ')}`
+}
+
+/** Finds the region that `DE-BAY`, `UK-SCT` or `GERMANY` may mean; if none is alike, all of its country. */
+function regionsLike(code: string): readonly string[] {
+  const [start = '', ...parts] = code.split('-')
+  const names = new Intl.DisplayNames('en', { type: 'region' })
+  const nameOf = (country: string) => names.of(country) ?? country
+  // Intl has the name of a country for its other codes too, such as UK for GB.
+  const name = nearest(/^[A-Z]{2}$/.test(start) ? nameOf(start) : start, COUNTRIES.map(nameOf))
+  const country = COUNTRIES.find((each) => nameOf(each) === name)
+  const own = REGIONS.filter((region) => region.split('-')[0] === country)
+  const meant = nearest([country, ...parts].join('-'), own)
+  return meant === null ? own : [meant]
 }
 
 /** Checks that a text is a language tag (BCP 47), and that reports can be written in its language. */
@@ -259,7 +284,20 @@ export const timeZone = text('a time zone of the IANA database, such as Europe/B
 export const locale = text('a locale such as en-GB or de-DE', localeFault).transform((tag) =>
   new Intl.Locale(tag).toString(),
 )
-export const date = z.iso.date({ error: 'a date such as 2026-12-25' })
+const HOLIDAY = 'a region such as DE-BY, or a date such as 2026-12-25 that a name may follow'
+/** The schema of an entry of the holidays. YAML reads `- 2026-12-24: Company holiday` as a group. */
+const holiday = z
+  .union([z.string(), z.record(z.string(), z.string({ error: 'a name' }))], { error: HOLIDAY })
+  .refine((entry) => typeof entry === 'string' || Object.keys(entry).length === 1, {
+    error: 'one date, with a - before it',
+  })
+  .transform((entry) => (typeof entry === 'string' ? entry : Object.entries(entry).flat().join(': ')))
+  .pipe(text(HOLIDAY, holidayFault))
+  .transform((entry) => (DATE_ENTRY.test(entry) ? entry : entry.toUpperCase()))
+export const holidays = z.union([holiday.transform((entry) => [entry]), listOf(holiday, 'a list')], {
+  error: ({ input }) =>
+    [HOLIDAY, typeof input === 'string' && holidayFault(input)].filter(Boolean).join('; '),
+})
 export const slug = pattern(
   /^[a-z0-9]+(-[a-z0-9]+)*$/,
   'lower-case letters, digits and single hyphens, such as daily or weekly-emea',

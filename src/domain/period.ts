@@ -1,5 +1,6 @@
 /** Periods are whole local days, computed with calendar dates because days have 23 to 25 hours. */
 
+import { isWorkingDay } from '../schedule/holidays.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
 import {
@@ -11,7 +12,6 @@ import {
   firstOfWeek,
   instantOf,
   isLeftOut,
-  isWorkingDay,
   startOfDay,
   type WeekStart,
   wallMs,
@@ -25,7 +25,7 @@ const SPARK_MONTHS = 12
 const SPARK_QUARTERS = 8
 
 export interface PeriodOptions {
-  /** The local dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`. */
+  /** The regions and dates whose days are not working days, besides Saturdays and Sundays. */
   readonly holidays: readonly string[]
   /** The end of the period of the last report that was sent; null before the first report. */
   readonly lastEnd: Instant | null

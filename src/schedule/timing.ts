@@ -3,13 +3,14 @@
  * (all forms: docs/how-to/schedules.md), and the policy for scheduled runs that were missed.
  */
 import { Cron, CronPattern } from 'croner'
-import { DAY_MS, firstOfMonth, isWorkingDay, lastOfMonth, weekdayOf } from './zone.ts'
+import { isWorkingDay } from './holidays.ts'
+import { DAY_MS, firstOfMonth, lastOfMonth, weekdayOf } from './zone.ts'
 
 export interface Timing {
   /** A cron expression of five fields, or words such as `every weekday at 07:00`. */
   readonly expression: string
   readonly timeZone: string
-  /** Local dates that are not working days, such as `2026-12-25`. */
+  /** The entries of the setting: regions such as `DE-BY`, and dates such as `2026-12-25`. */
   readonly holidays: readonly string[]
 }
 
@@ -25,7 +26,7 @@ export interface CatchUp {
 /** The delay in milliseconds after which a scheduled run counts as late. */
 export const LATE_MS = 5 * 60_000
 
-/** @param holidays dates that are not working days, besides Saturdays and Sundays */
+/** @param holidays the regions and dates whose days are not working days, besides Saturdays and Sundays */
 export function parseExpression(text: string, holidays: readonly string[]): Pattern | Fault {
   return isCron(text) ? parseCron(text) : parseWords(text, holidays)
 }
@@ -117,7 +118,7 @@ type IsDay = (day: number) => boolean
 /**
  * Parses a schedule in words. A text that is not fully understood is refused, because a guess could be wrong
  * by a day.
- * @param holidays dates that are not working days, besides Saturdays and Sundays
+ * @param holidays the regions and dates whose days are not working days, besides Saturdays and Sundays
  */
 function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ')

@@ -135,8 +135,3 @@ export function firstOfQuarter(day: number, later = 0): number {
 export function lastOfMonth(day: number): number {
   return firstOfMonth(day, 1) - 1
 }
-
-/** @param holidays dates that are not working days, besides weekends, such as `2026-12-25` */
-export function isWorkingDay(day: number, holidays: readonly string[]): boolean {
-  return weekdayOf(day) <= 5 && !holidays.includes(dateOf(day))
-}

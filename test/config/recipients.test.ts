@@ -235,10 +235,6 @@ describe('a mistake in a recipient', () => {
     ['lead_url: "https://crm.example.com/{lead}/{id}"', ['{lead} is no placeholder']],
     ['lead_url: "javascript:{id}"', ['it must begin with http:// or https://']],
     [
-      'holidays: [2026-02-30, 1.5.2026]',
-      ['found "2026-02-30", expected a date such as', 'found "1.5.2026", expected a date such as'],
-    ],
-    [
       'reports: [{ name: a, send_when: sometimes }]',
       ['send_when: found "sometimes", expected always, if_rows or if_threshold'],
     ],
