@@ -1,4 +1,5 @@
 /** The types of a report's judgements. A usual range holds the number in 19 of 20 ordinary periods. */
+import type { Holiday } from '../schedule/holidays.ts'
 import type { ListedLead } from './lists.ts'
 import type { Instant, Money } from './model.ts'
 
@@ -203,6 +204,13 @@ export interface Insight {
   readonly oldLeads: OldLeadCount | null
   /** The notes for the period and the charts are in order of their days. */
   readonly notes: readonly DayNote[]
+  /**
+   * The holidays of the period and the charts, in order, with their names in all languages of reports, because
+   * the recipients of an issue read different languages. Absent for made-up figures.
+   */
+  readonly holidays?: readonly Holiday[]
+  /** The number of working days that the period has fewer because of holidays. Absent for made-up figures. */
+  readonly holidayCount?: number
 }
 
 export function rateOfAll(insight: Insight | null): JudgedWinRate | null {

@@ -21,6 +21,7 @@ import type { Judged } from '../../insight/expect.ts'
 import { judgeReport } from '../../insight/expect.ts'
 import type { DailyNumbers } from '../../insight/series.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
+import { listHolidays } from '../../schedule/holidays.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
@@ -33,6 +34,7 @@ import {
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
 import { recordOutcomes } from '../../store/insight/published-range.ts'
+import { dateBefore } from '../../time.ts'
 import type { DailyReader } from './forecast.ts'
 import { forecastEnds, sumOf } from './forecast.ts'
 import { judgeWinRate, readRates } from './judge-win-rate.ts'
@@ -44,7 +46,10 @@ interface JudgeDeps {
 }
 
 export interface JudgedReport {
-  /** Left out of the usual numbers; a report about days that contains a holiday is not judged. */
+  /**
+   * The regions and dates of the settings. Holidays are left out of the usual numbers, and a report about days
+   * that contains a holiday is not judged.
+   */
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
   readonly fiscalYearStarts: number
@@ -63,7 +68,7 @@ type JudgedNumbers = Pick<
 export async function judgeNumbers(
   deps: JudgeDeps,
   request: ReportRequest,
-  { holidays, goals, fiscalYearStarts }: JudgedReport,
+  { goals, fiscalYearStarts, ...report }: JudgedReport,
   earlier: LastUnusualDays,
 ): Promise<JudgedNumbers> {
   const nothing = {
@@ -86,6 +91,9 @@ export async function judgeNumbers(
   const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
   const names = await listNames(deps.store.db)
   const annotations = await listAnnotations(deps.store.db)
+  // A year ahead, because forecasts of fiscal years know their coming holidays.
+  const ahead = dateBefore(dates.at(-1) ?? '', -366)
+  const holidays = listHolidays(report.holidays, dates[0] ?? '', ahead, ['en']).map(({ day }) => day)
   const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds, trackRecord }
   // The numbers of a holiday are not judged, because a holiday is unlike the same weekday of other weeks.
   const isByDay = kind !== 'week' && kind !== 'month' && kind !== 'quarter'

@@ -9,6 +9,9 @@ import { isAbout } from '../../domain/insight.ts'
 import type { Money } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
+import { LANGUAGES } from '../../report/words/catalogue.ts'
+import { listHolidays } from '../../schedule/holidays.ts'
+import { weekdayOf } from '../../schedule/zone.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { inReadTransaction } from '../../store/figures/query.ts'
 import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
@@ -74,6 +77,7 @@ async function readInsight(
   return {
     ...judged,
     notes: await readNotes(store.db, request),
+    ...holidaysOf(request, report),
     urgent: {
       total: urgent.total,
       rows: urgent.rows.map((row) => ({ ...row, isNew: !listed.has(row.id) })),
@@ -82,12 +86,27 @@ async function readInsight(
   }
 }
 
-async function readNotes(
-  db: Db,
-  { filter, period, sparkPeriods, trendDays }: ReportRequest,
-): Promise<DayNote[]> {
+function holidaysOf(
+  request: ReportRequest,
+  { holidays }: JudgedReport,
+): Pick<Insight, 'holidays' | 'holidayCount'> {
+  const { first, last } = datesShown(request)
+  const shown = listHolidays(holidays, first, last, LANGUAGES)
+  const [start = ''] = localDates(request.period).split('--')
+  const isCounted = (day: string) => day >= start && weekdayOf(Date.parse(day) / DAY_MS) <= 5
+  return { holidays: shown, holidayCount: shown.filter(({ day }) => isCounted(day)).length }
+}
+
+/** Returns the first and the last local date of the period and the charts. */
+function datesShown({ period, sparkPeriods, trendDays }: ReportRequest): { first: string; last: string } {
   const from = [period, ...sparkPeriods, ...trendDays].map((each) => each.from).sort()[0] ?? period.from
   const [first = '', last = first] = localDates({ ...period, from }).split('--')
+  return { first, last }
+}
+
+async function readNotes(db: Db, request: ReportRequest): Promise<DayNote[]> {
+  const { filter } = request
+  const { first, last } = datesShown(request)
   const names = await listNames(db)
   return (await listAnnotations(db))
     .filter((each) => each.firstDay <= last && each.lastDay >= first && isAbout(each, filter.pipelineIds))

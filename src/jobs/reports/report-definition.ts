@@ -22,7 +22,7 @@ export interface Report extends Audience {
   /** Null if the report's name in the recipient's language is shown. */
   readonly title: string | null
   readonly kind: PeriodKind
-  /** Dates on which nobody works, besides weekends, such as `2026-12-25`. */
+  /** The regions and dates of the settings on whose holidays nobody works, besides weekends. */
   readonly holidays: readonly string[]
   readonly weekStarts?: WeekStart
   readonly goals: readonly Goal[]
