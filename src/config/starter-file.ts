@@ -7,8 +7,10 @@ import type { Timing } from '../schedule/timing.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
 import { EXAMPLE_FILE } from './settings-file.ts'
 
-/** A value to write, or the environment variable that gives the setting. */
-export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
+/** A value to write, perhaps with a comment, or the environment variable that gives the setting. */
+export type Entry<Value = string> =
+  | { readonly value: Value; readonly comment?: string }
+  | { readonly variable: string }
 
 export interface FirstSettings {
   /** The date on which the file is written, such as `2026-11-21`. */
@@ -21,10 +23,12 @@ export interface FirstSettings {
 export function settingsText({ today, entries, report }: FirstSettings): string {
   const tree: SettingTree = {}
   const elsewhere: string[] = []
+  const comments: [SettingPath, string][] = []
   for (const [path, entry] of entries) {
     if (entry === null || ('value' in entry && entry.value.length === 0)) continue
-    if ('value' in entry) setValueAt(tree, path, entry.value)
-    else elsewhere.push(`# ${pathText(path)}: ${entry.variable} gives it`)
+    if ('variable' in entry) elsewhere.push(`# ${pathText(path)}: ${entry.variable} gives it`)
+    else setValueAt(tree, path, entry.value)
+    if ('value' in entry && entry.comment !== undefined) comments.push([path, entry.comment])
   }
   const { name, schedule, period } = report
   tree.reports = [period === null ? { name, schedule } : { name, schedule, period }]
@@ -35,7 +39,13 @@ export function settingsText({ today, entries, report }: FirstSettings): string 
     `# ${shellCommand('config check')} shows all that is in force and where it came from.`,
     ...elsewhere,
   ]
-  return `${opening.join('\n')}\n\n${loadPackage('yaml').stringify(tree, { lineWidth: 0 })}`
+  const { Document, isNode } = loadPackage('yaml')
+  const document = new Document(tree)
+  for (const [path, comment] of comments) {
+    const node = document.getIn(path, true)
+    if (isNode(node)) node.commentBefore = ` ${comment}`
+  }
+  return `${opening.join('\n')}\n\n${document.toString({ lineWidth: 0 })}`
 }
 
 interface FirstReport {

@@ -15,6 +15,7 @@ import { pathText } from '../../config/setting-path.ts'
 import { readProfile } from '../../config/settings-file.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { upperFirst } from '../../report/words/clean-text.ts'
+import { COUNTRIES } from '../../schedule/holidays.ts'
 import type { Prompter } from '../terminal/prompter.ts'
 
 export interface Answer {
@@ -51,7 +52,7 @@ interface Row {
 type AnswerName =
   | ('apiUrl' | 'profile' | 'key')
   | ('mailUrl' | 'from' | 'recipients' | 'alertRecipients')
-  | ('timeZone' | 'schedule' | 'listen' | 'token')
+  | ('timeZone' | 'holidays' | 'schedule' | 'listen' | 'token')
 
 export type Answers = Readonly<Record<AnswerName, Answer>>
 type Known = { readonly [Name in AnswerName]?: Answer }
@@ -117,12 +118,19 @@ export const QUESTIONS: Readonly<Record<AnswerName, Row>> = {
     read: (config) => config.timeZone,
     standard: detectedZone,
   },
+  holidays: {
+    path: ['holidays'],
+    about: 'public holidays (default: those of the country of the time zone)',
+    isAsked: false,
+    read: ({ holidays }) => holidays.join(', '),
+    standard: ({ timeZone }) => countryOf(timeZone?.value ?? '') ?? NONE,
+  },
   schedule: {
     path: ['sync', 'schedule'],
-    about: 'when the report comes, in words or as cron (default: every weekday at 07:00)',
+    about: 'when the report comes, in words or as cron (default: every working day at 07:00)',
     flag: '--schedule',
     read: () => null,
-    standard: () => 'every weekday at 07:00',
+    standard: () => 'every working day at 07:00',
   },
   listen: {
     path: ['web', 'listen'],
@@ -280,6 +288,13 @@ function mistake(flag: string | undefined, text: string): LeadsheetError {
   return new LeadsheetError('usage_invalid', `${flag}: ${text}`, {
     hint: `${shellCommand('init --help')} shows all options.`,
   })
+}
+
+/** Returns the country of a time zone, such as `DE`; null for a zone without one, such as UTC. */
+function countryOf(timeZone: string): string | null {
+  const known = new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+  const zonesOf = (country: string) => new Intl.Locale(`und-${country}`).getTimeZones() ?? []
+  return COUNTRIES.find((country) => zonesOf(country).includes(known)) ?? null
 }
 
 /** Returns the time zone of this machine, or UTC if its name is not valid. */

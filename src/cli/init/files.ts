@@ -17,6 +17,9 @@ const FILES = {
   profile: 'profile.yaml',
 } as const
 
+const ABOUT_HOLIDAYS =
+  'The country of the time zone. One of its regions can stand in its place, such as DE-BY, and dates beside it: 2026-12-24.'
+
 interface NewFile {
   /** The absolute path. */
   readonly path: string
@@ -70,7 +73,7 @@ export function writeFirstSettings(file: string, answers: Answers, probed: strin
     if (existing !== null) return { value: pathFrom(folder, existing) }
     return value === '' ? null : add(FILES[name], value, what, true)
   }
-  const { mailUrl, timeZone, schedule } = answers
+  const { mailUrl, timeZone, holidays, schedule } = answers
   const hasPassword =
     mailUrl.file !== null || (mailUrl.variable === null && new URL(mailUrl.value).password !== '')
   const mailFile = hasPassword ? keep('mailUrl', 'the mail server with its password') : null
@@ -85,6 +88,7 @@ export function writeFirstSettings(file: string, answers: Answers, probed: strin
       [['api', 'key_file'], keep('key', 'the API key')],
       [['api', 'profile'], profile],
       [['time_zone'], entryOf(timeZone)],
+      [['holidays'], { comment: ABOUT_HOLIDAYS, ...listEntryOf(holidays) }],
       mailFile ? [['smtp', 'url_file'], mailFile] : [['smtp', 'url'], entryOf(mailUrl)],
       [['mail', 'from'], entryOf(answers.from)],
       [['alerts', 'recipients'], listEntryOf(answers.alertRecipients)],
@@ -93,7 +97,7 @@ export function writeFirstSettings(file: string, answers: Answers, probed: strin
       [['recipients'], listEntryOf(answers.recipients)],
     ],
     report: {
-      ...reportFor({ expression: schedule.value, timeZone: timeZone.value, holidays: [] }, now),
+      ...reportFor({ expression: schedule.value, timeZone: timeZone.value, holidays: listIn(holidays) }, now),
       schedule: schedule.value,
     },
   })
