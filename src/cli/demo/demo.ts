@@ -265,6 +265,7 @@ function settingsOf(folder: string, isInPostgres: boolean): string {
 data_dir: .
 ${isInPostgres ? `database_url_file: ./${DATABASE_URL_FILE}\n` : ''}\
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
+holidays: [US]
 smtp: { url: file:./outbox }
 mail: { from: leadsheet <reports@leadsheet.example> }
 recipients:
