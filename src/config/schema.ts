@@ -120,7 +120,7 @@ const topLevel = group({
   holidays: setting(
     'Days off, besides Saturdays and Sundays: the public holidays of regions, and dates. Reports of working days skip them, and normal ranges do not learn from them.',
     holidays.default([]),
-    { env: 'LEADSHEET_HOLIDAYS', examples: [['DE-BY', { '2026-12-24': 'Company holiday' }]] },
+    { env: 'LEADSHEET_HOLIDAYS', examples: [['DE-BY', '2026-12-24: Company holiday']] },
   ),
   ...goalSettings,
   templates_dir: setting(

@@ -118,6 +118,13 @@ test('what the environment gives is a comment that says so, and no setting of th
   ])
 })
 
+test('a comment stands above its value, and changes nothing', () => {
+  const holidays = { value: ['DE'], comment: 'Of the country: # "x".' }
+  const text = settingsText(firstSettings({ ...USUAL, holidays }))
+  expect(text).toContain('holidays:\n  # Of the country: # "x".\n  - DE\n')
+  expect(load({ ...USUAL, holidays }).holidays).toEqual(['DE'])
+})
+
 const NOW = new Date('2026-11-21T16:00:00Z')
 
 test.each([
@@ -138,4 +145,13 @@ test.each([
 ])('%s: no day is left out or in two issues by the %s report', (expression, name, period) => {
   const timing = { expression, timeZone: 'Europe/Berlin', holidays: [] }
   expect(reportFor(timing, NOW)).toEqual({ name, period })
+})
+
+test.each([
+  ['every working day at 07:00', 'working_day'],
+  // The report of a holiday has the day before it already.
+  ['every weekday at 07:00', 'since_last'],
+])('%s with holidays: no day is left out or in two issues', (expression, period) => {
+  const timing = { expression, timeZone: 'Europe/Berlin', holidays: ['DE'] }
+  expect(reportFor(timing, NOW)).toEqual({ name: 'daily', period })
 })

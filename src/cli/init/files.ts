@@ -18,7 +18,7 @@ const FILES = {
 } as const
 
 const ABOUT_HOLIDAYS =
-  'Of the country of the time zone. A region of it, such as DE-BY, has its own too; a date is a day off: 2026-12-24.'
+  'The country of the time zone. One of its regions can stand in its place, such as DE-BY, and dates beside it: 2026-12-24.'
 
 interface NewFile {
   /** The absolute path. */

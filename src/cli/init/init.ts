@@ -20,7 +20,7 @@ import { openPrompter } from '../terminal/prompter.ts'
 import { fields, localTime } from '../terminal/table.ts'
 import type { Result, Terminal } from '../terminal/terminal.ts'
 import type { AnswerOptions } from './answers.ts'
-import { completeAnswers, QUESTIONS, readGiven } from './answers.ts'
+import { completeAnswers, NONE, QUESTIONS, readGiven } from './answers.ts'
 import { refuseTaken, writeFirstSettings } from './files.ts'
 import { findProfile } from './find-profile.ts'
 
@@ -80,17 +80,16 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   }
   if (checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
   const next = nextCommands(config, options.config === undefined ? '' : ` --config ${options.config}`, now)
-  const { holidays } = config
+  const { value: country, variable } = answers.holidays
+  const isProposed = variable === null && country !== NONE
   return {
-    data: { files, holidays, checks, next },
+    data: { files, holidays: config.holidays, checks, next },
     text: [
       terminal.style('bold', 'Written'),
       fields(Object.fromEntries(files.map(({ path, what }) => [shownPath(path), what]))),
-      ...(holidays.length === 0
-        ? []
-        : [
-            `The holidays are those of ${holidays.join(', ')}; the settings can name a region of it, and days off.`,
-          ]),
+      ...(isProposed
+        ? [`The days off are the public holidays of ${country}, the country of the time zone.`]
+        : []),
       terminal.style('bold', 'Next'),
       fields(Object.fromEntries(next.map(({ command, what }) => [command, what]))),
     ],

@@ -40,6 +40,27 @@ test.each([
   expect(message).not.toContain('s3cr3t')
 })
 
+test.each([
+  ['Europe/Berlin', 'DE'],
+  ['America/Chicago', 'US'],
+  ['Europe/London', 'GB'],
+  // Node has this zone by its older name.
+  ['Asia/Kolkata', 'IN'],
+  ['UTC', 'none'],
+])('the time zone %s proposes the holidays of %s', async (timeZone, country) => {
+  const { holidays } = await completed(
+    given({
+      apiUrl: 'https://leads.example.com',
+      keyFile: join(folderWith({ key: 'k-123456' }), 'key'),
+      smtpUrl: 'file:./outbox',
+      from: 'reports@example.com',
+      recipients: 'ana@example.com',
+      timeZone,
+    }),
+  )
+  expect(holidays).toEqual({ value: country, variable: null, file: null })
+})
+
 test('the rest is as a person would leave it', async () => {
   const key = join(folderWith({ key: 'k-123456\n' }), 'key')
   const options = {

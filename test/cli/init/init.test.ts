@@ -93,11 +93,11 @@ describe('without a terminal', () => {
 
   test('options say it all, and the result says what does not answer', async () => {
     const cwd = folderWith({ key: 'k-123456\n' })
-    const args = [...OPTIONS, '--key-file', 'key', '--test-alert', '--json']
+    const args = [...OPTIONS, '--key-file', 'key', '--time-zone', 'UTC', '--test-alert', '--json']
     const { status, stdout } = await runWarm(args, { cwd })
-    const { files, checks, next } = JSON.parse(stdout).data
+    const { files, holidays, checks, next } = JSON.parse(stdout).data
     expect(status).toBe(3)
-    expect(files).toEqual([{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }])
+    expect([files, holidays]).toEqual([[{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }], []])
     expect(checks.map(({ what, status }: { what: string; status: string }) => [what, status])).toEqual([
       ...['settings', 'node', 'profile'].map((what) => [what, 'ok']),
       ['list of leads', 'fail'],
@@ -107,6 +107,29 @@ describe('without a terminal', () => {
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
     const config = loadConfig({ cwd, env: {} })
     expect([config.api.key?.reveal(), config.alerts.recipients]).toEqual(['k-123456', ['ana@example.com']])
+  })
+
+  test('the country of the time zone proposes the holidays, with a comment, and the result says so', async () => {
+    const cwd = folderWith({ key: 'k-123456\n' })
+    const { stdout } = await runWarm([...OPTIONS, '--key-file', 'key', '--time-zone', 'Asia/Kolkata'], {
+      cwd,
+    })
+    expect(stdout).toContain('The days off are the public holidays of IN, the country of the time zone.')
+    const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
+    expect(settings).toMatch(/^holidays:\n {2}# The country of the time zone\. .*DE-BY.*\n {2}- IN\n/m)
+    const { holidays, reports } = loadConfig({ cwd, env: {} })
+    expect(holidays).toEqual(['IN'])
+    expect(reports).toMatchObject([{ schedule: 'every working day at 07:00', period: 'working_day' }])
+  })
+
+  test('holidays of the environment stay there', async () => {
+    const cwd = folderWith({ key: 'k-123456\n' })
+    const args = [...OPTIONS, '--key-file', 'key', '--time-zone', 'Europe/Berlin']
+    const { stdout } = await runWarm(args, { cwd, env: { LEADSHEET_HOLIDAYS: 'AT, 2026-12-24' } })
+    expect(stdout).not.toContain('public holidays')
+    const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
+    expect(settings).toContain('# holidays: LEADSHEET_HOLIDAYS gives it\n')
+    expect(settings).not.toContain('holidays:\n')
   })
 
   test('settings that are there stay as they are', async () => {
