@@ -79,11 +79,8 @@ async function readInsight(
   return {
     ...judged,
     notes: await readNotes(store.db, request),
+    today,
     ...holidaysOf(request, report),
-    urgent: {
-      total: urgent.total,
-      rows: urgent.rows.map((row) => ({ ...row, isNew: !listed.has(row.id) })),
-    },
     oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
   }
 }
@@ -100,8 +97,8 @@ function holidaysOf(
 }
 
 /** Returns the first and the last local date of the period and the charts. */
-function datesShown({ period, sparkPeriods, trendDays }: ReportRequest): { first: string; last: string } {
-  const from = [period, ...sparkPeriods, ...trendDays].map((each) => each.from).sort()[0] ?? period.from
+function datesShown({ period, trendDays }: ReportRequest): { first: string; last: string } {
+  const from = [period, ...trendDays].map((each) => each.from).sort()[0] ?? period.from
   const [first = '', last = first] = localDates({ ...period, from }).split('--')
   return { first, last }
 }
