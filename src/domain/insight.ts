@@ -156,8 +156,8 @@ export interface Pace {
   /** The mean per day over the last 28 days. */
   readonly perDay: number
   /**
-   * Contains the real number in 8 of 10 cases. Null if too little is known or forecasts failed, and for
-   * amounts.
+   * Contains the real number in 8 of 10 cases. Null in the first two weeks, if earlier forecasts failed, and
+   * for amounts. `record.of` is 0 while no earlier span is known.
    */
   readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
 }

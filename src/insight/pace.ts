@@ -1,12 +1,14 @@
 /**
  * Forecasts the total of a month, quarter or year from its days so far. Uses the method that was most exact
  * in earlier months, quarters or years. The width of the range comes from the errors of earlier forecasts
- * that were made after the same number of days.
+ * that were made after the same number of days. While there are none, it comes from the spread of the days
+ * and from a level that moves.
  */
 import type { RangeRecord, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
+import { isTrusted } from './record.ts'
 import { type Span, total } from './series.ts'
-import { isWithin, judgeSeries } from './usual-range.ts'
+import { correctedMiss, isWithin, judgeSeries } from './usual-range.ts'
 
 export interface CountedDays {
   readonly values: readonly number[]
@@ -20,7 +22,7 @@ export interface CountedDays {
 interface EndForecast {
   readonly expected: number
   readonly range: UsualRange
-  /** The number of earlier forecasts with such a range, and how many of these ranges held. */
+  /** The number of earlier spans with such a range, and how many of these ranges held; `of` may be 0. */
   readonly record: RangeRecord
   readonly method: Method
 }
@@ -43,22 +45,27 @@ const LAST_SPANS = 12
 const CORRECTION_PRIOR = 5
 /** Another method replaces `profile` if its errors are below this share of the errors of `profile`. */
 const CLEARLY = 0.97
-/** The minimum number of earlier ranges. With fewer, no forecast is made. */
-const RECORD_MIN = 30
-/** The minimum and the maximum share of the earlier ranges that must have held. */
-const [HIT_MIN, HIT_MAX] = [0.68, 0.95]
+/** The number of days since the first lead before which nothing is forecast. */
+const DAYS_MIN = 14
+/** The share of itself by which the level is assumed to move in a day; in four days it moves twice as far. */
+const DRIFT = 0.03
+/** After this many days, the level is assumed to move back as often as on. */
+const DRIFT_DAYS = 30
 /** The spread that the model predicts counts as much as this many earlier errors. */
 const ERROR_PRIOR = 4
 /** The weight of an error falls by this factor with each later error, whose method was chosen better. */
 const FADE = 0.95
+/** A range has at least this share of the predicted variance, and an error counts at most as this multiple. */
+const [LEAST, MOST] = [0.25, 25]
+/** The step by which a range is corrected after each hit or miss. */
+const STEP = 0.2
 
 /**
  * Forecasts the total of the present span. Left-out days count in the total, but the forecast learns nothing
  * from them. A future holiday is expected to bring the same share of a usual day as earlier holidays did.
  * @param earlier the complete spans of the same kind before, the oldest first
  * @param now the present span, which may end after the last known day
- * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few such
- * ranges
+ * @returns null in the first two weeks, and if the ranges of earlier spans held clearly too rarely
  */
 export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: Span): EndForecast | null {
   const { isLeftOut = [], isHoliday = [] } = series
@@ -83,7 +90,8 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
     const known = outlooks.get(key)
     if (known) return known
     const ahead = Array.from({ length: to - at }, (_, index) => at + index).filter((day) => !isAside(day))
-    const outlook = judged.outlook(at, ahead.map(placeOf))
+    const { mean, variance } = judged.outlook(at, ahead.map(placeOf))
+    const outlook = { mean, variance: variance + (DRIFT * mean) ** 2 * Math.min(DRIFT_DAYS, ahead.length) }
     outlooks.set(key, outlook)
     return outlook
   }
@@ -135,9 +143,10 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const errors = new Map(METHODS.map((method) => [method, { sum: 0, ofProfile: 0, count: 0 }]))
   const squares = { sum: 0, count: 0 }
   const record = { hits: 0, of: 0 }
+  let miss = MISS
   const rangeAt = (soFar: number, { mean, variance }: CountDistribution): UsualRange => {
-    const factor = Math.max(0.5, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
-    const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), MISS)
+    const factor = Math.max(LEAST, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
+    const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), miss)
     return { low: soFar + range.low, high: soFar + range.high }
   }
   for (const [index, span] of earlier.entries()) {
@@ -154,11 +163,11 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
       const soFar = sumOf(span.from, day)
       const chosen = estimates[chooseMethod(errors)] ?? estimates.profile
       if (chosen === null) continue
-      if (squares.count >= ERROR_PRIOR) {
-        record.of++
-        if (isWithin(rangeAt(soFar, chosen), whole)) record.hits++
-      }
-      squares.sum = squares.sum * FADE + Math.min(9, (whole - soFar - chosen.mean) ** 2 / chosen.variance)
+      const isHit = isWithin(rangeAt(soFar, chosen), whole)
+      if (day === at) record.of++
+      if (day === at && isHit) record.hits++
+      miss = correctedMiss(miss, MISS, isHit, STEP)
+      squares.sum = squares.sum * FADE + Math.min(MOST, (whole - soFar - chosen.mean) ** 2 / chosen.variance)
       squares.count = squares.count * FADE + 1
       for (const method of METHODS) {
         const each = estimates[method]
@@ -170,8 +179,8 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
       }
     }
   }
-  const share = record.hits / record.of
-  if (record.of < RECORD_MIN || share < HIT_MIN || share > HIT_MAX) return null
+  const first = known.findIndex((value) => value !== null && value > 0)
+  if (first < 0 || known.length - first < DAYS_MIN || !isTrusted(record, 1 - MISS)) return null
   const method = chooseMethod(errors)
   const at = series.values.length
   const estimates = estimateRest(now, at, earlier)

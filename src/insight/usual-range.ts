@@ -265,20 +265,20 @@ export function isWithin({ low, high }: UsualRange, value: number): boolean {
   return value >= low && value <= high
 }
 
-/**
- * Lowers the chances of a miss after a miss, which widens the next ranges, and raises them after a hit.
- * @param step the logarithm of the factor after a miss that was not expected at all
- */
+/** Lowers the chances of a miss after a miss, which widens the next ranges, and raises them after a hit. */
 export function correct(
   misses: { of95: number; of80: number },
-  ranges: Ranges,
+  { range95, range80 }: Ranges,
   value: number,
   step: number,
 ): void {
-  const corrected = (miss: number, target: number, range: UsualRange) =>
-    between(MISS_MIN, miss * Math.exp(step * (target - (isWithin(range, value) ? 0 : 1))), MISS_MAX)
-  misses.of95 = corrected(misses.of95, 0.05, ranges.range95)
-  misses.of80 = corrected(misses.of80, 0.2, ranges.range80)
+  misses.of95 = correctedMiss(misses.of95, 0.05, isWithin(range95, value), step)
+  misses.of80 = correctedMiss(misses.of80, 0.2, isWithin(range80, value), step)
+}
+
+/** @param step the logarithm of the factor after a miss that was not expected at all */
+export function correctedMiss(miss: number, wanted: number, isHit: boolean, step: number): number {
+  return between(MISS_MIN, miss * Math.exp(step * (wanted - (isHit ? 0 : 1))), MISS_MAX)
 }
 
 /** A place with almost no leads, such as Sundays, always holds. Its hits must not correct the ranges. */
