@@ -13,9 +13,11 @@ const REAL = /^launches/
 
 const CLAIMS: Readonly<Record<Goal, { readonly title: string; readonly isShare: boolean }>> = {
   'coverage-95': { title: 'The range of 95 % holds', isShare: true },
+  'coverage-95-of-weeks': { title: 'The range of 95 % of a week or month holds', isShare: true },
   'coverage-80': { title: 'The range of 80 % holds', isShare: true },
   'false-headlines': { title: 'False headlines in 30 reports', isShare: false },
   'shift-found': { title: 'A change of 40 % is found', isShare: true },
+  'shift-of-few-found': { title: 'A change of 40 % of few leads is found', isShare: true },
   'small-shift-found': { title: 'A change of 20 % is found', isShare: true },
   'pace-hits': { title: 'The range of the expected end holds', isShare: true },
   'pace-error': { title: 'Error of the expected end, where 1 is the better naive way', isShare: false },

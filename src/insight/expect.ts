@@ -11,6 +11,9 @@ import { isTooWide, judgeSeries, NEEDED, type Scale } from './usual-range.ts'
 /** The maximum length of a judged period in days. A longer period is judged only if it is a month. */
 const DAYS_MAX = 7
 
+/** A pipeline moved as the whole did if its share is less than this many standard deviations off. */
+const ALIKE = 2.5
+
 interface ReportDays {
   readonly kind: PeriodKind
   /** The local dates, in order and without a gap. The last `length` of them are the report's period. */
@@ -50,11 +53,18 @@ export function judgeReport(
   const scale = scaleOf(days)
   if (scale === null) return { judged: [], isRateUnusual: false, lastUnusual: earlier }
   const judged = numbers.map((each) => judgeOne(each, days, scale))
-  const unusual = findUnusual([
+  const found = findUnusual([
     ...judged.map(({ probability, isOfAll }) => ({ probability, isOfAll })),
     // The win rate of 30 days changes slowly. Therefore it gets only the small weight of a single pipeline.
     { probability: ofRate, isOfAll: false },
   ])
+  const unusual = found.map((is, index) => {
+    const part = judged[index]
+    const whole = judged.findIndex(
+      (each) => each.isOfAll && each.expectation.figure === part?.expectation.figure,
+    )
+    return is && !(part && found[whole] && !part.isOfAll && movedAlike(part, judged[whole] ?? part))
+  })
   const day = days.dates.at(-1) ?? ''
   const names = numbers.map(({ figure, pipeline }) => `${figure} ${pipeline?.id ?? ''}`)
   return {
@@ -143,6 +153,15 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
       }
     },
   }
+}
+
+/** Returns whether a pipeline has about its usual share of a whole that is unusual in the same direction. */
+function movedAlike(part: Judged, whole: Judged): boolean {
+  const [own, all] = [part, whole].map(({ expectation, leftOut }) => expectation.actual - leftOut)
+  const share = part.expected / Math.max(whole.expected, part.expected)
+  const isSameSide = Math.sign((own ?? 0) - part.expected) === Math.sign((all ?? 0) - whole.expected)
+  const deviation = Math.sqrt((all ?? 0) * share * (1 - share) * part.overdispersion)
+  return isSameSide && Math.abs((own ?? 0) - (all ?? 0) * share) <= ALIKE * deviation + 1
 }
 
 function shiftOf(

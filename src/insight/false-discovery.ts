@@ -4,7 +4,7 @@
  */
 
 /** The accepted chance of a report with a false alarm. A lasting alarm is reported only once. */
-const FALSE_REPORTS = 0.04
+const FALSE_REPORTS = 0.035
 
 /** The maximum weight of a number that counts all leads. The mean of all weights is 1. */
 const WEIGHT_OF_ALL = 4

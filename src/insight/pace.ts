@@ -17,6 +17,8 @@ export interface CountedDays {
   readonly isLeftOut?: readonly boolean[]
   /** Ends with the last day of the present span; by default there is no holiday. */
   readonly isHoliday?: readonly boolean[]
+  /** The shares that yearly dips leave of the days up to the end of the present span; 1 by default. */
+  readonly shares?: readonly number[]
 }
 
 interface EndForecast {
@@ -49,11 +51,13 @@ const CLEARLY = 0.97
 const DAYS_MIN = 14
 /** The share of itself by which the level is assumed to move in a day; in four days it moves twice as far. */
 const DRIFT = 0.03
+/** After this many days, the level is assumed to move back as often as on. */
+const DRIFT_DAYS = 30
 /** The spread that the model predicts counts as much as this many earlier errors. */
 const ERROR_PRIOR = 4
 /** The weight of an error falls by this factor with each later error, whose method was chosen better. */
 const FADE = 0.95
-/** The least and the largest share of the predicted variance that a range or an error is counted with. */
+/** A range has at least this share of the predicted variance, and an error counts at most as this multiple. */
 const [LEAST, MOST] = [0.25, 25]
 /** The step by which a range is corrected after each hit or miss. */
 const STEP = 0.2
@@ -66,10 +70,10 @@ const STEP = 0.2
  * @returns null in the first two weeks, and if the ranges of earlier spans held clearly too rarely
  */
 export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: Span): EndForecast | null {
-  const { isLeftOut = [], isHoliday = [] } = series
+  const { isLeftOut = [], isHoliday = [], shares = [] } = series
   const isAside = (day: number) => isLeftOut[day] === true || isHoliday[day] === true
   const known = series.values.map((value, day) => (isAside(day) ? null : value))
-  const judged = judgeSeries({ values: known, places: series.places, scale: 'day' })
+  const judged = judgeSeries({ values: known, places: series.places, shares, scale: 'day' })
   const sums = [0]
   for (const value of known) sums.push((sums.at(-1) ?? 0) + (value ?? 0))
   const sumOf = (from: number, to: number) => (sums[to] ?? sums.at(-1) ?? 0) - (sums[from] ?? 0)
@@ -88,8 +92,11 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
     const known = outlooks.get(key)
     if (known) return known
     const ahead = Array.from({ length: to - at }, (_, index) => at + index).filter((day) => !isAside(day))
-    const { mean, variance } = judged.outlook(at, ahead.map(placeOf))
-    const outlook = { mean, variance: variance + (DRIFT * mean) ** 2 * ahead.length }
+    const plain = judged.outlook(at, ahead.map(placeOf))
+    const share = total(ahead.map((day) => shares[day] ?? 1)) / Math.max(1, ahead.length)
+    const mean = plain.mean * share
+    const moved = (DRIFT * mean) ** 2 * Math.min(DRIFT_DAYS, ahead.length)
+    const outlook = { mean, variance: plain.variance * share + moved }
     outlooks.set(key, outlook)
     return outlook
   }

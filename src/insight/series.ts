@@ -7,6 +7,12 @@ import type { CountSeries, Scale } from './usual-range.ts'
 const DAY_MS = 86_400_000
 /** If less of a week or month than this remains after left-out days, its number counts as unknown. */
 const LEAST_SHARE = 0.5
+/** A week is a dip if it had at most this share of a usual week, and clearly less: by so many deviations. */
+const [DIP, CLEAR] = [0.5, 3]
+/** At most this many days are dips at first, and later one day in twelve. */
+const DIP_DAYS = 20
+/** The share of a single day is that of the week around it, if the day usually has few leads: up to so many. */
+const DIP_PRIOR = 5
 
 /** The numbers of one figure, such as new leads, for each local day. */
 export interface DailyNumbers {
@@ -32,9 +38,10 @@ export function seriesOf(
   dates: readonly string[],
   scale: Scale,
 ): PeriodSeries {
+  const dips = dipsOf(values, dates, isLeftOut)
   if (scale === 'day') {
     const known = values.map((value, day) => (isLeftOut[day] ? null : value))
-    return { values: known, places: dates.map(weekdayOf), scale, leftOut: values.map(() => 0) }
+    return { values: known, shares: dips, places: dates.map(weekdayOf), scale, leftOut: values.map(() => 0) }
   }
   const groups = groupsOf(dates, scale).map((group) => {
     const sums = { known: 0, leftOut: 0 }
@@ -42,8 +49,10 @@ export function seriesOf(
       sums[isLeftOut[day] ? 'leftOut' : 'known'] += values[day] ?? 0
     return { ...group, ...sums }
   })
-  const shares = isLeftOut.includes(true) ? sharesOf(groups, values, isLeftOut, dates) : groups.map(() => 1)
-  const isKnown = shares.map((share) => share >= LEAST_SHARE)
+  const sharesWith = (weightOf: (day: number) => number) =>
+    sharesOf(groups, values, isLeftOut, dates, weightOf)
+  const isKnown = sharesWith((day) => (isLeftOut[day] ? 0 : 1)).map((share) => share >= LEAST_SHARE)
+  const shares = sharesWith((day) => (isLeftOut[day] ? 0 : (dips[day] ?? 1)))
   return {
     values: groups.map(({ known }, index) => (isKnown[index] ? known : null)),
     shares: shares.map((share, index) => (isKnown[index] ? share : 1)),
@@ -88,12 +97,13 @@ function isFirstOfMonth(date: string): boolean {
   return date.endsWith('-01')
 }
 
-/** The share that is not left out, from 0 to 1. Days weigh as much as their weekday's average before. */
+/** The mean of `weightOf` of its days. A day counts as much as its weekday's average before. */
 function sharesOf(
   groups: readonly Group[],
   values: readonly number[],
   isLeftOut: readonly boolean[],
   dates: readonly string[],
+  weightOf: (day: number) => number,
 ): number[] {
   // Each weekday begins with one invented lead on one day, so that all weekdays weigh the same at first.
   const weekdays = Array.from({ length: 7 }, () => ({ sum: 1, days: 1 }))
@@ -109,9 +119,50 @@ function sharesOf(
     for (let day = from; day < to; day++) {
       const { sum, days } = weekdays[weekdayOf(dates[day] ?? '')] ?? { sum: 1, days: 1 }
       all += sum / days
-      if (!isLeftOut[day]) known += sum / days
+      known += (weightOf(day) * sum) / days
     }
     return known / all
+  })
+}
+
+/**
+ * Returns for each day the share of a usual day that the same date of the year before had, if a week with
+ * that date was a clear dip, as around Christmas; otherwise 1. Dates after the last day, such as those until the
+ * end of a month, may follow in `dates`.
+ */
+export function dipsOf(
+  values: readonly number[],
+  dates: readonly string[],
+  isLeftOut: readonly boolean[] = [],
+): number[] {
+  const places = new Map(dates.map((date, day) => [date, day]))
+  let [found, known] = [0, 0]
+  return dates.map((date) => {
+    const before = places.get(`${Number(date.slice(0, 4)) - 1}${date.slice(4)}`)
+    if (before === undefined || before < 6 || isLeftOut[before]) return 1
+    known++
+    // The weeks before and after show what was usual then.
+    const around = Array.from({ length: 4 }, (_, week) => [-42 + 7 * week, 21 + 7 * week]).flat()
+    const near = Array.from({ length: 13 }, (_, place) => {
+      const day = before - 6 + place
+      const usual = around.flatMap((away) =>
+        day + away < 0 || isLeftOut[day + away] ? [] : [values[day + away] ?? 0],
+      )
+      return { came: values[day] ?? 0, usual: total(usual) / Math.max(1, usual.length) }
+    })
+    // The lowest of three weeks that contain the day, so that the first and the last day of a dip are found too.
+    const weeks = [0, 3, 6].map((from) => {
+      const days = near.slice(from, from + 7)
+      return { came: total(days.map(({ came }) => came)), usual: total(days.map(({ usual }) => usual)) }
+    })
+    const { came, usual } = weeks.reduce((least, week) =>
+      week.came * least.usual < least.came * week.usual ? week : least,
+    )
+    if (came >= DIP * usual || usual - came < CLEAR * Math.sqrt(2 * usual)) return 1
+    // If there are many dips, they are how the series scatters, and need not come again.
+    if (++found > Math.max(DIP_DAYS, known / 12)) return 1
+    const own = near[6] ?? { came, usual }
+    return Math.min(1, (own.came + (DIP_PRIOR * came) / usual) / (own.usual + DIP_PRIOR))
   })
 }
 

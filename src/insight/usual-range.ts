@@ -8,7 +8,7 @@
  * at first and by smaller ones later (Angelopoulos, Barber and Bates, 2024, https://arxiv.org/abs/2402.01139).
  */
 import type { UsualRange } from '../domain/insight.ts'
-import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
+import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
 import {
   type Anomaly,
   type HistoryPoint,
@@ -24,7 +24,10 @@ export interface CountSeries {
   readonly values: readonly (number | null)[]
   /** The place of each number in its cycle, from 0: the weekday of a day, the month within a quarter. */
   readonly places: readonly number[]
-  /** The share of each week or month that remains after days are left out, such as holidays; 1 by default. */
+  /**
+   * The share of its usual number that each day, week or month is expected to have: less after days are left
+   * out, such as holidays, and around known yearly dips; 1 by default.
+   */
   readonly shares?: readonly number[]
   readonly scale: Scale
 }
@@ -92,6 +95,10 @@ const FIRST_RANGES = 20
 const [MISS_MIN, MISS_MAX] = [1e-6, 0.6]
 /** Halves a weight in 182 numbers, for the spread and the factors of the cycle, which change slowly. */
 const SLOW_FADE = 0.5 ** (1 / 182)
+/** The standard deviation of a share, as a part of what it takes away. */
+const SHARE_ERROR = 0.15
+/** The number of last numbers in which things as unusual are counted. */
+const RUNS_OF = 365
 /** Each place in the cycle begins with this many invented leads, which keep its factor near 1 at first. */
 const PLACE_PRIOR = 2
 /** A number more than this many standard deviations from the mean counts as if it were only so far away. */
@@ -139,24 +146,26 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   const windowSpread = tuning.windows.map(() => ({ sum: 0, weight: 0 }))
   const misses = { of95: 0.05, of80: 0.2 }
   const history: HistoryPoint[] = []
-  const learned: { spread: WeightedSum; misses: Misses }[] = []
+  const learned: { level: Level; spread: WeightedSum; misses: Misses }[] = []
   const steps: Step[] = []
+  const chances: number[] = []
+  /** The level before the present one, which may come back, for example after a holiday that nobody told of. */
+  let former: { readonly level: Level; readonly until: number } | null = null
   let [segmentStart, tried] = [0, 0]
 
   const factorOf = ({ sum, base }: { sum: number; base: number }) =>
     (sum + PLACE_PRIOR) / (base + PLACE_PRIOR)
   const expect = (place: number, index: number): HistoryPoint => {
     const own = cycle[place] ?? { sum: 0, base: 0, known: 0 }
-    const [rate, factor] = [
-      rateAt(index, level, tuning.hasTrend ? older : null),
-      factorOf(own) * (shares?.[index] ?? 1),
-    ]
+    const share = shares?.[index] ?? 1
+    const [rate, factor] = [rateAt(index, level, tuning.hasTrend ? older : null), factorOf(own) * share]
     const mean = Math.max(factor * rate, MEAN_MIN)
     const assumed = tuning.spreadPrior * (1 + tuning.drift ** 2 * mean)
     const overdispersion = Math.max(1, (spread.sum + assumed) / (spread.weight + tuning.spreadPrior))
     const unsure = level.weight > 0 ? (factor * (tuning.hasTrend ? 3 : 1)) / level.weight : 1
     const unsureFactor = tuning.places > 1 ? (0.8 * rate) / (own.base + PLACE_PRIOR) : 0
-    const plain = mean * (1 + unsure + unsureFactor)
+    const unsureShare = SHARE_ERROR * (1 - share) * factorOf(own) * rate
+    const plain = mean * (1 + unsure + unsureFactor) + unsureShare ** 2
     const factors = cycle.map(factorOf)
     const variance = overdispersion * plain
     return { value: null, clipped: 0, factor, factors, mean, plain, variance, rate, weight: level.weight }
@@ -174,15 +183,21 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
     const clipped =
       value === null || !isReady ? (value ?? 0) : between(expected.mean - reach, value, expected.mean + reach)
     history.push({ ...expected, value, clipped })
-    learned.push({ spread: { ...spread }, misses: { ...misses } })
+    learned.push({ level: { ...level }, spread: { ...spread }, misses: { ...misses } })
     let anomaly: Anomaly | null = null
     if (made !== null && value !== null && !isIdle(expected) && (isReady || !isWithin(made.range95, value)))
       correct(misses, made, value, Math.max(tuning.step, FIRST_RANGES / (FIRST_RANGES + tried++)))
     if (forecast !== null && value !== null) {
       const judged = judgeWindows(history, tuning, segmentStart, windowSpread)
-      anomaly = judged.anomaly
+      const { probability: own } = judged.anomaly
+      const probability =
+        former !== null && index < former.until ? Math.max(own, chanceAt(former.level, expected, value)) : own
+      anomaly = { ...judged.anomaly, probability: Math.max(probability, shareOfRuns(chances, probability)) }
+      chances.push(probability)
       if (judged.restart !== null) {
         segmentStart = judged.restart
+        if (former === null || index >= former.until)
+          former = { level: { ...level, ...learned[segmentStart]?.level }, until: index + tuning.halfLife }
         restart(level, history, segmentStart, fade)
         Object.assign(older, { sum: 0, weight: 0, time: 0 })
         // Restores the spread and the misses from before the new level, because the first numbers of the new
@@ -279,6 +294,23 @@ export function correct(
 /** @param step the logarithm of the factor after a miss that was not expected at all */
 export function correctedMiss(miss: number, wanted: number, isHit: boolean, step: number): number {
   return between(MISS_MIN, miss * Math.exp(step * (wanted - (isHit ? 0 : 1))), MISS_MAX)
+}
+
+/** Returns the chance that a number is at least as unusual as this one at a former level. */
+function chanceAt({ sum, weight }: Level, { factor, mean, variance }: HistoryPoint, value: number): number {
+  const former = Math.max((factor * sum) / weight, MEAN_MIN)
+  return tailProbability({ mean: former, variance: (variance * former) / mean }, value)
+}
+
+/**
+ * Returns how often something as unusual began before, as a share of the last numbers. So the end of a month, or a
+ * day without leads now and then, is no news each time. A single time says nothing yet.
+ */
+function shareOfRuns(chances: readonly number[], probability: number): number {
+  if (probability > 0.1) return 0
+  const last = chances.slice(-RUNS_OF)
+  const runs = last.filter((each, index) => each <= probability && !((last[index - 1] ?? 1) <= probability))
+  return runs.length < 2 ? 0 : runs.length / last.length
 }
 
 /** A place with almost no leads, such as Sundays, always holds. Its hits must not correct the ranges. */

@@ -56,16 +56,64 @@ describe('the end of a month', () => {
     expect(forecast(values, 24, MONTH)).toMatchObject({ expected: whole, range: { low: whole, high: whole } })
   })
 
-  it('is not forecast after few months, nor where ranges did not hold', () => {
+  it('is forecast from two weeks on, with the record of each month since the first', () => {
     const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 10 })
-    expect(forecast(values, 6, 10)).toBeNull()
+    expect(forecast(values, 0, 13)).toBeNull()
+    expect(forecast(new Array<number>(MONTH).fill(0), 0, 20)).toBeNull()
+    let [hits, forecasts] = [0, 0]
+    for (let seed = 1; seed <= 40; seed++) {
+      const all = dailyNumbers({ mean: 12, days: 3 * MONTH, seed: 60 + seed })
+      for (const [month, day] of [
+        [0, 14],
+        [1, 10],
+        [2, 10],
+      ] as const) {
+        const outcome = forecast(all, month, day)
+        expect(outcome?.record.of).toBe(month)
+        const whole = sum(all.slice(month * MONTH, (month + 1) * MONTH))
+        forecasts++
+        if (outcome && whole >= outcome.range.low && whole <= outcome.range.high) hits++
+        expect((outcome?.range.high ?? 0) - (outcome?.range.low ?? 0)).toBeLessThan(200)
+      }
+    }
+    expect(hits / forecasts).toBeGreaterThan(0.75)
+  })
+
+  it('is not forecast where its ranges did not hold', () => {
     // In some months nearly all leads come in the last days, and no earlier day tells in which months.
+    const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 10 })
     const next = random(4)
     const late = Array.from({ length: 30 }, () => (next() < 0.4 ? 60 : 1))
     const jumping = values.map((value, day) =>
       day % MONTH < 25 ? value : value * (late[Math.floor(day / MONTH)] ?? 1),
     )
+    expect(forecast(jumping, 14, 20)).toBeNull()
     expect(forecast(jumping, 28, 20)).toBeNull()
+    expect(forecast(values, 28, 20)).not.toBeNull()
+  })
+
+  it.each([
+    ['quarter', 3],
+    ['year', 12],
+  ])('of a %s has an expected end in its first one, and after one', (_, months) => {
+    const values = dailyNumbers({ mean: 30, days: 30 * MONTH, seed: 5 })
+    for (const [earlier, day] of [
+      [0, 20],
+      [0, 50],
+      [1, 50],
+    ] as const) {
+      const length = months * MONTH
+      const span = { from: earlier * length, to: (earlier + 1) * length }
+      const days = values.slice(0, span.from + day)
+      const past = earlier === 0 ? [] : [{ from: 0, to: length }]
+      const outcome = forecastEnd({ values: days, places: weekdaysOf(days) }, past, span)
+      expect(outcome?.record.of).toBe(earlier)
+      const whole = sum(values.slice(span.from, span.to))
+      expect(Math.abs((outcome?.expected ?? 0) / whole - 1)).toBeLessThan(0.15)
+      expect(outcome?.range.low).toBeLessThan(whole)
+      expect(outcome?.range.high).toBeGreaterThan(whole)
+      expect(outcome?.range.high).toBeLessThan(1.6 * whole)
+    }
   })
 
   it('is that of the other days, with what left-out days had', () => {

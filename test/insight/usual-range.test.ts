@@ -125,6 +125,32 @@ describe('a series', () => {
     }
   })
 
+  it('after a low spell takes the level before it for as usual as the low one', () => {
+    let [back, other] = [0, 0]
+    for (let seed = 1; seed <= 20; seed++) {
+      const times = (day: number) => (day >= 300 && day < 312 ? 0.2 : day >= 360 ? 0.2 : 1)
+      const { steps } = judge(plain(25, 500 + seed, { times }))
+      const least = (from: number, to: number) =>
+        Math.min(...steps.slice(from, to).map(({ anomaly }) => anomaly?.probability ?? 1))
+      if (least(312, 330) < 0.003) back++
+      // Nobody waits for the low level any more.
+      if (least(360, 363) < 0.003) other++
+    }
+    expect(back).toBeLessThan(3)
+    expect(other).toBeGreaterThan(15)
+  })
+
+  it('is not unusual on each last day of a month, nor on each of many days without leads', () => {
+    for (const times of [
+      (day: number) => (day % 30 > 26 ? 2 : 1),
+      (day: number) => ((day * 7) % 10 < 3 ? 0 : 1),
+    ]) {
+      const { steps } = judge(plain(15, 9, { times }))
+      const unusual = steps.slice(200).filter(({ anomaly }) => (anomaly?.probability ?? 1) < 0.01)
+      expect(unusual.length).toBeLessThan(8)
+    }
+  })
+
   it('without any lead on weekends expects none there, and keeps the ranges of the other days', () => {
     const week = [1, 1, 1, 1, 1, 0, 0]
     const values = dailyNumbers({ mean: 20, days: DAYS, seed: 7, week })

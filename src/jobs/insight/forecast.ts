@@ -3,7 +3,7 @@
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
 import { type Annotation, leftOutOf } from '../../domain/insight.ts'
 import { forecastEnd } from '../../insight/pace.ts'
-import { spansOf, total, weekdayOf } from '../../insight/series.ts'
+import { dipsOf, spansOf, total, weekdayOf } from '../../insight/series.ts'
 import { DAY_MS, dateBefore } from '../../time.ts'
 import type { TrackRecord } from './track-record.ts'
 
@@ -82,13 +82,15 @@ async function forecastOne(
   const isForecast =
     figure !== 'won_value' &&
     !trackRecord.distrusted(figure, pipelines ?? pipelineIds).includes(`${period}_end`)
+  const isLeftOut = leftOutOf(dates, annotations, pipelines ?? pipelineIds)
   const end =
     isForecast && daysLeft > 0
       ? forecastEnd(
           {
             values,
             places: dates.map(weekdayOf),
-            isLeftOut: leftOutOf(dates, annotations, pipelines ?? pipelineIds),
+            isLeftOut,
+            shares: dipsOf(values, [...dates, ...ahead], isLeftOut),
             isHoliday: [...dates, ...ahead].map((date) => holidays.includes(date)),
           },
           spans.filter((span) => span.from < from),

@@ -22,9 +22,11 @@ type Bounds = Pick<Result, 'least' | 'most'>
 
 export const GOALS = {
   'coverage-95': { least: 0.93, most: 0.97 },
+  'coverage-95-of-weeks': { least: 0.92, most: 0.98 },
   'coverage-80': { least: 0.76, most: 0.84 },
   'false-headlines': { least: null, most: 1 },
   'shift-found': { least: 0.9, most: null },
+  'shift-of-few-found': { least: 0.45, most: null },
   'small-shift-found': { least: 0.8, most: null },
   'pace-hits': { least: 0.75, most: 0.85 },
   'pace-error': { least: null, most: 1 },

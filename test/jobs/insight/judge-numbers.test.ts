@@ -114,11 +114,14 @@ describe('the numbers of a day', () => {
     expect(namedSum + (driver?.rest ?? 0)).toBe((driver?.actual ?? 0) - (driver?.expected ?? 0))
   })
 
-  it('name no part where all fall alike', async () => {
+  it('name no part where all fall alike, and no pipeline', async () => {
     await using store = await storeWith({ mean: (_, ago) => (ago === 0 ? 5 : 20) })
     const judged = await judge(store)
     expect(newLeads(judged)?.judgement).toBe('low')
     expect(judged.drivers).toEqual([])
+    const ofNew = judged.expectations.filter(({ figure }) => figure === 'new_leads')
+    expect(ofNew.map(({ judgement }) => judgement)).toEqual(['low', 'usual', 'usual'])
+    expect(Object.keys(judged.lastUnusual)).toEqual(['new_leads '])
   })
 
   it('tell of a run of days that is unusual only together', async () => {

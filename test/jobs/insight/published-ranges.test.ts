@@ -37,12 +37,13 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
   const [enqueued] = await enqueueDue(deps, [ana], OF_DAY)
   const published = await listPublished(store)
   const insight = (await readIssue(store.db, enqueued?.issue.id ?? ''))?.figures.insight
-  expect(published).toHaveLength(3)
+  expect(published.map(({ kind }) => kind)).toEqual(['day', 'month_end', 'day', 'day'])
+  const ofDay = published.filter(({ kind }) => kind === 'day')
   for (const [index, pipelines] of ['', '["p1"]', '["p2"]'].entries()) {
     const { actual, range } =
       insight?.expectations.filter(({ figure }) => figure === 'new_leads')[index] ?? {}
     const day = '2026-11-20'
-    expect(published[index]).toEqual({
+    expect(ofDay[index]).toEqual({
       time_zone: ZONE,
       kind: 'day',
       figure: 'new_leads',
@@ -58,7 +59,7 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
   }
   await enqueueDue(deps, [ana, recipient('ben@example.com')], OF_DAY)
   await enqueueDue(deps, [recipient('cleo@example.com', { filter: P1 })], { ...OF_DAY, name: 'other' })
-  expect(await listPublished(store)).toEqual(published)
+  expect((await listPublished(store)).filter(({ kind }) => kind === 'day')).toEqual(ofDay)
 })
 
 it('a report whose data do not cover its period publishes no range', async () => {

@@ -14,6 +14,10 @@ export interface Numbers {
   readonly week?: readonly number[]
   /** Returns the factor of a day's mean. */
   readonly times?: (day: number) => number
+  /** The level moves: its logarithm keeps this share of itself each day, and a random step is added. */
+  readonly moves?: { readonly keeps: number; readonly step: number }
+  /** The share of days without any number. */
+  readonly zeros?: number
 }
 
 export function dailyNumbers({
@@ -23,13 +27,19 @@ export function dailyNumbers({
   overdispersion = 1,
   week = WEEK,
   times,
+  moves,
+  zeros = 0,
 }: Numbers): number[] {
   const next = random(seed)
+  const ofLevel = random(seed + 77)
   // Neighbouring seeds begin with similar numbers, so the first ones are skipped.
   for (let skipped = 0; skipped < 5; skipped++) next()
-  return Array.from({ length: days }, (_, day) =>
-    count(mean * (week[day % 7] ?? 1) * (times?.(day) ?? 1), overdispersion, next),
-  )
+  let log = 0
+  return Array.from({ length: days }, (_, day) => {
+    if (moves) log = moves.keeps * log + moves.step * normal(ofLevel)
+    const level = ofLevel() < zeros ? 0 : Math.exp(log)
+    return count(level * mean * (week[day % 7] ?? 1) * (times?.(day) ?? 1), overdispersion, next)
+  })
 }
 
 /** Returns a count with a mean, Poisson or negative binomial. */
