@@ -14,6 +14,7 @@ import { readVersion } from '../packages.ts'
 import type { Templates } from '../report/render/templates.ts'
 import { openTemplates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
+import { leadPageUrl } from '../web/dashboard/lead.ts'
 import { preferenceLinks, senderOf } from './configured-mail.ts'
 import { pathsIn, TEMPLATES } from './installation.ts'
 import { configuredPublishing, snapshotPlaceOf } from './publishing.ts'
@@ -54,7 +55,8 @@ export function reportOf(
     weekStarts,
     goals,
     fiscalYearStarts,
-  }: Pick<Config, 'leadUrl' | 'holidays' | 'weekStarts' | 'goals' | 'fiscalYearStarts'>,
+    web: { publicUrl },
+  }: Pick<Config, 'leadUrl' | 'holidays' | 'weekStarts' | 'goals' | 'fiscalYearStarts' | 'web'>,
   templates: Templates,
 ): { report: Report; recipients: readonly Recipient[] } {
   const definition = templates.definition(settings.template)
@@ -72,7 +74,7 @@ export function reportOf(
     },
     queries: definition.queries,
     blocks,
-    leadUrl,
+    leadUrl: leadUrl ?? (publicUrl === null ? null : leadPageUrl(publicUrl)),
     holidays,
     weekStarts,
     goals,

@@ -22,6 +22,7 @@ import { agentsRoutes } from '../web/dashboard/agents.ts'
 import { annotationsRoutes } from '../web/dashboard/annotations.ts'
 import { issueFilesRoutes, issueRoutes } from '../web/dashboard/archive/issue.ts'
 import { issuesRoutes } from '../web/dashboard/archive/list.ts'
+import { leadRoutes } from '../web/dashboard/lead.ts'
 import { recordRoutes } from '../web/dashboard/record.ts'
 import { statusRoutes } from '../web/dashboard/status/page.ts'
 import { healthRoutes, openMetrics } from '../web/monitoring.ts'
@@ -104,6 +105,7 @@ export async function openConfiguredWeb(
     issueRoutes(shared),
     issueFilesRoutes({ store, dkim: dkimOf(config.mail) }),
     agentsRoutes(shared),
+    leadRoutes(shared),
     recordRoutes(shared),
     annotationsRoutes(shared),
   ]

@@ -109,7 +109,7 @@ const topLevel = group({
     { env: 'LEADSHEET_LOCALE', examples: ['de-DE'] },
   ),
   lead_url: setting(
-    'Web address of a lead, for links in reports; {id} stands for its id. If absent, reports have no links to leads.',
+    'Web address of a lead, for links in reports; {id} stands for its id. If absent, reports link to the pages of leads in the dashboard if it has a public_url, or to none.',
     text('the address of a lead with {id} in it', leadUrlFault).optional(),
     { env: 'LEADSHEET_LEAD_URL', examples: ['https://crm.example.com/leads/{id}'] },
   ),

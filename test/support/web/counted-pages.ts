@@ -9,6 +9,7 @@ import { listCountedDays, refreshDailyCounts } from '../../../src/store/insight/
 import { endedSessionsIn } from '../../../src/store/reports/ended-session.ts'
 import { createSignInGuard } from '../../../src/web/auth/sign-in.ts'
 import { agentsRoutes } from '../../../src/web/dashboard/agents.ts'
+import { leadRoutes } from '../../../src/web/dashboard/lead.ts'
 import { recordRoutes } from '../../../src/web/dashboard/record.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
 import { createAllowedHosts } from '../../../src/web/server/headers.ts'
@@ -51,7 +52,7 @@ export async function openCountedPages(store: Store): Promise<string> {
         hosts: createAllowedHosts(null),
         sendErrorPage: createErrorPages(dashboardPages),
       }),
-      parts: [agentsRoutes(deps), recordRoutes(deps)],
+      parts: [agentsRoutes(deps), leadRoutes(deps), recordRoutes(deps)],
     },
   )
   onTestFinished(() => server[Symbol.asyncDispose]())
