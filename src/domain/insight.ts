@@ -1,7 +1,7 @@
 /** The types of a report's judgements. A usual range holds the number in 19 of 20 ordinary periods. */
 import type { Holiday } from '../schedule/holidays.ts'
 import type { ListedLead } from './lists.ts'
-import type { Instant, Money } from './model.ts'
+import type { Instant, Money, Period } from './model.ts'
 
 /** The figures for which a usual range is computed, by their names in `store/figures/definition.ts`. */
 export const EXPECTED_FIGURES = ['new_leads', 'won'] as const
@@ -214,6 +214,13 @@ export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text
   readonly pipeline: CountedPipeline
 }
 
+/** The counts of the same month or quarter one year before. */
+export interface YearBefore {
+  readonly period: Period
+  readonly newLeads: number
+  readonly won: number
+}
+
 export interface Insight {
   /** The judged numbers, first those of all leads, then those of each pipeline. */
   readonly expectations: readonly Expectation[]
@@ -236,6 +243,8 @@ export interface Insight {
   readonly holidays?: readonly Holiday[]
   /** The number of working days that the period has fewer because of holidays. Absent for made-up figures. */
   readonly holidayCount?: number
+  /** Null if the report is about shorter periods, or if that period is not known. Absent for made-up figures. */
+  readonly yearBefore?: YearBefore | null
 }
 
 export function rateOfAll(insight: Insight | null): JudgedWinRate | null {

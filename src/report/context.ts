@@ -84,9 +84,16 @@ export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): b
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
 }
 
+/** Returns whether a holiday or a note explains the numbers, so that they are compared with nothing. */
+export function isLeftOut({ kind, insight }: ReportFigures): boolean {
+  const isOfDays = kind !== 'week' && kind !== 'month' && kind !== 'quarter'
+  const isHoliday = isOfDays && (insight?.holidayCount ?? 0) > 0
+  return isHoliday || (insight?.expectations.some(({ judgement }) => judgement === 'left_out') ?? false)
+}
+
 /** Returns whether the numbers of the period can be compared with those of the period before. */
 export function canCompare(figures: ReportFigures): boolean {
-  return coverageOf(figures) === 'whole' && !isFirst(figures)
+  return coverageOf(figures) === 'whole' && !isFirst(figures) && !isLeftOut(figures)
 }
 
 /** The data says nothing if it was read at least one length of the period after the period's end. */

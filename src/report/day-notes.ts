@@ -4,18 +4,38 @@ import type { DayNote } from '../domain/insight.ts'
 import type { Period } from '../domain/model.ts'
 import { localDates } from '../domain/period.ts'
 import { oneLine } from './words/clean-text.ts'
-import { formatLocalDays } from './words/dates.ts'
-import type { LocaleContext } from './words/locale-context.ts'
+import { formatLocalDay, formatLocalDays } from './words/dates.ts'
+import { type LocaleContext, shortenNames } from './words/locale-context.ts'
 
 const TEXT_LENGTH = 60
 const NAME_LENGTH = 40
 /** The maximum number of notes that one chart marks. If there are more, only the latest are marked. */
 const MARKS_MAX = 3
+/** The maximum number of holidays that a report names. */
+const NAMED_MAX = 3
 
 /** The numbers of such days are not judged as usual or unusual. */
 export function notesOfPeriod({ insight, period }: ReportFigures): DayNote[] {
   const dates = datesOf(period)
   return (insight?.notes ?? []).filter((note) => note.isLeftOut && isWithin(note, dates))
+}
+
+/** Formats `Holiday: Thanksgiving Day.` or, for several days, `Holidays: Christmas Day (25 Dec) and Boxing Day (26 Dec).` */
+export function writeHolidays({ insight, period }: ReportFigures, locale: LocaleContext): string {
+  const { words, tag } = locale
+  const dates = datesOf(period)
+  const named = (insight?.holidays ?? [])
+    .filter(({ day }) => isWithin({ firstDay: day, lastDay: day }, dates))
+    .map(({ day, names }) => {
+      const name = names[new Intl.Locale(tag).language]
+      const written = formatLocalDay(tag, day)
+      if (name === undefined) return written
+      const text = oneLine(name, TEXT_LENGTH)
+      return dates.first === dates.last ? text : words('headline.holiday', { name: text, day: written })
+    })
+  if (named.length === 0) return ''
+  const names = locale.and(shortenNames(named, NAMED_MAX, locale))
+  return words('headline.holidays', { n: named.length, names })
 }
 
 /** A note in a chart, with a letter: `A` for the earliest note. */
@@ -43,7 +63,10 @@ function datesOf(period: Period): Dates {
   return { first, last }
 }
 
-function isWithin({ firstDay, lastDay }: DayNote, { first, last }: Dates): boolean {
+function isWithin(
+  { firstDay, lastDay }: Pick<DayNote, 'firstDay' | 'lastDay'>,
+  { first, last }: Dates,
+): boolean {
   return firstDay <= last && lastDay >= first
 }
 

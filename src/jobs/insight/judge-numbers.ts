@@ -3,15 +3,19 @@
  * group of leads made them so, and forecasts how goals and the month will end. The win rate is judged by the
  * rates of earlier periods.
  */
+
+import type { PeriodKind } from '../../domain/figures.ts'
 import type {
   Annotation,
   CountedPipeline,
   Driver,
   DriverDimension,
+  ExpectedFigure,
   Goal,
   Insight,
   JudgedWinRate,
   LastUnusualDays,
+  YearBefore,
 } from '../../domain/insight.ts'
 import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
@@ -19,13 +23,13 @@ import type { Group } from '../../insight/drivers.ts'
 import { chooseSplit } from '../../insight/drivers.ts'
 import type { Judged } from '../../insight/expect.ts'
 import { judgeReport } from '../../insight/expect.ts'
-import type { DailyNumbers } from '../../insight/series.ts'
+import { type DailyNumbers, total } from '../../insight/series.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
 import { listHolidays } from '../../schedule/holidays.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
-import type { DailyCount } from '../../store/insight/daily-count.ts'
+import type { CountedDay, DailyCount } from '../../store/insight/daily-count.ts'
 import {
   DIMENSIONS,
   listCountedDays,
@@ -57,7 +61,7 @@ export interface JudgedReport {
 
 type JudgedNumbers = Pick<
   Insight,
-  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'pace'
+  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'pace' | 'yearBefore'
 >
 
 /**
@@ -120,6 +124,7 @@ export async function judgeNumbers(
     .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null))
   return {
     expectations,
+    yearBefore: yearBeforeOf(kind, days.slice(-length), days, numbers),
     lastUnusual: judgement.lastUnusual,
     publishedRecord: trackRecord.sumOf(kind, filter.pipelineIds, [...expectations, rate.judged]),
     drivers: await findDrivers(reader, judged, {
@@ -139,6 +144,31 @@ export async function judgeNumbers(
       isWithMonths: kind !== 'month' && kind !== 'quarter',
     }),
   }
+}
+
+/** Returns the counts of the same month or quarter one year before; null if not all its days are known. */
+function yearBeforeOf(
+  kind: PeriodKind,
+  period: readonly CountedDay[],
+  days: readonly CountedDay[],
+  numbers: readonly DailyNumbers[],
+): YearBefore | null {
+  if (kind !== 'month' && kind !== 'quarter') return null
+  const [from, to] = [period[0], period.at(-1)].map((day) => {
+    const [year = '', month = ''] = day?.date.split('-') ?? []
+    return `${Number(year) - 1}-${month}`
+  })
+  const [first, last] = [
+    days.findIndex(({ date }) => date.slice(0, 7) === from),
+    days.findLastIndex(({ date }) => date.slice(0, 7) === to),
+  ]
+  const [begin, end] = [days[first], days[last]]
+  if (begin === undefined || end === undefined || !begin.date.endsWith('-01')) return null
+  const countOf = (figure: ExpectedFigure) => {
+    const values = numbers.find((each) => each.figure === figure && each.pipeline === null)?.values ?? []
+    return total(values.slice(first, last + 1))
+  }
+  return { period: { ...begin, to: end.to }, newLeads: countOf('new_leads'), won: countOf('won') }
 }
 
 function directionOf({ won, decided, expected }: JudgedWinRate): 'high' | 'low' {

@@ -286,15 +286,8 @@ export const MORNINGS: readonly Morning[] = [
     figures: day(
       {
         expectations: NORMAL.map((each) => ({ ...each, judgement: 'left_out' as const, range: null })),
-        notes: [
-          {
-            firstDay: '2026-11-20',
-            lastDay: '2026-11-20',
-            text: 'Day of Repentance',
-            isLeftOut: true,
-            pipeline: null,
-          },
-        ],
+        holidays: [{ day: '2026-11-20', names: { en: 'Day of Repentance', de: 'Buß- und Bettag' } }],
+        holidayCount: 1,
       },
       { newLeads: { current: 4, prior: 50 } },
     ),
@@ -356,6 +349,17 @@ export const MORNINGS: readonly Morning[] = [
     name: 'month',
     template: 'monthly',
     figures: month({
+      yearBefore: {
+        period: {
+          from: '2025-09-30T22:00:00.000Z',
+          to: '2025-10-31T23:00:00.000Z',
+          timeZone: 'Europe/Berlin',
+        },
+        newLeads: 243,
+        won: 12,
+      },
+      holidays: [{ day: '2026-10-03', names: { en: 'German Unity Day', de: 'Tag der Deutschen Einheit' } }],
+      holidayCount: 1,
       pace: [
         {
           ...GOAL,

@@ -58,9 +58,14 @@ export function composeJudged(
     outside !== undefined
       ? words('headline.just', { direction: sideOf(outside), counts: clauses })
       : isNormal
-        ? words('headline.normal', { ...names, counts: clauses })
+        ? words('headline.normal', { ...names, counts: clauses, holidays: holidaysOf(figures, names) })
         : `${upperFirst(clauses)}.`
   return { text, detail: detail.filter(Boolean).join(' '), facts }
+}
+
+/** The number of working days that a week or longer period has fewer because of holidays. */
+function holidaysOf({ insight }: ReportFigures, { shape }: PeriodNames): number {
+  return shape === 'day' || shape === 'days' ? 0 : (insight?.holidayCount ?? 0)
 }
 
 /** With too few known periods, no win at all counts as normal, because a range would begin at 0. */

@@ -1,8 +1,8 @@
 /** The headline block is the verdict on the period in one sentence, with facts for the subject. */
 import type { FilterCondition, ReportFigures, UnusualWarning } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf, isBeforeAll, isFirst } from '../../context.ts'
-import { notesOfPeriod, writeNote } from '../../day-notes.ts'
+import { coverageOf, isBeforeAll, isFirst, isLeftOut } from '../../context.ts'
+import { notesOfPeriod, writeHolidays, writeNote } from '../../day-notes.ts'
 import { oneLine, upperFirst } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
@@ -26,12 +26,15 @@ const NAME_LENGTH = 40
 export function composeHeadline(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const { text, detail, facts } = judge(figures, names, locale)
+  const isRead = coverageOf(figures) !== 'none'
   return {
     kind: 'headline' as const,
     title: oneLine(context.title, TITLE_LENGTH),
     period: locale.words('period.long', { ...names }),
     text,
-    detail,
+    detail: [detail, ...(isRead ? [writeYearBefore(figures, locale), writeHolidays(figures, locale)] : [])]
+      .filter(Boolean)
+      .join(' '),
     scope: scopeOf(figures, locale),
     facts,
   }
@@ -43,7 +46,7 @@ function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
   const { freshness, newLeads, won, leads, filter, warnings } = figures
   const at = freshness.dataAsOf && dates.instant(freshness.dataAsOf)
   const coverage = coverageOf(figures)
-  const counts = upperFirst(words('headline.counts', countsOf(figures, locale)))
+  const counts = `${upperFirst(words('headline.counts', countsOf(figures, locale)))}.`
   if (coverage === 'none')
     return { text: words('headline.noData', { at }), detail: '', facts: [words('subject.noData', { at })] }
   if (coverage === 'part') {
@@ -64,8 +67,10 @@ function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
     return alone(words(`headline.${isFiltered ? 'emptyFilter' : 'empty'}`), words('subject.empty'))
   }
   const facts = factsOf(figures, locale)
-  const [note] = isLeftOut(figures) ? notesOfPeriod(figures) : []
-  if (note !== undefined) return { text: counts, detail: `${writeNote(note, locale)}.`, facts }
+  if (isLeftOut(figures)) {
+    const [note] = notesOfPeriod(figures)
+    return { text: counts, detail: note === undefined ? '' : `${writeNote(note, locale)}.`, facts }
+  }
   if (isFirst(figures)) return { text: counts, detail: words('headline.firstDetail'), facts }
   const judged = composeJudged(figures, names, locale)
   if (judged !== null) return withPipelines(judged, figures, locale)
@@ -94,10 +99,6 @@ function withPipelines(verdict: Verdict, figures: ReportFigures, locale: LocaleC
   }
 }
 
-function isLeftOut({ insight }: ReportFigures): boolean {
-  return insight?.expectations.some(({ judgement }) => judgement === 'left_out') ?? false
-}
-
 function countsOf({ newLeads, won, wonValue }: ReportFigures, locale: LocaleContext) {
   const value = won.current > 0 ? formatMoneys(wonValue.current, locale) : ''
   return { newLeads: newLeads.current, won: won.current, value: value || null }
@@ -119,6 +120,15 @@ function before({ kind, prior, newLeads, won }: ReportFigures, locale: LocaleCon
     name: upperFirst(name),
     counts: locale.words('headline.counts', counts),
   })
+}
+
+/** Formats `October 2025: 190 new leads, 9 won.`; empty if that period is not known. */
+function writeYearBefore({ kind, insight }: ReportFigures, locale: LocaleContext): string {
+  if (!insight?.yearBefore) return ''
+  const { period, newLeads, won } = insight.yearBefore
+  const name = namePeriod(locale.tag, kind, period).long
+  const counts = locale.words('headline.counts', { newLeads, won, value: null })
+  return locale.words('headline.before', { name, counts })
 }
 
 /** Formats `EU mid-market, only score 60 or more`; empty for a report about all leads. */

@@ -73,7 +73,6 @@ function lineOfCount(
   if (!isKnown || !canCompare(figures)) return NOTHING
   const judged = expectationOf(figures, figure)
   const change = changeOfCount(figure === 'won' ? figures.won : figures.newLeads, 'up', locale)
-  if (judged?.judgement === 'left_out') return NOTHING
   return judged?.range
     ? normal(writeRange(judged.range, locale), change, newsOf(judged), locale)
     : changed(change, newsOf(judged))
