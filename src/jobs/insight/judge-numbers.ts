@@ -18,7 +18,7 @@ import type {
   YearBefore,
 } from '../../domain/insight.ts'
 import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
-import type { Period } from '../../domain/model.ts'
+import type { Instant, Period } from '../../domain/model.ts'
 import type { Group } from '../../insight/drivers.ts'
 import { chooseSplit } from '../../insight/drivers.ts'
 import type { Judged } from '../../insight/expect.ts'
@@ -57,6 +57,10 @@ export interface JudgedReport {
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
   readonly fiscalYearStarts: number
+  /** The time up to which everything has been read; null if never. */
+  readonly dataAsOf: Instant | null
+  /** False if the data ends before the period does. The numbers of such a period are not judged. */
+  readonly coversPeriod: boolean
 }
 
 type JudgedNumbers = Pick<
@@ -102,7 +106,8 @@ export async function judgeNumbers(
   // The numbers of a holiday are not judged, because a holiday is unlike the same weekday of other weeks.
   const isByDay = kind !== 'week' && kind !== 'month' && kind !== 'quarter'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
-  const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
+  const isJudged = report.coversPeriod && !isHoliday
+  const numbers = !isJudged ? [] : await readNumbers(reader, names, leftOut)
   const [rateDays, ...ofPipelines] = await readRates(
     reader,
     names,
@@ -116,7 +121,7 @@ export async function judgeNumbers(
   const { judged, isRateUnusual, ...judgement } = judgeReport(
     { kind, dates, length },
     numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
-    isHoliday ? null : rate.probability,
+    isJudged ? rate.probability : null,
     earlier,
   )
   const expectations = judged

@@ -189,7 +189,8 @@ export async function readIssueFigures(
   const request = requestFor(report, period, audiences, last)
   const figures = await readFigures(deps, report, request, signal)
   const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
-  const { insight, failed } = await tryInsight(deps, request, last?.figures.insight ?? null, report)
+  const judged = { ...report, ...figures.freshness }
+  const { insight, failed } = await tryInsight(deps, request, last?.figures.insight ?? null, judged)
   return { ...figures, insight, failed: [...figures.failed, ...failed], warnings }
 }
 

@@ -52,16 +52,19 @@ interface Level {
   readonly amount: number
 }
 
-/** Reads the pipelines with leads, or with new or closed leads in a period, in the given order. */
+/**
+ * Reads the pipelines with leads, or with new or closed leads in a period, in the given order.
+ * @param known the scope that ends with the data, for stalled leads
+ */
 export async function readByPipeline(
   trx: ReadTrx,
-  scope: FigureScope,
+  { scope, known }: { readonly scope: FigureScope; readonly known: FigureScope },
   prior: Period,
   pipelines: readonly { readonly id: string; readonly name: string }[],
 ): Promise<PipelineLine[]> {
   const { current, before } = await readCounts(trx, 'pipeline_id', scope, prior)
   const levels = Map.groupBy(await readRows<Level>(trx, LEVELS_BY_PIPELINE, scope), (row) => row.of)
-  const stalled = keyed(await readRows<{ of: string; stalled: number }>(trx, STALLED_BY_PIPELINE, scope))
+  const stalled = keyed(await readRows<{ of: string; stalled: number }>(trx, STALLED_BY_PIPELINE, known))
   const lines = pipelines.map(({ id, name }): PipelineLine => {
     const level = levels.get(id) ?? []
     return {

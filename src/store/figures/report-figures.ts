@@ -4,7 +4,7 @@
  * other section is read separately, so that one failure leaves the others intact.
  */
 import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
-import type { Compared, HistoryCoverage, Money, Period, Ratio } from '../../domain/model.ts'
+import type { Compared, HistoryCoverage, Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
@@ -145,10 +145,11 @@ async function readSections(
 ): Promise<{ sections: Sections; failed: FailedSection[] }> {
   const { period, prior, topScore, rowsMax } = request
   const scope = scopeOf(request, period)
+  const known = upToData(scope, freshness.dataAsOf)
   const failed: FailedSection[] = []
   // Fills temporary tables that two sections read. Ignores a failure here, because then both sections fail
   // too and report the failure themselves.
-  const trx = await readPart(core, () => fillTempTables(core, scope, ['touched', 'stalled_count'])).catch(
+  const trx = await readPart(core, () => fillTempTables(core, known, ['touched', 'stalled_count'])).catch(
     () => core,
   )
   const section = async <T>(block: string, read: () => Promise<T>, empty: T): Promise<T> => {
@@ -181,13 +182,13 @@ async function readSections(
       total: 0,
       rows: [],
     }),
-    stalled: await section('stalled', () => readStalled(trx, scope, rowsMax), {
+    stalled: await section('stalled', () => readStalled(trx, known, rowsMax), {
       days: scope.stalledDays,
       coverage: NOTHING,
       total: 0,
       rows: [],
     }),
-    byPipeline: await section('pipelines', () => readByPipeline(trx, scope, prior, pipelines), []),
+    byPipeline: await section('pipelines', () => readByPipeline(trx, { scope, known }, prior, pipelines), []),
     bySource: await section('sources', () => readBySource(trx, scope, prior), []),
     agents: await section('agents', () => readAgents(trx, scope), { asOf: null, rows: [], outages: [] }),
     serviceStats: await section('service_stats', () => readServiceStats(trx, scope), []),
@@ -218,6 +219,15 @@ export function scopeOf(
   { from, to, timeZone }: Period,
 ): FigureScope {
   return { from, to, timeZone, filter, stalledDays }
+}
+
+/**
+ * Ends a scope with the data: a lead does not stall because nobody has read it.
+ * @param dataAsOf the time up to which everything has been read; null if never
+ */
+export function upToData(scope: FigureScope, dataAsOf: Instant | null): FigureScope {
+  if (dataAsOf === null || dataAsOf >= scope.to) return scope
+  return { ...scope, to: dataAsOf, from: dataAsOf < scope.from ? dataAsOf : scope.from }
 }
 
 function countIn(rows: readonly FigureRow[]): number {
