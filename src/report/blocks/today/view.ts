@@ -57,7 +57,6 @@ export function composeToday(figures: ReportFigures, locale: LocaleContext, cont
         why: writeWhy({ lead, why }, locale),
         value: lead.value ? numbers.money(lead.value) : '',
       })),
-      open: words('today.open'),
       more:
         total > shown.length
           ? words('today.all', { total, file: context.attached.get('today') ?? null })
