@@ -7,6 +7,7 @@ import { exampleYaml } from './example-yaml.ts'
 import { holidayRegionsJson, holidayRegionsPage } from './holiday-regions.ts'
 import { RECORD_PAGE, recordPage } from './insight-record.ts'
 import { jsonOutputPage } from './json-output.ts'
+import { sentencesPage } from './sentences.ts'
 import { settingsJsonSchema, settingsPage } from './settings.ts'
 import { checksPage, errorsPage, figuresPage, metricsPage, releasePages } from './tables.ts'
 
@@ -24,6 +25,7 @@ export async function generatePages(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/database.md', await databasePage()],
     ['docs/reference/dependencies.md', dependenciesPage()],
     ['docs/reference/report-blocks.md', blocksPage()],
+    ['docs/reference/sentences.md', sentencesPage()],
     ['docs/reference/holiday-regions.md', holidayRegionsPage()],
     ['src/schedule/holiday-regions.json', holidayRegionsJson()],
     [RECORD_PAGE, recordPage()],

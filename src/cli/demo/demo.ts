@@ -268,13 +268,14 @@ time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
 holidays: [US]
 smtp: { url: file:./outbox }
 mail: { from: leadsheet <reports@leadsheet.example> }
+goals: [{ name: New leads of the month, figure: new_leads, period: month, target: 640 }]
 recipients:
   - you@example.com
   - { address: sie@example.com, locale: de-DE }
 reports:
   - name: daily
     schedule: "0 7 * * 1-5"
-    attachments: [stalled.xlsx]
+    attachments: [today.xlsx]
   - name: weekly
     schedule: "0 7 * * 1"
 `

@@ -14,7 +14,7 @@ import { listHolidays } from '../../schedule/holidays.ts'
 import { weekdayOf } from '../../schedule/zone.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { inReadTransaction } from '../../store/figures/query.ts'
-import { type ReportRequest, scopeOf, upToData } from '../../store/figures/report-figures.ts'
+import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
 import { fillFilteredLeads } from '../../store/figures/temp-tables.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
@@ -61,8 +61,8 @@ async function readInsight(
 ): Promise<Insight> {
   await refreshStallThresholds(store, now())
   const judged = await judgeNumbers({ store, now }, request, report, last?.lastUnusual ?? {})
-  const scope = upToData(scopeOf(request, request.period), report.dataAsOf)
-  const isPast = now().getTime() - Date.parse(scope.to) > PAST_DAYS * DAY_MS
+  const scope = { ...scopeOf(request, request.period), to: report.dataAsOf ?? request.period.to }
+  const isPast = now().getTime() - Date.parse(request.period.to) > PAST_DAYS * DAY_MS
   const { today, oldLeads } = await inReadTransaction(store.db, async (trx) => {
     const chosen = await fillFilteredLeads(trx, scope)
     const options = {

@@ -70,7 +70,8 @@ function createWords(locale: string): Words {
   return (key, values) => {
     const message = compiled.get(key) ?? compile(key)
     compiled.set(key, message)
-    return String(message.format(values))
+    // A date such as `20. Nov.` at the end of a sentence has its full stop already.
+    return String(message.format(values)).replace(/(?<!\.)\.\.(?!\.)/g, '.')
   }
 }
 

@@ -225,7 +225,7 @@ export function scopeOf(
  * Ends a scope with the data: a lead does not stall because nobody has read it.
  * @param dataAsOf the time up to which everything has been read; null if never
  */
-export function upToData(scope: FigureScope, dataAsOf: Instant | null): FigureScope {
+function upToData(scope: FigureScope, dataAsOf: Instant | null): FigureScope {
   if (dataAsOf === null || dataAsOf >= scope.to) return scope
   return { ...scope, to: dataAsOf, from: dataAsOf < scope.from ? dataAsOf : scope.from }
 }

@@ -1,0 +1,124 @@
+/** Generates the page with every sentence that recipients can meet, with example values, in each language. */
+import { IntlMessageFormat } from 'intl-messageformat'
+import { LANGUAGES, readCatalogue, type WordKey, wordsIn } from '../../src/report/words/catalogue.ts'
+import { page } from './markdown.ts'
+
+type Node = ReturnType<IntlMessageFormat['getAst']>[number]
+type Values = Readonly<Record<string, string | number | null>>
+
+const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', de: 'de-DE' }
+/** The values of texts in sentences, in each language; texts that are not named here are numbers of two digits. */
+const EXAMPLES: Readonly<Record<string, readonly [english: string, german: string]>> = {
+  actual: ['3', '3'],
+  address: ['dana@example.com', 'dana@example.com'],
+  asOf: ['06:00', '06:00'],
+  at: ['Fri 20 Nov, 06:00', 'Fr., 20. Nov., 06:00'],
+  brief: ['20 Nov', '20. Nov.'],
+  conditions: ['score 60 or more', 'Score ab 60'],
+  counts: ['59 new leads, 3 won', '59 neue Leads, 3 gewonnen'],
+  currency: ['EUR', 'EUR'],
+  day: ['20 Nov', '20. Nov.'],
+  end: ['22 Nov', '22. Nov.'],
+  field: ['score', 'Score'],
+  figure: ['New', 'Neu'],
+  file: ['today.xlsx', 'today.xlsx'],
+  first: ['20 Nov', '20. Nov.'],
+  from: ['18 Nov, 09:00', '18. Nov., 09:00'],
+  heading: ['Created', 'Angelegt'],
+  label: ['a name', 'ein Name'],
+  long: ['20 November 2026', '20. November 2026'],
+  name: ['EU mid-market', 'EU Mittelstand'],
+  names: ['EU mid-market', 'EU Mittelstand'],
+  notes: ['A 13 Nov: campaign', 'A 13. Nov.: Kampagne'],
+  parts: ['590–660 new leads', '590–660 neue Leads'],
+  path: ['/leads/score', '/leads/score'],
+  period: ['20 Nov', '20. Nov.'],
+  pipelines: ['EU mid-market', 'EU Mittelstand'],
+  range: ['41–74', '41–74'],
+  rate: ['23.7%', '23,7 %'],
+  reason: ['a campaign', 'eine Kampagne'],
+  short: ['Fri 20 Nov', 'Fr., 20. Nov.'],
+  since: ['18 Nov', '18. Nov.'],
+  stage: ['Contacted', 'Kontaktiert'],
+  state: ['idle', 'bereit'],
+  text: ['campaign', 'Kampagne'],
+  times: ['07:00', '07:00'],
+  to: ['19 Nov, 09:00', '19. Nov., 09:00'],
+  until: ['30 Nov', '30. Nov.'],
+  value: ['$84k', '84.000 $'],
+  weekdays: ['Mondays', 'montags'],
+  where: ['EU mid-market', 'EU Mittelstand'],
+  zone: ['Europe/Berlin', 'Europe/Berlin'],
+}
+
+export function sentencesPage(): string {
+  const groups = Map.groupBy(readCatalogue('en').keys(), (key) =>
+    key.includes('.') ? key.replace(/\..*/, '') : 'words',
+  )
+  return page(
+    'Sentences',
+    'Everything that recipients read, in both languages. Each sentence is shown in its forms, with example values.',
+    ...[...groups].map(([name, keys]) => `## ${name}\n\n${tableOf(keys)}`),
+  )
+}
+
+/** One row for each form of each message. */
+function tableOf(keys: readonly string[]): string {
+  const rows = new Set(
+    keys.flatMap((key) =>
+      formsOf(key).map((values) => {
+        const cells = LANGUAGES.map((language, place) => {
+          const texts = Object.entries(values).map(([name, value]) => [
+            name,
+            EXAMPLES[name]?.[place] !== undefined && value === TEXT ? EXAMPLES[name][place] : value,
+          ])
+          const text = wordsIn(LOCALES[language] ?? language)(key as WordKey, Object.fromEntries(texts))
+          return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+        })
+        return `| ${cells.join(' | ')} |`
+      }),
+    ),
+  )
+  return [`| ${LANGUAGES.join(' | ')} |`, `|${LANGUAGES.map(() => '---').join('|')}|`, ...rows].join('\n')
+}
+
+/** Stands for a text of {@link EXAMPLES}. */
+const TEXT = '12'
+
+/** The values of each form of a message: the first form, and those in which one value is another. */
+function formsOf(key: string): Values[] {
+  const choices = new Map<string, (string | number | null)[]>()
+  for (const language of LANGUAGES)
+    collect(
+      new IntlMessageFormat(readCatalogue(language).get(key) ?? '', 'en', undefined, {
+        ignoreTag: true,
+      }).getAst(),
+      choices,
+    )
+  const first: Values = Object.fromEntries([...choices].map(([name, [value = TEXT]]) => [name, value]))
+  const others = [...choices].flatMap(([name, values]) =>
+    values.slice(1).map((value) => ({ ...first, [name]: value })),
+  )
+  return [first, ...others]
+}
+
+/** Finds the values that an argument can have: the cases of a choice, and numbers with different grammar. */
+function collect(nodes: readonly Node[], choices: Map<string, (string | number | null)[]>): void {
+  for (const node of nodes) {
+    if (!('value' in node) || typeof node.value !== 'string' || node.type === 0) continue
+    const known = choices.get(node.value) ?? []
+    choices.set(node.value, known)
+    const add = (value: string | number | null) => known.includes(value) || known.push(value)
+    if (!('options' in node)) {
+      if (known.length === 0) add(node.type === 1 ? TEXT : 12)
+      continue
+    }
+    const cases = Object.keys(node.options)
+    if (node.type === 6) {
+      add(12)
+      add(1)
+      for (const exact of cases.filter((each) => each.startsWith('='))) add(Number(exact.slice(1)))
+    } else for (const each of cases) add(each === 'null' ? null : each === 'other' ? TEXT : each)
+    for (const { value } of Object.values(node.options)) collect(value, choices)
+  }
+}
