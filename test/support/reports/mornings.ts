@@ -196,7 +196,7 @@ function month(insight: Partial<Insight> = {}): ReportFigures {
 const MANY = Array.from({ length: 300 }, (_, index) => ({
   ...(busyDay().byPipeline[index % 2] ?? { id: '', name: '' }),
   id: `pl_${index}`,
-  name: `Pipeline ${index + 1}`,
+  name: `Team ${String.fromCharCode(65 + (index % 26))}${String.fromCharCode(65 + Math.floor(index / 26))}`,
 })) as ReportFigures['byPipeline']
 
 /** All mornings that the first screen is looked at for. */
@@ -349,23 +349,29 @@ export const MORNINGS: readonly Morning[] = [
     name: 'month',
     template: 'monthly',
     figures: month({
+      expectations: [
+        expectation({ figure: 'new_leads', actual: 1204, range: { low: 1080, high: 1290 }, expected: 1190 }),
+        expectation({ figure: 'won', actual: 61, range: { low: 44, high: 72 }, expected: 57 }),
+      ],
       yearBefore: {
         period: {
           from: '2025-09-30T22:00:00.000Z',
           to: '2025-10-31T23:00:00.000Z',
           timeZone: 'Europe/Berlin',
         },
-        newLeads: 243,
-        won: 12,
+        newLeads: 1043,
+        won: 52,
       },
       holidays: [{ day: '2026-10-03', names: { en: 'German Unity Day', de: 'Tag der Deutschen Einheit' } }],
-      holidayCount: 1,
+      holidayCount: 0,
       pace: [
         {
           ...GOAL,
-          soFar: 610,
-          daysLeft: 1,
-          end: { low: 618, high: 640, expected: 628, record: { hits: 9, of: 11 } },
+          goal: { name: 'New leads in October', target: 1250, owner: null },
+          soFar: 1204,
+          lastDay: '2026-10-31',
+          daysLeft: 0,
+          end: null,
         },
       ],
     }),

@@ -30,8 +30,8 @@ export function composeStalled(figures: ReportFigures, locale: LocaleContext, co
   return [
     {
       kind: 'stalled' as const,
-      title: words('stalled.title'),
-      note: joined([words('stalled.note', { n: total, idleDays: days }), history.note]),
+      title: words('stalled.counted', { n: total, idleDays: days }),
+      note: history.note,
       leads: shown.map((lead) => ({
         ...composeLead(lead, context),
         about: joined([nameStatus(lead.status, locale), lead.value ? numbers.money(lead.value) : null]),

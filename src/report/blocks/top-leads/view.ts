@@ -29,8 +29,7 @@ export function composeTopLeads(figures: ReportFigures, locale: LocaleContext, c
   return [
     {
       kind: 'top_leads' as const,
-      title: words('top_leads.title'),
-      note: words('top_leads.note', { total, score: minScore }),
+      title: words('top_leads.counted', { total, score: minScore }),
       leads: shown.map((lead) => ({
         ...composeLead(lead, context),
         about: describe(lead),
