@@ -161,7 +161,7 @@ describe('the win rate', () => {
     const leads = ends.map((at) => won(at, at, { createdAt: '2026-01-01T00:00:00.000Z' }))
     const { winRate } = await figuresOf(leads, { period, prior })
     expect(winRate.current).toEqual({ part: 1, whole: 1 })
-    expect(winRate.prior).toEqual({ part: 1, whole: 1 })
+    expect(winRate.prior).toEqual({ part: 2, whole: 2 })
     const later = dayBefore(new Date('2026-04-12T07:00:00Z'), 'Europe/Berlin')
     expect((await figuresOf(leads, { period: later, prior: weekBefore(later) })).winRate.current.whole).toBe(
       0,
