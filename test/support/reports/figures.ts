@@ -283,7 +283,6 @@ export function dayWithProblems(): ReportFigures {
     agents: { asOf: null, rows: [], outages: [] },
     queries: [{ ...query, name: 'by-industry', title: 'New leads by industry' }],
     failed: [
-      { block: 'kpis', query: null, message: 'database disk image is malformed' },
       { block: 'stalled', query: null, message: 'no such column: idle_days' },
       { block: 'agents', query: null, message: 'malformed JSON' },
       {
