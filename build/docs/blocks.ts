@@ -4,33 +4,30 @@
  */
 
 import { BLOCKS } from '../../src/domain/choices.ts'
+import type { ReportFigures } from '../../src/domain/figures.ts'
 import { periodOf, priorOf } from '../../src/domain/period.ts'
 import { blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
-import type { BlockContext, ChartName } from '../../src/report/context.ts'
+import type { BlockContext } from '../../src/report/context.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../../src/report/sample.ts'
 import { createLocaleContext } from '../../src/report/words/locale-context.ts'
 import { code, fenced, page, table } from './markdown.ts'
 import { printShape, shapeOf } from './shapes.ts'
 
 const NOW = new Date('2026-11-18T07:00:00Z')
-const SHOWN = {
-  always: 'always',
-  'unless unread': 'once all leads were read',
-  'unless quiet': 'unless the period is quiet',
-} as const
+
 export function blocksPage(): string {
   return page(
     'Report blocks',
-    'The parts of a report, in their default order. `blocks` in the settings or in `report.yaml` selects the blocks of a report. A block that has nothing to tell says so.',
+    'The parts of a report, in their default order. `blocks` in the settings or in `report.yaml` selects the blocks of a report. A block that has nothing to say is left out.',
     table(
       ['Block', 'Title', 'What it tells', 'Shown', 'Can be attached', 'If it fails'],
       BLOCKS.map((name) => {
-        const { title, meaning, isShown, list, isCore } = blockOf(name)
+        const { title, meaning, isAlwaysShown, list, isCore } = blockOf(name)
         return [
           code(name),
           title,
           meaning,
-          SHOWN[isShown],
+          isAlwaysShown ? 'always' : 'once all leads were read',
           list === undefined ? '' : 'yes',
           isCore ? 'the report is not sent' : 'the report says so',
         ]
@@ -65,24 +62,30 @@ function listViews(name: (typeof BLOCKS)[number]): unknown[] {
     })
     const { agents } = figures
     const outages = agents.outages.map((outage) => ({ ...outage, endedAt: outage.beganAt }))
-    return [figures, emptyFigures(figures), { ...figures, agents: { ...agents, outages } }].flatMap((each) =>
-      [CONTEXT, { ...CONTEXT, charts: new Map() }].flatMap((context) =>
+    return [
+      figures,
+      emptyFigures(figures),
+      { ...figures, agents: { ...agents, outages } },
+      withUnusualPipeline(figures),
+    ].flatMap((each) =>
+      [CONTEXT, { ...CONTEXT, chart: null }].flatMap((context) =>
         composeBlockViews(name, each, locale, context),
       ),
     )
   })
 }
 
-const CHARTS: readonly ChartName[] = [
-  'trend',
-  'spark-new-leads',
-  'spark-won',
-  'spark-win-rate',
-  'spark-open-value',
-]
-const CHART = { light: 'cid:light', dark: 'cid:dark', width: 600, height: 200 }
+function withUnusualPipeline(figures: ReportFigures): ReportFigures {
+  const { insight } = figures
+  if (insight === null) return figures
+  const pipeline = { id: 'pl_1', name: 'EU mid-market' }
+  const unusual = insight.expectations.map((each) => ({ ...each, pipeline, judgement: 'high' as const }))
+  return { ...figures, insight: { ...insight, expectations: [...insight.expectations, ...unusual] } }
+}
+
 const CONTEXT: BlockContext = {
   title: 'Daily leads',
+  blocks: BLOCKS,
   recipient: 'ana@example.com',
   leadUrl: 'https://crm.example.com/{id}',
   moreUrl: 'https://leads.example.com/archive',
@@ -91,6 +94,6 @@ const CONTEXT: BlockContext = {
   leftOut: [],
   notMade: [],
   failed: [],
-  charts: new Map(CHARTS.map((name) => [name, CHART])),
+  chart: { light: 'cid:light', dark: 'cid:dark', width: 600, height: 200 },
   attached: new Map(BLOCKS.map((name) => [name, `${name}.xlsx`])),
 }

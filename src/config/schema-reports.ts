@@ -197,7 +197,7 @@ export const reportSchema = section({
   blocks: setting(
     'Blocks of the report, in this order. If absent, the folder of the report decides, else all.',
     blocks.optional(),
-    { examples: [['headline', 'freshness', 'attention', 'kpis', 'trend']] },
+    { examples: [['headline', 'goals', 'today', 'kpis', 'trend']] },
   ),
   attachments: setting(
     'Files that come with the report: charts, or a list or query as .csv or .xlsx, such as stalled.xlsx.',

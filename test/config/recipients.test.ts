@@ -218,7 +218,7 @@ describe('a mistake in a recipient', () => {
     ['recipients: [{ address: a@b.c, name: "A <b>" }]', ['name: found "A <b>", expected a name without']],
     [
       'recipients: [{ address: a@b.c, blocks: [kpi] }]',
-      ['blocks[0]: found "kpi", expected one of headline, freshness'],
+      ['blocks[0]: found "kpi", expected one of headline, goals'],
     ],
     ['recipients: [{ address: a@b.c, blocks: [] }]', ['blocks: found [], expected at least one block']],
     [

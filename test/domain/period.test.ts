@@ -10,7 +10,6 @@ import {
   periodBefore,
   periodBetween,
   periodOf,
-  periodsUpTo,
   priorOf,
   weekBefore,
 } from '../../src/domain/period.ts'
@@ -194,22 +193,6 @@ describe('the periods of a kind', () => {
         ends.add(period.to)
       }
       expect(ends.size).toBeGreaterThan(250)
-    }
-  })
-
-  it.each(ODD_ZONES)('end, as many as a sparkline shows, with the period itself in %s', (zone) => {
-    const counts = { day: 14, week: 12, month: 12, quarter: 8 } as const
-    for (const year of YEARS) {
-      for (const [index, at] of [...instantsOf(year, zone)].entries()) {
-        if (index % 31 !== 0) continue
-        for (const kind of ['day', 'week', 'month', 'quarter'] as const) {
-          const period = periodOf(kind, at, zone, NEVER)
-          const periods = periodsUpTo(kind, period)
-          expect(periods).toHaveLength(counts[kind])
-          expect(periods.at(-1)).toEqual(period)
-          for (const [place, each] of periods.slice(1).entries()) expect(each.from).toBe(periods[place]?.to)
-        }
-      }
     }
   })
 })

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { daysUpTo, periodsUpTo } from '../../src/domain/period.ts'
+import { daysUpTo } from '../../src/domain/period.ts'
 import { hasSqlite3 } from '../support/data/sqlite3.ts'
 import { wordsOf } from '../support/report.ts'
 import { explainReport } from '../support/reports/explain-report.ts'

@@ -1,7 +1,7 @@
 /** Mails for the tests of looks: every kind of report, made by the program's own functions. */
 import type { ReportFigures } from '../../src/domain/figures.ts'
 import type { Rendered } from '../../src/domain/message.ts'
-import { drawCharts, findCharts } from '../../src/report/charts/draw.ts'
+import { drawCharts, findChart } from '../../src/report/charts/draw.ts'
 import { chartLabels } from '../../src/report/charts/trend-layout.ts'
 import { localeContextOf, type Making, REPORTS, renderReport } from '../support/report.ts'
 import { busyDay, busyWeek, hostileDay, wideDay } from '../support/reports/figures.ts'
@@ -15,10 +15,10 @@ export interface MailPage {
 
 async function makePage(name: string, figures: ReportFigures, making: Making = {}): Promise<MailPage> {
   const { files } = await drawCharts(figures, chartLabels(localeContextOf(making)))
-  const charts = findCharts(files, (file) => `cid:${file}`)
+  const chart = findChart(files, (file) => `cid:${file}`)
   return {
     name,
-    rendered: renderReport(figures, { ...making, context: { ...making.context, charts } }),
+    rendered: renderReport(figures, { ...making, context: { ...making.context, chart } }),
     images: new Map(files.map((file) => [file.name, file.content])),
   }
 }

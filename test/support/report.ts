@@ -4,8 +4,8 @@ import { DEFAULT_LOCALE } from '../../src/domain/choices.ts'
 import type { ReportFigures } from '../../src/domain/figures.ts'
 import type { Rendered } from '../../src/domain/message.ts'
 import type { Instant } from '../../src/domain/model.ts'
-import type { ReportContext } from '../../src/report/compose-report.ts'
 import { composeReport, type ReportView } from '../../src/report/compose-report.ts'
+import type { BlockContext } from '../../src/report/context.ts'
 import { openTemplates } from '../../src/report/render/templates.ts'
 import { createLocaleContext, type LocaleContext } from '../../src/report/words/locale-context.ts'
 import {
@@ -26,7 +26,7 @@ export const TEMPLATES_FOLDER = join(import.meta.dirname, '..', '..', 'templates
 const templates = await openTemplates(TEMPLATES_FOLDER)
 
 export interface Making {
-  readonly context?: Partial<ReportContext>
+  readonly context?: Partial<BlockContext>
   readonly now?: Instant
   readonly locale?: string
 }

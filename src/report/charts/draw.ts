@@ -47,9 +47,9 @@ export async function drawCharts(
   { trend, insight }: Pick<ReportFigures, 'trend'> & Partial<Pick<ReportFigures, 'insight'>>,
   labels: ChartLabels,
 ): Promise<DrawnCharts> {
-  const shown = shownDays(trend)
-  if (shown.length === 0) return { files: [], failed: [] }
   try {
+    const shown = shownDays(trend)
+    if (shown.length === 0) return { files: [], failed: [] }
     const layout = layoutTrend(trend, trend.length - shown.length, labels, marksOfDays(insight?.notes, shown))
     const files = await Promise.all((['light', 'dark'] as const).map((scheme) => makeFile(layout, scheme)))
     return { files, failed: [] }

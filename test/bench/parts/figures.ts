@@ -3,7 +3,7 @@
  * and then timed.
  */
 import type { PeriodKind } from '../../../src/domain/figures.ts'
-import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { openStore } from '../../../src/store/open.ts'

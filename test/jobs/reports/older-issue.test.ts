@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { bannerOf, listFigureFiles, picturesOf, readKeptIssue } from '../../../src/jobs/reports/issue-page.ts'
+import { listFigureFiles, picturesOf, readKeptIssue } from '../../../src/jobs/reports/issue-page.ts'
 import { contentsOf } from '../../../src/jobs/reports/report-content.ts'
 import { enqueueResend, planResend } from '../../../src/jobs/reports/resend.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
@@ -62,7 +62,7 @@ it.each<[string, object]>([
   const kept = await readKeptIssue(store.db, id, NOW)
   if (kept === null) throw new Error('the issue is gone')
   const { issue } = kept
-  expect([bannerOf(issue, 'UTC'), await picturesOf(issue), listFigureFiles(issue)]).toEqual([null, [], []])
+  expect([await picturesOf(issue), listFigureFiles(issue)]).toEqual([[], []])
   expect((await contentsOf(deps, DAILY, issue)(DAILY, null)).text).toBe(text)
   clock.now = new Date('2026-11-22T06:00:00Z')
   expect((await makeDue(deps)).issue.programVersion).not.toBeNull()

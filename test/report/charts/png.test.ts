@@ -1,8 +1,9 @@
 import { Resvg } from '@resvg/resvg-js'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
-import { drawSparkline, drawTrend } from '../../../src/report/charts/draw.ts'
+import { drawTrend } from '../../../src/report/charts/draw.ts'
 import { encodePng, type Picture, rasterise } from '../../../src/report/charts/png.ts'
+import { line } from '../../../src/report/charts/svg.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, usualTrend } from '../../support/reports/trend.ts'
 
@@ -14,7 +15,8 @@ describe('a PNG with a palette', () => {
   })
 
   it('keeps soft edges on a transparent ground', () => {
-    const svg = drawSparkline([3, 9, 6, 4])
+    const points = [3, 9, 6, 4].map((y, index) => ({ x: 4 + index * 30, y }))
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="28">${line([points], 2, 'stroke="#2f5bea"')}</svg>`
     expect(largestDifference(encodePng(new Resvg(svg).render()), new Resvg(svg).render().asPng())).toBe(0)
   })
 

@@ -7,14 +7,14 @@ const english = labelsIn('en-GB')
 
 describe('the lines', () => {
   const layout = layoutTrend(usualTrend(), 6, english)
-  const [newLeads] = layout.lines
+  const newLeads = layout.line
 
   it('go from the left edge to the right, thick and thin, as the days before it feed the mean', () => {
-    for (const runs of [newLeads?.daily, newLeads?.mean]) {
+    for (const runs of [newLeads.daily, newLeads.mean]) {
       expect(runs).toHaveLength(1)
-      expect(runs?.[0]).toHaveLength(90)
-      expect(runs?.[0]?.[0]?.x).toBe(layout.left)
-      expect(runs?.[0]?.at(-1)?.x).toBe(layout.right)
+      expect(runs[0]).toHaveLength(90)
+      expect(runs[0]?.[0]?.x).toBe(layout.left)
+      expect(runs[0]?.at(-1)?.x).toBe(layout.right)
     }
   })
 
@@ -22,7 +22,7 @@ describe('the lines', () => {
     const counts = usualTrend().slice(6)
     const top = Number(layout.rows.at(-1)?.text)
     const height = layout.bottom - layout.top
-    for (const [index, point] of (newLeads?.daily[0] ?? []).entries()) {
+    for (const [index, point] of (newLeads.daily[0] ?? []).entries()) {
       expect(((layout.bottom - point.y) / height) * top).toBeCloseTo(counts[index]?.newLeads ?? -1)
     }
   })
@@ -34,14 +34,14 @@ describe('the lines', () => {
       () => 0,
     )
     const layout = layoutTrend(days, 6, english)
-    expect(layout.lines[0]?.mean[0]?.[0]?.y).toBeGreaterThanOrEqual(layout.top)
+    expect(layout.line.mean[0]?.[0]?.y).toBeGreaterThanOrEqual(layout.top)
   })
 
   it('end with the mean of the last seven days, which the label tells', () => {
     const week = usualTrend().slice(-7)
     const mean = week.reduce((sum, { newLeads: count }) => sum + (count ?? 0), 0) / 7
-    expect(newLeads?.label).toBe(`New ${Math.round(mean)}`)
-    expect(newLeads?.end).toEqual(newLeads?.mean[0]?.at(-1))
+    expect(newLeads.label).toBe(english.newLeads(Math.round(mean)))
+    expect(newLeads.end).toEqual(newLeads.mean[0]?.at(-1))
   })
 
   it('have gaps where nothing is known', () => {
@@ -50,9 +50,9 @@ describe('the lines', () => {
       (index) => (index >= 10 && index < 13 ? null : 8),
       () => 1,
     )
-    const [line] = layoutTrend(gap, 0, english).lines
-    expect(line?.daily.map((run) => run.length)).toEqual([10, 17])
-    expect(line?.mean.map((run) => run.length)).toEqual([4, 11])
+    const { line } = layoutTrend(gap, 0, english)
+    expect(line.daily.map((run) => run.length)).toEqual([10, 17])
+    expect(line.mean.map((run) => run.length)).toEqual([4, 11])
   })
 
   it('end with the last count where its week is not known', () => {
@@ -61,10 +61,10 @@ describe('the lines', () => {
       (index) => (index < 27 ? null : index),
       () => 1,
     )
-    const [line] = layoutTrend(late, 0, english).lines
-    expect(line?.mean).toEqual([])
-    expect(line?.label).toBe('New 29')
-    expect(line?.end).toEqual(line?.daily[0]?.at(-1))
+    const { line } = layoutTrend(late, 0, english)
+    expect(line.mean).toEqual([])
+    expect(line.label).toBe(english.newLeads(29))
+    expect(line.end).toEqual(line.daily[0]?.at(-1))
   })
 })
 

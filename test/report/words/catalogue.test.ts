@@ -64,8 +64,8 @@ describe('the catalogues', () => {
 describe('words', () => {
   it('take numbers as the locale writes them, and the grammar that they need', () => {
     const german = wordsIn('de-DE')
-    expect(german('subject.failing', { n: 1 })).toBe('1 Agent gestört')
-    expect(german('subject.won', { n: 12_345 })).toBe('12.345 gewonnen')
+    expect(german('scope.pipelines', { n: 1 })).toBe('1 Pipeline')
+    expect(german('scope.pipelines', { n: 12_345 })).toBe('12.345 Pipelines')
   })
 
   it('take a text as it is, whatever it looks like', () => {

@@ -2,7 +2,7 @@
 /** The printed SQL of a report runs in any program, and returns the numbers of the report. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
-import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { askSqlProgram, hasSqlProgram, type Row } from '../../support/data/sql-program.ts'
@@ -61,7 +61,6 @@ describe.skipIf(!hasSqlProgram)('the SQL of a report', () => {
     ])
     const before = explained.find((each) => each.title === 'New leads')?.priorSql ?? ''
     expect(ask(before)[0]?.value).toBe(figures.newLeads.prior)
-    expect(rowsOf('kpis', 'Sparklines').map((row) => row.newLeads)).toEqual(figures.sparklines.newLeads)
     expect(rowsOf('trend', 'Trend').map((row) => row.won)).toEqual(figures.trend.map((day) => day.won))
     expect(rowsOf('funnel', 'Funnel').map((row) => [row.status, row.reached])).toEqual(
       figures.funnel.stages.map(({ status, reached }) => [status, reached]),

@@ -159,9 +159,9 @@ describe('the win rate', () => {
     // 30 days before midnight of 11 April it was midnight of 12 March, one hour later by UTC.
     const ends = ['2026-03-11T22:59:59.999Z', '2026-03-11T23:00:00.000Z']
     const leads = ends.map((at) => won(at, at, { createdAt: '2026-01-01T00:00:00.000Z' }))
-    const { winRate, sparklines } = await figuresOf(leads, { period, prior, sparkPeriods: [prior, period] })
+    const { winRate } = await figuresOf(leads, { period, prior })
     expect(winRate.current).toEqual({ part: 1, whole: 1 })
-    expect(sparklines.winRate).toEqual([1, 1])
+    expect(winRate.prior).toEqual({ part: 2, whole: 2 })
     const later = dayBefore(new Date('2026-04-12T07:00:00Z'), 'Europe/Berlin')
     expect((await figuresOf(leads, { period: later, prior: weekBefore(later) })).winRate.current.whole).toBe(
       0,

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter, PeriodKind, ReportFigures } from '../../../src/domain/figures.ts'
 import type { Period } from '../../../src/domain/model.ts'
-import { daysBefore, daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { daysBefore, daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
 import type { Db, Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
@@ -94,30 +94,15 @@ function expectTotals(figures: ReportFigures, plain: Plain): void {
 }
 
 function expectSeries(figures: ReportFigures, request: ReportRequest, plain: Plain): void {
-  const currency = figures.openValue.current[0]?.currency
   const start = plain.past
     .at('~')
     .map((lead) => lead.createdAt)
     .reduce((a, b) => (a < b ? a : b), '~')
   const each = <T>(spans: readonly Period[], of: (leads: readonly PastLead[], span: Period) => T) =>
     spans.map((span) => (start < span.to ? of(plain.at(span.to), span) : null))
-  const { sparkPeriods, trendDays } = request
+  const { trendDays } = request
   const newOf = (leads: readonly PastLead[], span: Period) => created(leads, span).length
   const wonOf = (leads: readonly PastLead[], span: Period) => closed(leads, 'won', span).length
-  const known = figures.sparklines.openValue
-  expect(figures.sparklines).toEqual({
-    newLeads: each(sparkPeriods, newOf),
-    won: each(sparkPeriods, wonOf),
-    winRate: each(sparkPeriods, (leads, span) => {
-      const { part, whole } = winRate(leads, span)
-      return whole > 0 ? part / whole : null
-    }),
-    openValue: each(
-      sparkPeriods,
-      (leads) =>
-        sumOf(open(leads).map((lead) => lead.value)).find((sum) => sum.currency === currency)?.amount ?? 0,
-    ).map((value, place) => (known[place] === null ? null : value)),
-  })
   expect(figures.trend.map((day) => day.newLeads)).toEqual(each(trendDays, newOf))
   expect(figures.trend.map((day) => day.won)).toEqual(each(trendDays, wonOf))
   const lastNoon = new Date(Date.parse(figures.period.to) - DAY_MS / 2).toISOString()
@@ -251,12 +236,9 @@ describe(`the figures of reports over days of a service (SEED=${SEED})`, () => {
   it('know nothing of days after the last reading, rather than that they were empty', async () => {
     await withDays(async ({ db }) => {
       const later = new Date(LAST.getTime() + 3 * DAY_MS)
-      const { trend, sparklines } = await readReportFigures(db, requestOf('day', EVERY_LEAD, {}, later))
+      const { trend } = await readReportFigures(db, requestOf('day', EVERY_LEAD, {}, later))
       expect(trend.slice(-3).map(({ newLeads, won }) => [newLeads, won])).toEqual(Array(3).fill([null, null]))
       expect(trend.at(-4)?.newLeads).not.toBeNull()
-      expect(sparklines.newLeads.slice(-3)).toEqual([null, null, null])
-      expect(sparklines.newLeads.at(-4)).not.toBeNull()
-      expect(sparklines.openValue.slice(-3)).toEqual([null, null, null])
     })
   })
 

@@ -2,7 +2,7 @@
 /** The sections of a report that fail when a table cannot be read, and those that do not. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { daysUpTo, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { daysUpTo, priorOf } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'

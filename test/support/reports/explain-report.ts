@@ -26,7 +26,7 @@ import {
   STALLED_LEADS,
   TOP_LEADS,
 } from '../../../src/store/figures/report-lists.ts'
-import { SPARKLINES, spansOf, TREND } from '../../../src/store/figures/series.ts'
+import { spansOf, TREND } from '../../../src/store/figures/series.ts'
 import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from '../../../src/store/figures/service-stats.ts'
 
 interface Explained {
@@ -66,7 +66,6 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     ...(['new_leads', 'won', 'lost', 'won_value', 'win_rate', 'open_value'] as const).map((name) =>
       compared('kpis', findFigure(name).title, findFigure(name)),
     ),
-    explain('kpis', 'Sparklines', SPARKLINES, scope, spansOf(request.sparkPeriods)),
     explain('trend', 'Trend', TREND, scope, spansOf(request.trendDays)),
     explain('funnel', 'Funnel', figures.funnel.source === 'ours' ? REACHED : SERVICE_FUNNEL),
     explain('funnel', 'Days in stage', findFigure('time_in_stage'), staysOf(scope)),

@@ -4,7 +4,7 @@ import { BLOCKS } from '../../../src/domain/choices.ts'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { AgentLine, ChangedLead, ChangeKind, ListedLead } from '../../../src/domain/lists.ts'
 import type { Money } from '../../../src/domain/model.ts'
-import type { ReportContext } from '../../../src/report/compose-report.ts'
+import type { BlockContext } from '../../../src/report/context.ts'
 import { BLANK_LISTED } from '../data/blank-lead.ts'
 
 export const GENERATED_AT = '2026-11-21T05:04:00.000Z'
@@ -25,23 +25,21 @@ const NONE_IN_QUESTION = { known: 0, of: 0 }
 const NOTHING_KNOWN = { current: NONE_IN_QUESTION, prior: NONE_IN_QUESTION }
 const ALL_KNOWN = { current: { known: 3912, of: 3912 }, prior: { known: 3853, of: 3853 } }
 
-/** All charts, as if their files lay beside the page. */
-export const CHARTS: ReportContext['charts'] = new Map(
-  (['trend', 'spark-new-leads', 'spark-won', 'spark-win-rate', 'spark-open-value'] as const).map((name) => [
-    name,
-    name === 'trend'
-      ? { light: 'cid:trend-light', dark: 'cid:trend-dark', width: 552, height: 226 }
-      : { light: `cid:${name}`, dark: null, width: 120, height: 28 },
-  ]),
-)
+/** The chart, as if its files lay beside the page. */
+export const CHART: BlockContext['chart'] = {
+  light: 'cid:trend-light',
+  dark: 'cid:trend-dark',
+  width: 552,
+  height: 226,
+}
 
-export const CONTEXT: ReportContext = {
+export const CONTEXT: BlockContext = {
   title: 'Daily leads',
   recipient: 'dana@example.com',
   blocks: BLOCKS,
   leadUrl: null,
   moreUrl: null,
-  charts: CHARTS,
+  chart: CHART,
   attached: new Map(),
   leftOut: [],
   notMade: [],
@@ -91,18 +89,6 @@ export function busyDay(): ReportFigures {
       ],
     },
     known: { status: ALL_KNOWN, value: ALL_KNOWN },
-    sparklines: {
-      newLeads: trendUpTo('2026-11-20', 96)
-        .slice(-14)
-        .map(({ newLeads }) => newLeads),
-      won: trendUpTo('2026-11-20', 96)
-        .slice(-14)
-        .map(({ won }) => won),
-      winRate: [0.26, 0.258, 0.261, 0.26, 0.26, 0.255, 0.26, 0.25, 0.248, 0.245, 0.245, 0.24, 0.238, 0.2368],
-      openValue: [3.7, 3.72, 3.8, 3.8, 3.81, 3.9, 3.98, 4.0, 4.02, 4.1, 4.1, 4.1, 4.15, 4.21].map(
-        (millions) => millions * 1e6,
-      ),
-    },
     trend: trendUpTo('2026-11-20', 96),
     funnel: {
       source: 'service',
@@ -234,12 +220,6 @@ export function quietDay(): ReportFigures {
     won: { current: 0, prior: 0 },
     lost: { current: 0, prior: 1 },
     changes: { since: '2026-11-21T23:00:00.000Z', coverage: NONE_IN_QUESTION, kinds: [] },
-    sparklines: {
-      newLeads: [6, 4, 8, 0, 2, 5, 7, 4, 6, 3, 5, 8, 2, 0],
-      won: [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
-      winRate: Array(14).fill(null),
-      openValue: Array(14).fill(640_000),
-    },
     serviceStats: [],
     dataQuality: {
       quarantined: [],
@@ -301,10 +281,8 @@ export function dayWithProblems(): ReportFigures {
     ...stale,
     stalled: { ...stale.stalled, total: 0, rows: [] },
     agents: { asOf: null, rows: [], outages: [] },
-    sparklines: { newLeads: [], won: [], winRate: [], openValue: [] },
     queries: [{ ...query, name: 'by-industry', title: 'New leads by industry' }],
     failed: [
-      { block: 'kpis', query: null, message: 'database disk image is malformed' },
       { block: 'stalled', query: null, message: 'no such column: idle_days' },
       { block: 'agents', query: null, message: 'malformed JSON' },
       {
@@ -333,12 +311,6 @@ export function firstDay(): ReportFigures {
     winRate: { ...busy.winRate, prior: { part: 0, whole: 0 } },
     openValue: { ...busy.openValue, prior: [] },
     stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
-    sparklines: {
-      newLeads: [...Array(13).fill(null), 59],
-      won: [...Array(13).fill(null), 3],
-      winRate: [...Array(13).fill(null), 0.2368],
-      openValue: [...Array(13).fill(null), 4_210_000],
-    },
     trend: trendUpTo('2026-11-20', 1),
     byPipeline: busy.byPipeline.map((line) => ({
       ...line,
@@ -353,7 +325,6 @@ export function firstDay(): ReportFigures {
 export function emptyDay(): ReportFigures {
   const zero = { current: 0, prior: 0 }
   const noMoney = { current: [], prior: [] }
-  const unknown = Array(14).fill(null)
   return {
     kind: 'day',
     period: PERIOD,
@@ -378,7 +349,6 @@ export function emptyDay(): ReportFigures {
     winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
     openValue: noMoney,
     known: { status: NOTHING_KNOWN, value: NOTHING_KNOWN },
-    sparklines: { newLeads: unknown, won: unknown, winRate: unknown, openValue: unknown },
     trend: trendUpTo('2026-11-20', 0),
     funnel: {
       source: 'service',
@@ -423,12 +393,6 @@ export function busyWeek(): ReportFigures {
     won: { current: 14, prior: 11 },
     lost: { current: 31, prior: 28 },
     wonValue: { current: [usd(391_000), eur(58_000)], prior: [usd(240_000)] },
-    sparklines: {
-      newLeads: [231, 240, 236, 252, 260, 248, 263, 270, 281, 290, 301, 284],
-      won: [9, 8, 12, 10, 9, 13, 11, 10, 12, 9, 11, 14],
-      winRate: [0.262, 0.26, 0.263, 0.261, 0.258, 0.259, 0.255, 0.25, 0.246, 0.243, 0.26, 0.2368],
-      openValue: busy.sparklines.openValue.slice(-12),
-    },
     trend: trendUpTo('2026-11-22', 96),
     funnel: { ...busy.funnel, source: 'ours', asOf },
     changes: {
