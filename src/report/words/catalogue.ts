@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IntlMessageFormat } from 'intl-messageformat'
 import { loadPackage } from '../../packages.ts'
+import { isolate } from '../../printable.ts'
 import type english from './en.json'
 import { numbersOf } from './numbers.ts'
 
@@ -70,8 +71,16 @@ function createWords(locale: string): Words {
   return (key, values) => {
     const message = compiled.get(key) ?? compile(key)
     compiled.set(key, message)
-    return String(message.format(values))
+    return String(message.format(values && isolateTexts(values)))
   }
+}
+
+/** Isolates texts that no block has cleaned, because a sentence must keep the order of its figures. */
+function isolateTexts(values: WordValues): WordValues {
+  const isolated = Object.entries(values).map(([name, value]) => {
+    return [name, typeof value === 'string' ? isolate(value) : value]
+  })
+  return Object.fromEntries(isolated)
 }
 
 export function readCatalogue(language: string): ReadonlyMap<string, string> {
