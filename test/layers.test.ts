@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   probe: ['contract', 'domain', 'errors', 'log', 'proxy', 'redaction', 'retry', 'upstream'],
   store: ['domain', 'errors', 'packages', 'time'],
   queue: ['errors', 'log', 'packages', 'store'],
-  report: ['domain', 'errors', 'packages', 'schedule'],
+  report: ['domain', 'errors', 'packages', 'printable', 'schedule'],
   insight: ['domain'],
   mail: ['domain', 'errors', 'log', 'printable', 'redaction', 'retry'],
   time: ['domain'],

@@ -5,7 +5,7 @@ import { fields, type Paragraph, plainText, styledText, table } from '../src/cli
 import { encodeCsv } from '../src/jobs/snapshot/encode-text.ts'
 import { openLog } from '../src/log.ts'
 import { buildMessage } from '../src/mail/message.ts'
-import { printable, printableJson } from '../src/printable.ts'
+import { isolateHtml, printable, printableJson } from '../src/printable.ts'
 import { oneLine } from '../src/report/words/clean-text.ts'
 import { MESSAGE } from './support/mail/message.ts'
 
@@ -53,6 +53,19 @@ describe('control and direction characters of others', () => {
 
   it('leave a backslash of a log line as it is', async () => {
     expect(await logged(true)).toContain(String.raw`C:\u001b\b`)
+  })
+
+  it('stay in a mail where they are a pair that isolates a right-to-left text', async () => {
+    const isolated = '\u2068שלום\u2069, 77\u2068 days\u2069\u2068'
+    const parts = {
+      subject: isolated,
+      text: isolated,
+      html: isolateHtml(`<p title="${isolated}">${isolated}</p>`),
+    }
+    const { subject, text, html } = await PostalMime.parse(await buildMessage({ ...MESSAGE, ...parts }))
+    const kept = '\u2068שלום\u2069, 77 days'
+    expect([subject, text?.trim()]).toEqual([kept, kept])
+    expect(html?.trim()).toBe(`<p title="${kept}"><bdi>שלום</bdi>, 77<bdi> days</bdi></p>`)
   })
 
   it('are not in subject, text or HTML of any mail', async () => {

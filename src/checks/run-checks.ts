@@ -4,6 +4,7 @@ import { upperFirst } from '../report/words/clean-text.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { countLeads } from '../store/leads/lead.ts'
+import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { formatAge, formatSpan } from '../time.ts'
 import type { Check, CheckResult, Facts, Finding, Installation, Knowledge, Part, Severity } from './check.ts'
 import { ok, PARTS, plain, readFacts } from './check.ts'
@@ -14,7 +15,7 @@ import { MAIL_CHECKS } from './mail.ts'
 import { REPORT_CHECKS } from './reports.ts'
 import { SETTINGS_CHECKS } from './settings.ts'
 import type { Freshness } from './sync.ts'
-import { readFreshness, SYNC_CHECKS } from './sync.ts'
+import { isLastSyncWhole, readFreshness, SYNC_CHECKS } from './sync.ts'
 
 export interface Found extends Finding {
   readonly check: CheckId
@@ -53,7 +54,7 @@ export interface PartResult extends CheckResult<Part> {
 
 export interface Health {
   readonly status: 'ok' | Severity
-  /** Writes `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or the worst finding. */
+  /** Writes `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or what is not, the worst first. */
   readonly sentence: string
   /** In the order of {@link PARTS}. Only `findings` may contain addresses and text from other servers. */
   readonly checks: readonly PartResult[]
@@ -147,10 +148,10 @@ function formatWrong(worst: PartResult, others: readonly PartResult[]): string {
 /** Their name is put before the findings, whose text alone cannot be understood. */
 const NAMED: readonly Part[] = ['messages']
 
-async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {
+async function formatAllWell(facts: Facts, freshness: readonly Freshness[]): Promise<string> {
   const { db, now, schedules } = facts
   const isDaemonThere = (await facts.daemonState()) !== 'none'
-  const asOf = leads?.asOf ?? null
+  const asOf = freshness[0]?.asOf ?? null
   const reports = schedules
     .filter(({ name }) => name.startsWith('report:'))
     .flatMap(({ timing }) => nextScheduledRun(timing, now)?.getTime() ?? [])
@@ -161,8 +162,24 @@ async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promi
       ? null
       : `next report in ${formatSpan(Math.min(...reports) - now.getTime())}`,
   ].filter((part) => part !== null)
-  if (isDaemonThere) return `All is well: ${parts.join(', ')}`
-  return `Nothing is wrong: ${parts.join(', ')}; no daemon has run, so nothing is synced or mailed by itself`
+  const doubts = await listDoubts(facts, freshness)
+  return [`${doubts.length === 0 ? 'All is well' : 'No new problem'}: ${parts.join(', ')}`, ...doubts].join(
+    '; ',
+  )
+}
+
+/** Names what no check finds, but what cannot be shown to be well either. */
+async function listDoubts(facts: Facts, freshness: readonly Freshness[]): Promise<string[]> {
+  const quarantined = await countQuarantinedRecords(facts.db)
+  const known = (await facts.openAlerts()).filter(({ acknowledgedAt }) => acknowledgedAt !== null)
+  const titles = new Set(known.map(({ checkId }) => alertFacts(checkId).title))
+  return [
+    !(await isLastSyncWhole(facts)) && 'the last sync did not finish',
+    ...freshness.map(({ resource, asOf }) => asOf === null && `no sync has read the ${resource}`),
+    quarantined > 0 && `${counted(quarantined, 'record')} quarantined`,
+    titles.size > 0 && `acknowledged: ${[...titles].join(', ')}`,
+    (await facts.daemonState()) === 'none' && 'no daemon has run, so nothing is synced or mailed by itself',
+  ].filter((doubt) => doubt !== false)
 }
 
 const TABLE = {

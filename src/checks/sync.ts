@@ -11,17 +11,7 @@ import { findLastCompleteRun, type RunSummary } from '../store/sync/sync-run.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import {
-  ALERT_FAILURES,
-  ALERTED,
-  type Check,
-  type Finding,
-  internal,
-  type Part,
-  plain,
-  SHOWN,
-  VITAL,
-} from './check.ts'
+import { ALERTED, type Check, type Finding, internal, type Part, plain, SHOWN, VITAL } from './check.ts'
 
 const DEFERRED_MINUTES = 120
 /** The age in hours at which the data counts as old. Even without a schedule, one sync a day is expected. */
@@ -80,7 +70,8 @@ export const SYNC_CHECKS = {
     ...ALERTED,
     part: 'syncs',
     title: 'sync failing',
-    meaning: 'that many syncs in a row failed or were incomplete; the alert shows the last error',
+    meaning:
+      'the last sync, or that many in a row, failed or were incomplete; the alert shows the last error',
     alert: 'after_failures',
     find: findFailing,
   },
@@ -198,9 +189,6 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const [last] = failed
   const oldest = failed.at(-1)
   if (last === undefined || oldest === undefined) return []
-  // A live daemon repeats a failed sync, so a few failures are not reported. Without a live daemon, every
-  // failure is reported.
-  if (failed.length < ALERT_FAILURES && (await facts.daemonState()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'
   const times = failed.length === 1 ? 'The last sync' : `The last ${counted(failed.length, 'sync')}`
@@ -208,11 +196,21 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
     `${times} failed or came back incomplete, since ${formatUtc(oldest.startedAt)}. The last error: ${error}`,
     problem?.hint ?? `${shellCommand('status')} shows the runs, ${shellCommand('doctor')} asks the upstream.`,
     {
-      brief: failed.length > 1 ? `sync failing, ${failed.length} times in a row` : 'sync failing',
+      brief: failed.length > 1 ? `sync failing, ${failed.length} times in a row` : 'the last sync did not finish',
       failures: failed.length,
       severity: failed.length >= LASTING_FAILURES ? 'fail' : 'warn',
     },
   )
+}
+
+/** Returns whether the last sync ended whole. A sync that runs, or that found another at work, shows nothing. */
+export async function isLastSyncWhole(facts: Facts): Promise<boolean> {
+  const isSyncing = (await facts.leases()).some(({ name }) => name === 'sync')
+  const last = (await facts.runs()).find(
+    ({ outcome, problems }) =>
+      !(outcome === null && isSyncing) && !problems.some(({ code }) => code === 'job_busy'),
+  )
+  return last?.outcome === 'ok' || last?.outcome === 'ok_no_change'
 }
 
 async function findDeferred(facts: Facts): Promise<Finding[]> {

@@ -8,7 +8,7 @@ import { readMailbox } from '../domain/mailbox.ts'
 import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
-import { printable } from '../printable.ts'
+import { keepIsolated, printable } from '../printable.ts'
 
 /** The facts that identify a message. Two messages that agree in all of these facts are the same message. */
 export interface MessageIdentity {
@@ -43,7 +43,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
     from: parseMailbox(message.from),
     to: { ...parseMailbox(message.to), name: message.toName ?? '' },
     ...(message.replyTo === null ? {} : { replyTo: parseMailbox(message.replyTo) }),
-    subject: printable(message.subject),
+    subject: keepIsolated(message.subject, printable),
     text: withLineEnds(message.text),
     html: withLineEnds(message.html),
     attachments: message.files.map(attachmentOf),
@@ -74,7 +74,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
 
 /** Printable, with CRLF (RFC 5322, 2.1), so that the bytes sent equal those signed and counted. */
 function withLineEnds(text: string): string {
-  return printable(text.replace(/\r\n?/g, '\n')).replaceAll('\n', '\r\n')
+  return keepIsolated(text.replace(/\r\n?/g, '\n'), printable).replaceAll('\n', '\r\n')
 }
 
 function attachmentOf({ name, contentType, content, cid }: MessageFile) {

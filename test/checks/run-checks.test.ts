@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EventSource, Installation, InstalledSchedule, Part } from '../../src/checks/check.ts'
 import { type Health, type PartResult, readHealth } from '../../src/checks/run-checks.ts'
+import type { ErrorCode } from '../../src/errors.ts'
 import { readRegistration } from '../../src/jobs/events/webhook-registration.ts'
 import type { Alert } from '../../src/store/alerts/alert.ts'
 import { upsertAlerts } from '../../src/store/alerts/alert.ts'
@@ -19,12 +20,14 @@ import { saveMailOutage } from '../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import { addScheduledRun, type ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { beginUptime, endUptime, recordHeartbeat } from '../../src/store/schedule/uptime.ts'
+import type { RunSummary } from '../../src/store/sync/sync-run.ts'
 import { event, receive } from '../support/data/events.ts'
 import { folderWith } from '../support/folder.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
 import { bareInstallation } from '../support/web/installation.ts'
 
+const UNREADABLE = { resource: 'lead', id: 'x', reason: 'no status', raw: '{}', isWhole: true } as const
 const NOW = new Date('2026-11-21T12:00:00Z')
 const MINUTE_MS = 60_000
 const HOUR = 60
@@ -84,6 +87,22 @@ async function wholeRun(minutes: number): Promise<void> {
     .execute()
 }
 
+/** Saves a run that ended so, a minute after its start, without a whole reading of the leads. */
+async function endedRun(minutes: number, outcome: RunSummary['outcome'], code?: ErrorCode): Promise<void> {
+  const problems = code === undefined ? [] : [{ part: 'sync', code, message: 'It did not go on.' }]
+  const id = await saveWholeRun(store, minutesAgo(minutes))
+  await store.db
+    .updateTable('sync_run')
+    .where('id', '=', id)
+    .set({
+      outcome,
+      finished_at: outcome === null ? null : minutesAgo(minutes - 1),
+      leads_as_of: null,
+      problems: JSON.stringify(problems),
+    })
+    .execute()
+}
+
 async function daemon(lastTick: number, isEnded = false): Promise<void> {
   await store.write(async (trx) => {
     const id = await beginUptime(trx, { at: minutesAgo(lastTick + 600), after: 'down' })
@@ -133,7 +152,7 @@ describe('where all is well', () => {
     expect(await health()).toMatchObject({
       status: 'ok',
       sentence:
-        'Nothing is wrong: last sync 4 min ago, 2 leads; no daemon has run, so nothing is synced or mailed by itself',
+        'No new problem: last sync 4 min ago, 2 leads; no daemon has run, so nothing is synced or mailed by itself',
     })
     await store.write((trx) => beginUptime(trx, { at: minutesAgo(1), after: 'down' }))
     expect(await health()).toMatchObject({
@@ -169,6 +188,66 @@ describe('where all is well', () => {
       status: 'warn',
       found: '2 messages of the last week refused or given up',
     })
+  })
+})
+
+describe('that all is well is said on proof only', () => {
+  // The next sync after the 21st of November is on the 25th of December, in 34 days.
+  const rare = { schedules: [schedule('sync', '0 6 25 12 *')] }
+  beforeEach(async () => {
+    await save(store, [lead('a'), lead('b')])
+    await wholeRun(200)
+    await daemon(0)
+  })
+
+  it.each<[string, () => unknown, 'ok' | 'warn', RegExp]>([
+    ['a sync failed', () => endedRun(20, 'failed', 'api_unreachable'), 'warn', /^The last sync did not finish\.$/],
+    ['a sync was incomplete', () => endedRun(20, 'partial'), 'warn', /^The last sync did not finish\.$/],
+    ['a sync was killed, as is known', () => endedRun(20, 'killed'), 'warn', /^The last sync did not finish\.$/],
+    ['a sync was killed just now', () => endedRun(20, null), 'ok', /; the last sync did not finish$/],
+    [
+      'a person stopped a sync',
+      () => endedRun(20, 'failed', 'run_interrupted'),
+      'ok',
+      /; the last sync did not finish$/,
+    ],
+    ['the upstream deferred a sync', () => endedRun(20, 'deferred'), 'ok', /; the last sync did not finish$/],
+    [
+      'an operator knows of a problem that lasts',
+      () => store.write((trx) => upsertAlerts(trx, [alert(1, { acknowledgedAt: minutesAgo(5) })])),
+      'ok',
+      /; acknowledged: clock wrong$/,
+    ],
+    [
+      'records of last week cannot be read',
+      () => store.write((trx) => saveQuarantinedRecords(trx, [UNREADABLE], minutesAgo(170 * HOUR))),
+      'ok',
+      /; 1 record quarantined$/,
+    ],
+  ])('not where %s, and the next is in 34 days', async (_what, happens, status, sentence) => {
+    expect(await health(rare)).toMatchObject({
+      status: 'ok',
+      sentence: 'All is well: last sync 3 h ago, 2 leads',
+    })
+    await happens()
+    const found = await health(rare)
+    expect(found).toMatchObject({ status, sentence: expect.stringMatching(sentence) })
+    expect(found.sentence).not.toContain('All is well')
+  })
+
+  it('not where a part of the data was never read', async () => {
+    expect((await health({ ...rare, reportedParts: ['leads', 'agents'] })).sentence).toBe(
+      'No new problem: last sync 3 h ago, 2 leads; no sync has read the agents',
+    )
+  })
+
+  it('also while the next sync runs, or after one that found another at work', async () => {
+    await endedRun(20, 'failed', 'job_busy')
+    expect((await health(rare)).sentence).toMatch(/^All is well/)
+    const lease = await claimLease(store, 'sync', () => NOW)
+    await endedRun(1, null)
+    expect((await health(rare)).sentence).toMatch(/^All is well/)
+    await lease.release()
   })
 })
 
@@ -401,10 +480,9 @@ describe('schedules', () => {
 })
 
 it('records that cannot be read warn for a day', async () => {
-  const held = { resource: 'lead', id: 'x', reason: 'no status', raw: '{}', isWhole: true } as const
-  await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(25 * HOUR)))
+  await store.write((trx) => saveQuarantinedRecords(trx, [UNREADABLE], minutesAgo(25 * HOUR)))
   expect(await check('quarantined records')).toMatchObject({ status: 'ok' })
-  await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(HOUR)))
+  await store.write((trx) => saveQuarantinedRecords(trx, [UNREADABLE], minutesAgo(HOUR)))
   expect(await check('quarantined records')).toMatchObject({
     status: 'warn',
     found: '1 lead record of the last day cannot be read',

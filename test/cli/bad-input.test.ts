@@ -220,7 +220,7 @@ describe('status without a daemon', () => {
     const env = environment(cwd)
     expect((await runWarm(['sync'], { cwd, env })).status).toBe(0)
     const well = await runWarm(['status'], { cwd, env })
-    expect([well.status, well.stdout]).toEqual([0, expect.stringMatching(/^Nothing is wrong: /)])
+    expect([well.status, well.stdout]).toEqual([0, expect.stringMatching(/^No new problem: /)])
     const refused = { cwd, env: { ...env, LEADSHEET_API_KEY: 'lsk_wrong_key_0000' } }
     for (let times = 0; times < 4; times++) expect((await runWarm(['sync'], refused)).status).toBe(1)
     const { stdout } = await runWarm(['status', '--json'], refused)

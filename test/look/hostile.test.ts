@@ -17,6 +17,8 @@ import { listElements, watchDeeds } from './support/elements.ts'
  */
 const UNFIT =
   /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|(?<!:\/\/)\u200b(?![.。．｡])/u
+/** A text is read without its isolated parts, whose two controls are a pair. */
+const apart = (text: string) => text.replace(/\u2068([^\u2066-\u2069]*)\u2069/g, '$1')
 const PLAIN = hostilePage('plain')
 const parse = async (rendered: typeof PLAIN.rendered) =>
   PostalMime.parse(await buildMessage({ ...MESSAGE, ...rendered }))
@@ -27,7 +29,7 @@ describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {
 
   it('cannot break, hide or turn a line of subject or text (row 62)', () => {
     for (const line of [rendered.subject, ...rendered.text.split('\n')]) {
-      expect(line).not.toMatch(UNFIT)
+      expect(apart(line)).not.toMatch(UNFIT)
       expect(line.isWellFormed()).toBe(true)
     }
   })

@@ -4,7 +4,7 @@
  * the report.
  */
 import { periodBetween } from '../../domain/period.ts'
-import { oneLine } from '../../report/words/clean-text.ts'
+import { cleanLine } from '../../report/words/clean-text.ts'
 import { DAY_MS, dateOf, firstOfMonth } from '../../schedule/zone.ts'
 import type { Db } from '../../store/db/store.ts'
 import { type ListedIssue, listIssuesOf } from '../../store/reports/issue-list.ts'
@@ -38,7 +38,7 @@ export async function searchIssues(
 }
 
 export function wordsIn(text: string): string[] {
-  const found = oneLine(text.slice(0, TEXT_MAX), TEXT_MAX).matchAll(/"([^"]*)"?|[^\s"]+/g)
+  const found = cleanLine(text.slice(0, TEXT_MAX), TEXT_MAX).matchAll(/"([^"]*)"?|[^\s"]+/g)
   return [...found]
     .map(([whole, quoted]) => (quoted ?? whole).trim())
     .filter((word) => /[\p{L}\p{N}]/u.test(word))

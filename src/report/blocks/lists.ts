@@ -6,7 +6,7 @@ import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import { expectedCloseDay } from '../../domain/period.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { BlockContext } from '../context.ts'
-import { oneLine } from '../words/clean-text.ts'
+import { cleanLine, oneLine } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import { nameStatus } from '../words/locale-context.ts'
@@ -60,7 +60,7 @@ export function listTable<Row>(
   return {
     title,
     columns: columns.map(({ name: heading, isInstant = false }) => {
-      const name = oneLine(heading, TEXT_LENGTH)
+      const name = cleanLine(heading, TEXT_LENGTH)
       return {
         name: isInstant ? locale.words('lists.inZone', { heading: name, zone: locale.timeZone }) : name,
         isInstant,
@@ -172,7 +172,7 @@ function cleanCell(
   locale: LocaleContext,
 ): ListCell {
   if (typeof cell !== 'string') return cell
-  return isInstant ? localTime(cell, locale.timeZone) : oneLine(cell, TEXT_LENGTH)
+  return isInstant ? localTime(cell, locale.timeZone) : cleanLine(cell, TEXT_LENGTH)
 }
 
 /** Formats a local time: `2026-11-20 09:15:00`. */

@@ -101,7 +101,9 @@ function listFacts(
 function formatFilter({ pipelineIds, conditions }: LeadFilter, locale: LocaleContext): string {
   const { words, and } = locale
   const parts = [
-    ...(pipelineIds === null ? [] : [words('preferences.pipelines', { names: and(pipelineIds) })]),
+    ...(pipelineIds === null
+      ? []
+      : [words('preferences.pipelines', { names: and(pipelineIds.map((id) => oneLine(id, TEXT_LENGTH))) })]),
     ...conditions.map((condition) => nameCondition(condition, locale)),
   ]
   return parts.length === 0 ? words('preferences.allLeads') : oneLine(parts.join('; '), TEXT_LENGTH)

@@ -7,7 +7,9 @@ import { join, relative } from 'node:path'
 import type { Visitor as AstVisitor, HelperDelegate, HelperOptions, TemplateDelegate } from 'handlebars'
 import { CALLED, errorText, LeadsheetError } from '../../errors.ts'
 import { loadPackage } from '../../packages.ts'
+import { isolateHtml } from '../../printable.ts'
 import { widthOf } from '../charts/svg.ts'
+import { widthInText } from '../words/clean-text.ts'
 
 export interface TemplateFile {
   /** The path of the file for messages. A file below the working directory has a relative path. */
@@ -156,7 +158,9 @@ const FONT_PX = 14
 const HELPERS = {
   // Pads a text for the columns of plain-text mails. After a text that is too long, a new line begins.
   padEnd: (text: string, columns: number) =>
-    text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
+    widthInText(text) < columns
+      ? text + ' '.repeat(columns - widthInText(text))
+      : `${text}\n${' '.repeat(columns)}`,
   padStart: (text: string, columns: number) => text.padStart(columns),
   upper: (text: string) => text.toUpperCase(),
   /** The CSS class `whole` keeps words whole if each fits into `room` pixels. Otherwise empty. */
@@ -187,7 +191,7 @@ export type HtmlHelper = (value: never, data: never, second: unknown) => string
 
 /**
  * Returns a function that compiles templates.
- * @param kind `html` escapes values, `text` does not
+ * @param kind `html` escapes values, and isolates right-to-left texts by `<bdi>`; `text` does neither
  * @param partials the templates that can be included as `{{> name}}`, by name
  * @param more the helpers that these templates have beside the usual ones
  * @throws LeadsheetError report_template
@@ -223,7 +227,10 @@ export function createCompiler(
   for (const [name, file] of partials) handlebars.registerPartial(name, compile(file))
   return (file) => {
     const filled = compile(file)
-    return (view, data) => filled(view, data && { data })
+    return (view, data) => {
+      const made = filled(view, data && { data })
+      return kind === 'html' ? isolateHtml(made) : made
+    }
   }
 }
 

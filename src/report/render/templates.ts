@@ -2,6 +2,7 @@
 import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
 import { loadPackage } from '../../packages.ts'
+import { isolateHtml } from '../../printable.ts'
 import type { ReportView } from '../compose-report.ts'
 import type { ReportDefinition } from '../definition.ts'
 import { DEFAULT_DEFINITION, parseDefinition } from '../definition.ts'
@@ -182,11 +183,12 @@ export function checkRendered({ html, text }: Rendered, view: ReportView, name: 
 
 /** Escapes text in the same way as the package css-inline, which writes the final HTML. */
 function escapeText(text: string): string {
-  return text
+  const escaped = text
     .replaceAll('&', '&amp;')
     .replaceAll('\u00a0', '&nbsp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
+  return isolateHtml(escaped)
 }
 
 function refused(name: string, what: string): LeadsheetError {

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IntlMessageFormat } from 'intl-messageformat'
 import { loadPackage } from '../../packages.ts'
+import { isolate } from '../../printable.ts'
 import type english from './en.json'
 import { numbersOf } from './numbers.ts'
 
@@ -70,9 +71,18 @@ function createWords(locale: string): Words {
   return (key, values) => {
     const message = compiled.get(key) ?? compile(key)
     compiled.set(key, message)
+    const text = String(message.format(values && isolateTexts(values)))
     // A date such as `20. Nov.` at the end of a sentence has its full stop already.
-    return String(message.format(values)).replace(/(?<!\.)\.\.(?!\.)/g, '.')
+    return text.replace(/(?<!\.)\.\.(?!\.)/g, '.')
   }
+}
+
+/** Isolates texts that no block has cleaned, because a sentence must keep the order of its figures. */
+function isolateTexts(values: WordValues): WordValues {
+  const isolated = Object.entries(values).map(([name, value]) => {
+    return [name, typeof value === 'string' ? isolate(value) : value]
+  })
+  return Object.fromEntries(isolated)
 }
 
 export function readCatalogue(language: string): ReadonlyMap<string, string> {

@@ -1,4 +1,5 @@
-/** Cleans every text from outside once, before templates escape it for HTML. */
+/** Cleans and isolates every text from outside once, before templates escape it for HTML. */
+import { isIsolateOpen, isolate, keepIsolated } from '../../printable.ts'
 
 // Matches control characters, line and paragraph separators, and lone surrogates.
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu
@@ -15,14 +16,23 @@ const STATUS_LENGTH = 24
 // not need.
 let segmenter: Intl.Segmenter | undefined
 
-/** Keeps at most `max` characters on one line, without invisible ones. A shortened text ends in `…`. */
+/**
+ * Cleans a text from outside for a mail or a page, and isolates it if it has right-to-left characters. Names in
+ * a sentence that is cleaned again stay isolated.
+ */
 export function oneLine(text: string, max: number): string {
+  const clean = cleanLine(text, max)
+  return isolate(isIsolateOpen(clean) ? `${clean}\u2069` : clean)
+}
+
+/** Keeps at most `max` characters on one line, without invisible ones. A shortened text ends in `…`. */
+export function cleanLine(text: string, max: number): string {
   // The text is first cut to 32 times the maximum length, so that cleaning a huge text takes no time.
-  const clean = text
+  const visible = text
     .slice(0, max * 32)
     .toWellFormed()
     .replace(CONTROLS, ' ')
-    .replace(INVISIBLE, '')
+  const clean = keepIsolated(visible, (part) => part.replace(INVISIBLE, ''))
     .replace(STACKED_MARKS, '$1')
     .replace(/\s+/g, ' ')
     .trim()
@@ -48,7 +58,7 @@ export function oneLineOrNull(text: string | null, max: number): string | null {
 
 /** Turns `meeting_booked` into `Meeting booked`. Words in capitals stay unchanged. */
 export function capitalise(status: string): string {
-  return upperFirst(oneLine(status.replace(/[_-]+/g, ' '), STATUS_LENGTH))
+  return oneLine(upperFirst(cleanLine(status.replace(/[_-]+/g, ' '), STATUS_LENGTH)), STATUS_LENGTH)
 }
 
 /** Turns `the report` into `The report`. */
@@ -77,6 +87,11 @@ function shorten(text: string, max: number): string {
   return `${(space > max * 0.7 ? kept.slice(0, space) : kept).replace(/(?<![\s,;:·-])[\s,;:·-]+$/u, '')}…`
 }
 
+/** Returns how many characters of a text take room, without the marks of isolated parts. */
+export function widthInText(text: string): number {
+  return text.length - (text.match(/[\u2068\u2069]/g) ?? []).length
+}
+
 /** Splits a text into characters as people see them. An emoji of several code points is one character. */
 export function splitGraphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
@@ -94,8 +109,10 @@ function wrapLine(line: string, columns: number): string[] {
     const space = words.lastIndexOf(' ', Math.max(columns - begin.length, 0))
     const at = space > 0 ? space : words.indexOf(' ', 1)
     if (at === -1) break
-    lines.push(begin + words.slice(0, at).trimEnd())
-    begin = carried
+    const line = begin + words.slice(0, at).trimEnd()
+    const isCut = isIsolateOpen(line)
+    lines.push(isCut ? `${line}\u2069` : line)
+    begin = isCut ? `${carried}\u2068` : carried
     words = words.slice(at).trimStart()
   }
   return [...lines, begin + words]

@@ -19,7 +19,10 @@ export const AS_NOW = LEAD_FIELDS.filter(({ name }) => LISTED_FIELDS.some((liste
   .map(({ name, column }) => `lead.${column} AS "${name}"`)
   .join(', ')
 
-const LISTED = `lead.id, coalesce(company_name, lead.id) AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
+/** The SQL for the name of a lead in lists. The mapping stores no name in which nothing can be seen. */
+export const LEAD_NAME = 'coalesce(company_name, company_domain, lead.id)'
+
+const LISTED = `lead.id, ${LEAD_NAME} AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
     pipeline.name AS "pipelineName", ${STATUS_THEN} AS status, lead_then.score, lead_then.value_amount AS amount,
     lead_then.value_currency AS currency, lead.created_at AS "createdAt"`
 
@@ -116,7 +119,7 @@ export const CHANGE_COUNTS = {
 /** The changed leads. In each kind, leads with a value come first, ordered by currency (the most common first) and by value. */
 export const CHANGED_LEADS = {
   reads: ['change'],
-  sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
+  sql: `SELECT kind, lead_id AS id, ${LEAD_NAME} AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('deleted', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
     change.value_currency AS currency
   FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY in_currency IS NULL, alike DESC, in_currency,

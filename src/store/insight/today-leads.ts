@@ -10,7 +10,7 @@ import { toCents } from '../figures/definition.ts'
 import type { FigureScope, ReadTrx } from '../figures/query.ts'
 import { readRows } from '../figures/query.ts'
 import { OPEN_STATUSES } from '../figures/relation.ts'
-import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts'
+import { AS_NOW, LEAD_NAME, type ListedRow, listedLeadOf } from '../figures/report-lists.ts'
 import { fillTempTables } from '../figures/temp-tables.ts'
 import type { StallThreshold } from './stall-threshold.ts'
 
@@ -146,7 +146,7 @@ const COUNTS = {
 
 const LEADS = {
   reads: ['due_today'],
-  sql: `SELECT lead.id, coalesce(company_name, lead.id) AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
+  sql: `SELECT lead.id, ${LEAD_NAME} AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
     pipeline.name AS "pipelineName", lead.status, lead.score, lead.value_amount AS amount,
     lead.value_currency AS currency, lead.created_at AS "createdAt", lead.updated_at AS "changedAt", reason, at, days
   FROM due_today JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead.pipeline_id

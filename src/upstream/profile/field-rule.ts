@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/json.ts'
-import { cleanText, escapeId, toInstant, toNumber } from '../values/scalar.ts'
+import { cleanText, escapeId, isBlank, toInstant, toNumber } from '../values/scalar.ts'
 import { group } from './profile-mistakes.ts'
 
 /** The place of a value in an answer or a webhook request: a path in the body, or a header. */
@@ -92,9 +92,9 @@ export function readInstant(record: unknown, rule: FieldRule | undefined): strin
   return toInstant(readField(record, rule))
 }
 
-/** Returns a value as cleaned text; null for an empty text, a list or an object. */
+/** Returns a value as cleaned text; null for a list, an object, or a text in which nothing can be seen. */
 export function toText(value: unknown): string | null {
-  if (typeof value === 'string') return cleanText(value) || null
+  if (typeof value === 'string') return isBlank(value) ? null : cleanText(value)
   return Number.isFinite(value) || typeof value === 'boolean' ? String(value) : null
 }
 

@@ -177,6 +177,14 @@ export function cleanText(text: string): string {
   return PRINTABLE.test(text) ? text : text.toWellFormed().replace(UNWANTED, '')
 }
 
+/** Matches what can be seen: not a space, a control or zero-width character, a filler, or a mark without a letter. */
+const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+/** Returns whether nothing of a text can be seen, so that it names nothing. */
+export function isBlank(text: string): boolean {
+  return !VISIBLE.test(text)
+}
+
 /** Returns whether {@link cleanText} would change the text, or the text has a U+FFFD from earlier damage. */
 export function isOddText(text: string): boolean {
   return !PRINTABLE.test(text) && (text.includes('\uFFFD') || cleanText(text) !== text)

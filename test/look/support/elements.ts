@@ -7,13 +7,14 @@ const LIST = `(() => {
   const unbroken = /;?word-break:normal/
   const told = ({ name, value }) =>
     forPeople.test(name) ? name : name + '=' + value.replace(varying, '…').replace(unbroken, '')
-  return [...document.querySelectorAll('*')].map(({ tagName, attributes }) =>
+  return [...document.querySelectorAll('*:not(bdi)')].map(({ tagName, attributes }) =>
     [tagName, ...[...attributes].map(told)].join(' '))
 })()`
 
 /**
  * Lists all elements with their attributes. Values that depend on names are replaced: texts for people,
- * widths of columns, ends of lead addresses, and whether a word may be broken.
+ * widths of columns, ends of lead addresses, and whether a word may be broken. `bdi`, which isolates
+ * right-to-left texts, is left out.
  */
 export async function listElements(page: Page): Promise<readonly string[]> {
   return page.evaluate(LIST)

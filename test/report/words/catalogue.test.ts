@@ -62,6 +62,15 @@ describe('the catalogues', () => {
 })
 
 describe('words', () => {
+  it.each([
+    ['שלום', '\u2068שלום\u2069 is high'],
+    ['EU', 'EU is high'],
+    ['\u2068שלום\u2069', '\u2068שלום\u2069 is high'],
+    ['שלום\u202e', '\u2068שלום\u2069 is high'],
+  ])('isolate a right-to-left value that no block has isolated: %j', (name, sentence) => {
+    expect(wordsIn('en-GB')('unusual.name', { name, direction: 'high' })).toBe(sentence)
+  })
+
   it('take numbers as the locale writes them, and the grammar that they need', () => {
     const german = wordsIn('de-DE')
     expect(german('scope.pipelines', { n: 1 })).toBe('1 Pipeline')

@@ -20,7 +20,8 @@ describe('one line', () => {
   })
 
   it('keeps the joiners that scripts and emoji need', () => {
-    for (const text of ['می\u200cخواهم', '👩\u200d🔬']) expect(oneLine(text, 100)).toBe(text)
+    for (const text of ['स्\u200dत', '👩\u200d🔬']) expect(oneLine(text, 100)).toBe(text)
+    expect(oneLine('می\u200cخواهم', 100)).toBe('\u2068می\u200cخواهم\u2069')
   })
 
   it('is cut at a word where one ends near, and never within a character', () => {
@@ -28,6 +29,28 @@ describe('one line', () => {
     expect(oneLine('a'.repeat(5000), 60)).toBe(`${'a'.repeat(59)}…`)
     expect(oneLine('👩‍🔬'.repeat(100), 12)).toBe('👩‍🔬👩‍🔬…')
     expect(oneLine('x'.repeat(60), 60)).toBe('x'.repeat(60))
+  })
+
+  it.each([
+    ['Hebrew', 'שלום 77', '[שלום 77]'],
+    ['Arabic, with its digits alone', '٧٧', '[٧٧]'],
+    ['old scripts beyond the first plane', '\u{10900} 7', '[\u{10900} 7]'],
+    ['a mix that begins in Latin', 'Acme (שלום) 7', '[Acme (שלום) 7]'],
+    ['controls that are never closed', '\u202e\u2067שלום', '[שלום]'],
+    ['an end without a beginning', 'שלום\u2069\u202c 77', '[שלום 77]'],
+    ['isolation of its own, within itself', '\u2068a \u2068שלום\u2069 b', 'a [שלום] b'],
+    ['no such letter: nothing is added', 'Şimşek 77 \u2068Optik\u2069', 'Şimşek 77 Optik'],
+    ['a length that is cut', 'שלום '.repeat(30), '[שלום שלום שלום שלום…]'],
+  ])('is isolated where it is right-to-left: %s', (_what, text, isolated) => {
+    const expected = isolated.replace('[', '\u2068').replace(']', '\u2069')
+    expect(oneLine(text, 22)).toBe(expected)
+    expect(oneLine(oneLine(text, 22), 24)).toBe(expected)
+  })
+
+  it('keeps the names of a sentence apart when the sentence is cleaned again, or cut in a name', () => {
+    const sentence = `${oneLine('שלום', 9)}: 77, ${oneLine('سلام علیکم', 12)}: 3`
+    expect(oneLine(sentence, 60)).toBe(sentence)
+    expect(oneLine(sentence, 20)).toBe('\u2068שלום\u2069: 77, \u2068سلام…\u2069')
   })
 
   it('costs nothing, however long the text', () => {
@@ -75,6 +98,12 @@ describe('wrapped text', () => {
   it('breaks at spaces and keeps the indentation of a list', () => {
     expect(wrapLines('- one two three four\n      five six seven', 12)).toBe(
       '- one two\n  three four\n      five\n      six\n      seven',
+    )
+  })
+
+  it('closes an isolated name at the end of a line, and opens it again in the next', () => {
+    expect(wrapLines('- \u2068שלום רב לך\u2069, 77 days', 14)).toBe(
+      '- \u2068שלום רב\u2069\n  \u2068לך\u2069, 77\n  days',
     )
   })
 

@@ -309,9 +309,13 @@ describe('top leads', () => {
     expect(topLeads.rows[0]).toMatchObject({ companyName: 'Company 2', pipelineName: 'p1' })
   })
 
-  it('without a company have their id for a name', async () => {
-    const { topLeads } = await figuresOf([lead('ld_7', { score: 90, createdAt: FROM, companyName: null })])
-    expect(topLeads.rows[0]?.companyName).toBe('ld_7')
+  it.each([
+    ['acme.example', 'acme.example'],
+    [null, 'ld_7'],
+  ])('without a company have their domain %s or else their id for a name', async (companyDomain, name) => {
+    const unnamed = { score: 90, createdAt: FROM, companyName: null, companyDomain }
+    const { topLeads } = await figuresOf([lead('ld_7', unnamed)])
+    expect(topLeads.rows[0]?.companyName).toBe(name)
   })
 })
 

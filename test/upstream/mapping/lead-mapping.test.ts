@@ -359,6 +359,21 @@ describe('a lead', () => {
   })
 })
 
+describe('a name in which nothing can be seen', () => {
+  it.each([
+    ['spaces', ' \t\u00a0\u3000'],
+    ['no width', '\u200b\u200c\u200d\u2060\ufeff'],
+    ['controls', '\u0000\u001b\u0085'],
+    ['direction controls', '\u200f\u202e\u2068\u2069\u061c'],
+    ['fillers', '\u3164\u115f\u2800\u034f'],
+    ['marks without a letter', '\u0301\ufe0f'],
+    ['tags', '\u{e0041}\u{e007f}'],
+  ])('is none: %s', (_kind, name) => {
+    expect(lead({ id: '7', name })).toMatchObject({ companyName: null })
+    expect(lead({ id: '7', name: `${name}É` }).companyName).toContain('É')
+  })
+})
+
 describe('a number that nobody can mean', () => {
   it.each([
     [{ totals: { leads: 1e60 } }, 'leads: 1e+60 is not between 0 and 1,000,000,000,000'],

@@ -18,9 +18,9 @@ const BY_HAND = { readRegistration: async () => null, isByHand: true, canRegiste
 const AT_ONCE = 9
 /**
  * The elements in order, with the names of their attributes. Texts between backquotes are code and are left
- * out.
+ * out, as is `bdi`, which isolates right-to-left texts.
  */
-const BUILT = `[...document.querySelectorAll('body *:not(code)')].map(({ tagName, attributes }) =>
+const BUILT = `[...document.querySelectorAll('body *:not(code, bdi)')].map(({ tagName, attributes }) =>
   [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join('\\n')`
 
 /** Opens a store in which everything that other programs name has these names. */

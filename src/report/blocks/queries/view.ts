@@ -5,7 +5,7 @@ import type { QueryTable } from '../../../domain/lists.ts'
 import { widthOf } from '../../charts/svg.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeFailed } from '../../failed-blocks.ts'
-import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import { capitalise, oneLine, oneLineOrNull, widthInText } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { type ListColumn, type ListTable, listTable } from '../lists.ts'
 
@@ -164,7 +164,7 @@ function withWidths(columns: readonly ShownColumn[]): QueryColumn[] {
 }
 
 function longestOf(texts: readonly string[]): number {
-  return Math.max(0, ...texts.map((text) => text.length))
+  return Math.max(0, ...texts.map(widthInText))
 }
 
 type ShownCell = { readonly label: string; readonly isNumber: boolean; readonly text: string }
@@ -180,9 +180,10 @@ function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly Shown
   const gap = '  '
   const line = (texts: readonly { readonly text: string; readonly isNumber: boolean }[]) =>
     texts
-      .map(({ text, isNumber }, index) =>
-        isNumber ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0),
-      )
+      .map(({ text, isNumber }, index) => {
+        const room = ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthInText(text)))
+        return isNumber ? room + text : text + room
+      })
       .join(gap)
   if (widths.reduce((sum, width) => sum + width + gap.length, -gap.length) <= TEXT_COLUMNS) {
     return [line(columns.map(({ label, isNumber }) => ({ text: label, isNumber }))), ...rows.map(line)]
