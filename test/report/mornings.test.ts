@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
         for (const morning of MORNINGS.filter(hasNumbers)) {
           const { html }: Rendered = await renderMorning(morning, tag)
           await page.setContent(html)
-          const ends = await Promise.all(
+          const ends: number[] = await Promise.all(
             BLOCKS.map((block) =>
               page.locator(block).evaluate((part) => part.getBoundingClientRect().bottom),
             ),
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
           const [numbers = Infinity, verdict = Infinity] = ends
           expect(verdict).toBeLessThan(numbers)
           if (numbers > height) late.push(`${morning.name}, ${tag}, ${look.width} px: ${Math.round(numbers)}`)
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+          expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
             look.width,
           )
         }
