@@ -268,7 +268,7 @@ time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
 holidays: [US]
 smtp: { url: file:./outbox }
 mail: { from: leadsheet <reports@leadsheet.example> }
-goals: [{ name: New leads of the month, figure: new_leads, period: month, target: 640 }]
+goals: [{ name: New leads of the month, figure: new_leads, period: month, target: 600 }]
 recipients:
   - you@example.com
   - { address: sie@example.com, locale: de-DE }
