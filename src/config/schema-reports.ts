@@ -178,8 +178,8 @@ export const reportSchema = section({
     wholeNumber(0, 1440).default(30),
   ),
   on_stale_data: setting(
-    'What happens if no such sync came in time: send_with_banner (the report says what is old and why), hold (until the data is complete, or until `report approve`) or skip.',
-    z.enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') }).default('send_with_banner'),
+    'What happens if no such sync came in time: send (the report says what is old and why), hold (until the data is complete, or until `report approve`) or skip.',
+    z.enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') }).default('send'),
   ),
   recipients: setting('Who gets the report; the top-level recipients if absent.', recipients.optional(), {
     examples: [['ana@example.com']],

@@ -54,7 +54,7 @@ export const FILTER_COLUMNS = Object.fromEntries(
 ) as { readonly [F in Filtered as F['column']]: F['type'] }
 
 /** The policies for a report that is due although the stored data does not reach the end of its period. */
-export const STALE_DATA_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
+export const STALE_DATA_POLICIES = ['send', 'hold', 'skip'] as const
 export type StaleDataPolicy = (typeof STALE_DATA_POLICIES)[number]
 
 /** Besides, `if_threshold` sends where an SQL condition over the headline numbers holds. */

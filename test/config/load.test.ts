@@ -72,7 +72,7 @@ describe('without a file and without variables', () => {
           locale: 'en-GB',
           attachments: [],
           waitMinutes: 30,
-          onStaleData: 'send_with_banner',
+          onStaleData: 'send',
           filter: EVERYTHING,
           stalledDays: 7,
           topScore: 80,

@@ -94,7 +94,7 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'a report that is to be held goes out',
     edits: [
       {
-        find: "onStaleData === 'send_with_banner') return null",
+        find: "onStaleData === 'send') return null",
         replace: "onStaleData !== 'skip') return null",
       },
     ],

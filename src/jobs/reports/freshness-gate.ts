@@ -115,7 +115,7 @@ function judge(
   { gate: { onStaleData } }: Report,
   state: DataState,
 ): { readonly state: 'held' | 'skipped'; readonly message: string } | null {
-  if (state.old.length === 0 || onStaleData === 'send_with_banner') return null
+  if (state.old.length === 0 || onStaleData === 'send') return null
   return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: formatOld(state) }
 }
 

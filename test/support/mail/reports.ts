@@ -41,7 +41,7 @@ export const DAILY: Report = {
   goals: [],
   fiscalYearStarts: 1,
   sendWhen: 'always',
-  gate: { waitMinutes: 30, onStaleData: 'send_with_banner' },
+  gate: { waitMinutes: 30, onStaleData: 'send' },
   stalledDays: 7,
   topScore: 80,
   leadUrl: null,
