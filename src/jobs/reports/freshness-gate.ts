@@ -1,8 +1,8 @@
 /**
  * The gate before a report: checks that all data up to the end of the report's period was read. The gate
  * starts syncs and waits for them until a deadline. A setting of the report decides the deadline
- * (`config/schema-reports.ts`). After the deadline the settings decide whether the report is sent with a
- * banner, held for an operator, or skipped. The gate stores nothing, so a report can pass through it again.
+ * (`config/schema-reports.ts`). After the deadline the settings decide whether the report is sent and
+ * says so, held for an operator, or skipped. The gate stores nothing, so a report can pass through it again.
  */
 
 import type { Instant, Period } from '../../domain/model.ts'

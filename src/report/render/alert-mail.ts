@@ -48,7 +48,6 @@ export async function openAlertMail(folder: string, own: string | null): Promise
       preheader: preheader.slice(0, 200),
       lang: 'en',
       dir: 'ltr',
-      banner: null,
       footer: { lines: view.footer, unsubscribe: null },
     }
     return { subject, html: finishHtml(pageOf(page), styles), text: finishText(textOf(view)) }
