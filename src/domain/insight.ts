@@ -41,6 +41,18 @@ export interface Shift {
   readonly isNew: boolean
 }
 
+/**
+ * What is said of the same number in a longer period that ended with the report's or the day before: the week of a
+ * day, or the month of a day or week. A report that says `high` or `low` says this too: "a low Monday in a normal
+ * week". `judgement` is the direction of a lasting change, if the longer period has one.
+ */
+export interface LongerPeriod {
+  readonly kind: 'week' | 'month'
+  /** The local date of its last day. */
+  readonly lastDay: string
+  readonly judgement: 'usual' | 'high' | 'low'
+}
+
 /** The key is the figure, a space and the pipeline (or empty), the value the last local date. */
 export type LastUnusualDays = Readonly<Record<string, string>>
 
@@ -61,6 +73,8 @@ export interface Expectation {
   /** The number of last periods in a row on this side of what was expected; 1 for this period alone. */
   readonly inARow: number
   readonly shift: Shift | null
+  /** Null if no longer period was judged. Absent for made-up figures. */
+  readonly within?: LongerPeriod | null
 }
 
 /** The columns of the table `lead` by which an unusual difference is split to find its cause. */
@@ -95,7 +109,6 @@ export interface Goal extends PaceGoal {
   readonly period: GoalPeriod
   readonly currency: string | null
   /** The ids of the pipelines whose leads count towards the goal; null for all pipelines. */
-  /** Null for all pipelines. */
   readonly pipelines: readonly string[] | null
 }
 

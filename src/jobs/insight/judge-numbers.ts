@@ -3,6 +3,7 @@
  * group of leads made them so, and forecasts how goals and the month will end. The win rate is judged by the
  * rates of earlier periods.
  */
+import type { PeriodKind } from '../../domain/figures.ts'
 import type {
   Annotation,
   CountedPipeline,
@@ -17,11 +18,12 @@ import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
 import type { Group } from '../../insight/drivers.ts'
 import { chooseSplit } from '../../insight/drivers.ts'
-import type { Judged } from '../../insight/expect.ts'
+import type { Judged, ReportDays } from '../../insight/expect.ts'
 import { judgeReport } from '../../insight/expect.ts'
-import type { DailyNumbers } from '../../insight/series.ts'
+import { type DailyNumbers, weekdayOf } from '../../insight/series.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
 import { listHolidays } from '../../schedule/holidays.ts'
+import type { WeekStart } from '../../schedule/zone.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
@@ -51,6 +53,7 @@ export interface JudgedReport {
    * that contains a holiday is not judged.
    */
   readonly holidays: readonly string[]
+  readonly weekStarts?: WeekStart
   readonly goals: readonly Goal[]
   readonly fiscalYearStarts: number
 }
@@ -110,8 +113,8 @@ export async function judgeNumbers(
   const rate = judgeWinRate(rateDays)
   const isLeftOut = daysLeftOut(dates, null, leftOut)
   const { judged, isRateUnusual, ...judgement } = judgeReport(
-    { kind, dates, length },
-    numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
+    { kind, dates, length, longer: longerPeriod(kind, dates, report.weekStarts) },
+    numbers,
     isHoliday ? null : rate.probability,
     earlier,
   )
@@ -139,6 +142,28 @@ export async function judgeNumbers(
       isWithMonths: kind !== 'month' && kind !== 'quarter',
     }),
   }
+}
+
+/**
+ * Finds the week, or else the month, that ended with the last date or the day before. Its report was made on the same
+ * morning, or will be, or was made the day before.
+ */
+export function longerPeriod(
+  kind: PeriodKind,
+  dates: readonly string[],
+  weekStarts: WeekStart = 'monday',
+): ReportDays | undefined {
+  if (kind === 'month' || kind === 'quarter') return undefined
+  const firstWeekday = weekStarts === 'monday' ? 0 : 6
+  for (const ended of [dates, dates.slice(0, -1)]) {
+    const last = ended.at(-1)
+    if (last === undefined) continue
+    const next = dateBefore(last, -1)
+    if (kind !== 'week' && weekdayOf(next) === firstWeekday)
+      return { kind: 'week', dates: ended, length: 7, longer: longerPeriod('week', ended, weekStarts) }
+    if (next.endsWith('-01')) return { kind: 'month', dates: ended, length: Number(last.slice(8)) }
+  }
+  return undefined
 }
 
 function directionOf({ won, decided, expected }: JudgedWinRate): 'high' | 'low' {
@@ -170,11 +195,6 @@ function daysLeftOut(dates: readonly string[], pipeline: CountedPipeline, leftOu
   return annotated.map((is, day) => is || leftOut.holidays.includes(dates[day] ?? ''))
 }
 
-/** An unusual number that an annotation explains needs no other word. */
-function isExplained({ pipeline }: DailyNumbers, period: readonly string[], leftOut: LeftOut): boolean {
-  return leftOutOf(period, leftOut.annotations, pipelinesOf(pipeline, leftOut)).includes(true)
-}
-
 /** Reads the numbers of all leads, then, if there are several, of each pipeline. */
 async function readNumbers(
   reader: DailyReader,
@@ -191,6 +211,7 @@ async function readNumbers(
         pipeline,
         values,
         isLeftOut: daysLeftOut(dates, pipeline, leftOut),
+        isExplained: leftOutOf(dates, leftOut.annotations, pipelinesOf(pipeline, leftOut)),
         distrusted: leftOut.trackRecord.distrusted(figure, pipelinesOf(pipeline, leftOut)),
       })
     add(null, sumOf([...byPipeline.values()], dates.length))
