@@ -222,6 +222,30 @@ export interface OldLeadCount {
   readonly countedAt: Instant
 }
 
+/**
+ * Leads of one source that were created at one time, far more than on other days. `expectations` and `pace` do not count them, and
+ * the scale of a chart should not follow them.
+ */
+export interface ImportedLeads {
+  /** The local date on which they were created. */
+  readonly day: string
+  /** The number of them in the pipelines of the report. */
+  readonly leads: number
+  /** Null if they have none. */
+  readonly source: string | null
+}
+
+/**
+ * Old leads that were first read since the issue before. They count on the days on which they were created, so that
+ * only what is open now became more: by `openValue`, one amount for each currency.
+ */
+export interface Backfill {
+  readonly leads: number
+  readonly createdFrom: Instant
+  readonly createdTo: Instant
+  readonly openValue: readonly Money[]
+}
+
 /** An annotation (a person's note about days), as a report shows it. */
 export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text' | 'isLeftOut'> {
   readonly pipeline: CountedPipeline
@@ -237,6 +261,10 @@ export interface Insight {
   /** All leads first, then each pipeline. Empty if the report filters by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]
   readonly pace: readonly Pace[]
+  /** The imports of the period and the charts, in order of their days. Absent for made-up figures. */
+  readonly imports?: readonly ImportedLeads[]
+  /** Null if there is none, and for an old period. Absent for made-up figures. */
+  readonly backfill?: Backfill | null
   readonly today: Today
   /** Null if too few leads were won, if the report filters by more than pipelines, or for an old period. */
   readonly oldLeads: OldLeadCount | null

@@ -10,6 +10,7 @@ import type {
   Driver,
   DriverDimension,
   Goal,
+  ImportedLeads,
   Insight,
   JudgedWinRate,
   LastUnusualDays,
@@ -24,10 +25,10 @@ import { type DailyNumbers, weekdayOf } from '../../insight/series.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
 import { listHolidays } from '../../schedule/holidays.ts'
 import type { WeekStart } from '../../schedule/zone.ts'
-import type { Store } from '../../store/db/store.ts'
+import type { Db, Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
-import type { DailyCount } from '../../store/insight/daily-count.ts'
+import type { CountedDay, DailyCount } from '../../store/insight/daily-count.ts'
 import {
   DIMENSIONS,
   listCountedDays,
@@ -35,12 +36,19 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { countImported, type FoundImport, findImport } from '../../store/insight/import.ts'
 import { recordOutcomes } from '../../store/insight/published-range.ts'
 import { dateBefore } from '../../time.ts'
 import type { DailyReader } from './forecast.ts'
 import { forecastEnds, sumOf } from './forecast.ts'
 import { judgeWinRate, readRates } from './judge-win-rate.ts'
 import { readTrackRecord, type TrackRecord } from './track-record.ts'
+
+/**
+ * An import may be a day with at least this many new leads, and this many times those of a busy day, which one day in
+ * 20 exceeds.
+ */
+const [IMPORT_MIN, FAR_MORE] = [50, 4]
 
 interface JudgeDeps {
   readonly store: Store
@@ -60,7 +68,7 @@ export interface JudgedReport {
 
 type JudgedNumbers = Pick<
   Insight,
-  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'pace'
+  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'pace' | 'imports'
 >
 
 /**
@@ -80,6 +88,7 @@ export async function judgeNumbers(
     drivers: [],
     winRates: [],
     pace: [],
+    imports: [],
   }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
@@ -91,7 +100,13 @@ export async function judgeNumbers(
   const trackRecord = await readTrackRecord(deps.store.db, period.timeZone, dates)
   const length = dates.filter((_, index) => (days[index]?.from ?? '') >= period.from).length
   if (length === 0) return nothing
-  const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
+  const counts = { dates, period, pipelineIds: filter.pipelineIds }
+  const imports = await findImports(
+    deps.store.db,
+    days,
+    await readerOf(deps.store, counts).read('new_leads', 'source'),
+  )
+  const reader = readerOf(deps.store, { ...counts, imports })
   const names = await listNames(deps.store.db)
   const annotations = await listAnnotations(deps.store.db)
   // A year ahead, because forecasts of fiscal years know their coming holidays.
@@ -141,6 +156,7 @@ export async function judgeNumbers(
       ...leftOut,
       isWithMonths: kind !== 'month' && kind !== 'quarter',
     }),
+    imports: await countImports(deps.store.db, imports, filter.pipelineIds),
   }
 }
 
@@ -222,15 +238,50 @@ async function readNumbers(
   return numbers
 }
 
+/** Finds the days with far more new leads than others whose leads were created at one time. */
+async function findImports(
+  db: Db,
+  days: readonly CountedDay[],
+  bySource: ReadonlyMap<string, readonly number[]>,
+): Promise<FoundImport[]> {
+  const totals = sumOf([...bySource.values()], days.length)
+  const usual = totals.toSorted((one, other) => one - other)[Math.floor(0.95 * (totals.length - 1))] ?? 0
+  const found: FoundImport[] = []
+  for (const [index, day] of days.entries()) {
+    if ((totals[index] ?? 0) < Math.max(IMPORT_MIN, FAR_MORE * usual)) continue
+    const imported = await findImport(db, day)
+    if (imported !== null) found.push(imported)
+  }
+  return found
+}
+
+/** Counts the leads of imports in the pipelines of a report. */
+async function countImports(
+  db: Db,
+  imports: readonly FoundImport[],
+  pipelineIds: readonly string[] | null,
+): Promise<ImportedLeads[]> {
+  const counted: ImportedLeads[] = []
+  for (const each of imports) {
+    const members = [...(await countImported(db, each, 'pipeline_id'))]
+    const own = members.filter(([id]) => pipelineIds === null || pipelineIds.includes(id))
+    const leads = own.reduce((sum, [, count]) => sum + count, 0)
+    if (leads > 0) counted.push({ day: each.day, leads, source: each.source })
+  }
+  return counted
+}
+
 function readerOf(
   store: Pick<Store, 'db'>,
   of: {
     dates: readonly string[]
     period: Pick<Period, 'timeZone'>
     pipelineIds: readonly string[] | null
+    /** The leads that do not count. */
+    imports?: readonly FoundImport[]
   },
 ): DailyReader {
-  const { dates, period, pipelineIds } = of
+  const { dates, period, pipelineIds, imports = [] } = of
   const places = new Map(dates.map((date, index) => [date, index]))
   const known = new Map<string, ReadonlyMap<string, number[]>>()
   return {
@@ -254,6 +305,13 @@ function readerOf(
         members.set(row.member, numbers)
         const place = places.get(row.day)
         if (place !== undefined) numbers[place] = (numbers[place] ?? 0) + row.value
+      }
+      for (const each of figure === 'new_leads' ? imports : []) {
+        const place = places.get(each.day) ?? 0
+        for (const [member, leads] of await countImported(store.db, each, dimension)) {
+          const numbers = members.get(member)
+          if (numbers) numbers[place] = Math.max(0, (numbers[place] ?? 0) - leads)
+        }
       }
       known.set(key, members)
       return members

@@ -161,6 +161,7 @@ describe('the numbers of a day', () => {
       drivers: [],
       pace: [],
       winRates: [],
+      imports: [],
     })
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
