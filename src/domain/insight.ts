@@ -41,6 +41,18 @@ export interface Shift {
   readonly isNew: boolean
 }
 
+/**
+ * What is said of the same number in a longer period that ended with the report's or the day before: the week of a
+ * day, or the month of a day or week. A report that says `high` or `low` says this too: "a low Monday in a normal
+ * week". `judgement` is the direction of a lasting change, if the longer period has one.
+ */
+export interface LongerPeriod {
+  readonly kind: 'week' | 'month'
+  /** The local date of its last day. */
+  readonly lastDay: string
+  readonly judgement: 'usual' | 'high' | 'low'
+}
+
 /** The key is the figure, a space and the pipeline (or empty), the value the last local date. */
 export type LastUnusualDays = Readonly<Record<string, string>>
 
@@ -61,6 +73,8 @@ export interface Expectation {
   /** The number of last periods in a row on this side of what was expected; 1 for this period alone. */
   readonly inARow: number
   readonly shift: Shift | null
+  /** Null if no longer period was judged. Absent for made-up figures. */
+  readonly within?: LongerPeriod | null
 }
 
 /** The columns of the table `lead` by which an unusual difference is split to find its cause. */
@@ -95,7 +109,6 @@ export interface Goal extends PaceGoal {
   readonly period: GoalPeriod
   readonly currency: string | null
   /** The ids of the pipelines whose leads count towards the goal; null for all pipelines. */
-  /** Null for all pipelines. */
   readonly pipelines: readonly string[] | null
 }
 
@@ -209,6 +222,30 @@ export interface OldLeadCount {
   readonly countedAt: Instant
 }
 
+/**
+ * Leads of one source that were created at one time, far more than on other days. `expectations` and `pace` do not count them, and
+ * the scale of a chart should not follow them.
+ */
+export interface ImportedLeads {
+  /** The local date on which they were created. */
+  readonly day: string
+  /** The number of them in the pipelines of the report. */
+  readonly leads: number
+  /** Null if they have none. */
+  readonly source: string | null
+}
+
+/**
+ * Old leads that were first read since the issue before. They count on the days on which they were created, so that
+ * only what is open now became more: by `openValue`, one amount for each currency.
+ */
+export interface Backfill {
+  readonly leads: number
+  readonly createdFrom: Instant
+  readonly createdTo: Instant
+  readonly openValue: readonly Money[]
+}
+
 /** An annotation (a person's note about days), as a report shows it. */
 export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text' | 'isLeftOut'> {
   readonly pipeline: CountedPipeline
@@ -231,6 +268,10 @@ export interface Insight {
   /** All leads first, then each pipeline. Empty if the report filters by more than pipelines. */
   readonly winRates: readonly JudgedWinRate[]
   readonly pace: readonly Pace[]
+  /** The imports of the period and the charts, in order of their days. Absent for made-up figures. */
+  readonly imports?: readonly ImportedLeads[]
+  /** Null if there is none, and for an old period. Absent for made-up figures. */
+  readonly backfill?: Backfill | null
   readonly today: Today
   /** Null if too few leads were won, if the report filters by more than pipelines, or for an old period. */
   readonly oldLeads: OldLeadCount | null

@@ -1,6 +1,6 @@
 /** Judges the numbers of one report by their past, and decides which are called unusual. */
 import type { PeriodKind } from '../domain/figures.ts'
-import type { Expectation, LastUnusualDays, Shift, UsualRange } from '../domain/insight.ts'
+import type { Expectation, LastUnusualDays, LongerPeriod, Shift, UsualRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
 import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
@@ -14,11 +14,13 @@ const DAYS_MAX = 7
 /** A pipeline moved as the whole did if its share is less than this many standard deviations off. */
 const ALIKE = 2.5
 
-interface ReportDays {
+export interface ReportDays {
   readonly kind: PeriodKind
   /** The local dates, in order and without a gap. The last `length` of them are the report's period. */
   readonly dates: readonly string[]
   readonly length: number
+  /** The next longer period that ended with the last date or shortly before. */
+  readonly longer?: ReportDays | undefined
 }
 
 /** A judged number, with the values that `drivers.ts` needs to split its difference by groups. */
@@ -36,9 +38,18 @@ export interface Judged {
   readonly leftOut: number
 }
 
+interface JudgedReport {
+  readonly judged: Judged[]
+  readonly isRateUnusual: boolean
+  readonly lastUnusual: LastUnusualDays
+}
+
 /**
  * Judges all numbers of a report together. Judges nothing if the period is longer than 7 days and is not a
  * month.
+ *
+ * Reports of one morning must not contradict each other. Therefore a report knows what the reports about longer
+ * periods say, and does not tell of a lasting change that these do not see.
  * @param ofRate the chance of a win rate that is at least as unusual as the report's; null if the rate is not
  * judged
  * @param earlier for each number the last local date on which an earlier report called it unusual
@@ -49,9 +60,12 @@ export function judgeReport(
   numbers: readonly DailyNumbers[],
   ofRate: number | null,
   earlier: LastUnusualDays,
-): { judged: Judged[]; isRateUnusual: boolean; lastUnusual: LastUnusualDays } {
+): JudgedReport {
   const scale = scaleOf(days)
   if (scale === null) return { judged: [], isRateUnusual: false, lastUnusual: earlier }
+  const { longer } = days
+  const around = longer && judgeReport(longer, until(longer, numbers), ofRate, earlier)
+  const withins = numbers.map((_, index) => longer && longerOf(longer, around?.judged[index]))
   const judged = numbers.map((each) => judgeOne(each, days, scale))
   const found = findUnusual([
     ...judged.map(({ probability, isOfAll }) => ({ probability, isOfAll })),
@@ -63,20 +77,41 @@ export function judgeReport(
     const whole = judged.findIndex(
       (each) => each.isOfAll && each.expectation.figure === part?.expectation.figure,
     )
-    return is && !(part && found[whole] && !part.isOfAll && movedAlike(part, judged[whole] ?? part))
+    if (!is || part === undefined) return is
+    if (found[whole] && !part.isOfAll && movedAlike(part, judged[whole] ?? part)) return false
+    const { judgement, shift } = part.ifUnusual('').expectation
+    const within = withins[index]?.judgement
+    return judgement !== 'usual' || shift === null || within === undefined || within === sideOf(shift)
   })
   const day = days.dates.at(-1) ?? ''
   const names = numbers.map(({ figure, pipeline }) => `${figure} ${pipeline?.id ?? ''}`)
   return {
-    judged: judged.map(({ ifUnusual, ...each }, index) =>
-      unusual[index] ? { ...each, ...ifUnusual(earlier[names[index] ?? '']) } : each,
-    ),
-    isRateUnusual: unusual.at(-1) ?? false,
+    judged: judged.map(({ ifUnusual, ...each }, index) => {
+      const told = unusual[index] ? { ...each, ...ifUnusual(earlier[names[index] ?? '']) } : each
+      return { ...told, expectation: { ...told.expectation, within: withins[index] ?? null } }
+    }),
+    isRateUnusual: around?.isRateUnusual ?? unusual.at(-1) ?? false,
     lastUnusual: {
       ...earlier,
       ...Object.fromEntries(names.filter((_, index) => unusual[index]).map((name) => [name, day])),
     },
   }
+}
+
+function until({ dates }: ReportDays, numbers: readonly DailyNumbers[]): DailyNumbers[] {
+  return numbers.map((each) => ({ ...each, values: each.values.slice(0, dates.length) }))
+}
+
+/** What the report about a longer period says of a number; if that is nothing, what is said of a still longer one. */
+function longerOf({ kind, dates }: ReportDays, judged: Judged | undefined): LongerPeriod | null {
+  const { judgement, shift, within = null } = judged?.expectation ?? { judgement: 'learning', shift: null }
+  if (judgement !== 'usual' && judgement !== 'high' && judgement !== 'low') return within
+  const side = judgement === 'usual' && shift !== null ? sideOf(shift) : judgement
+  return { kind: kind === 'month' ? kind : 'week', lastDay: dates.at(-1) ?? '', judgement: side }
+}
+
+function sideOf({ actual, expected }: Pick<Shift, 'actual' | 'expected'>): 'high' | 'low' {
+  return actual > expected ? 'high' : 'low'
 }
 
 function scaleOf({ kind, length }: ReportDays): Scale | null {
@@ -89,7 +124,7 @@ interface One extends Judged {
   readonly isOfAll: boolean
   readonly probability: number | null
   /** Returns what changes if the number is unusual. `dayBefore`: the day on which a report last called it so. */
-  readonly ifUnusual: (dayBefore: string | undefined) => Partial<Judged>
+  readonly ifUnusual: (dayBefore: string | undefined) => Partial<Judged> & Pick<Judged, 'expectation'>
 }
 
 function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
@@ -106,7 +141,8 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
   const leftOut = isWhole ? actual - judged : 0
   // The judged number must not decide whether its own range is shown.
   const record = recordOf(steps.slice(0, first), series.values)
-  const isJudged = isWhole && numbers.isExplained !== true
+  const isExplained = numbers.isExplained?.slice(numbers.values.length - days.length, numbers.values.length)
+  const isJudged = isWhole && !isExplained?.includes(true)
   const isReady = steps.slice(first).every(({ forecast }) => forecast !== null) && last?.forecast != null
   const expected: CountDistribution =
     count === 1 && last?.forecast ? last.forecast : outlook(first, series.places.slice(first))

@@ -21,8 +21,8 @@ export interface DailyNumbers {
   readonly values: readonly number[]
   /** True for each day that is left out because of a holiday or an annotation; by default no day is. */
   readonly isLeftOut?: readonly boolean[]
-  /** True if an operator's annotation explains a day of the period. Such a period is not judged. */
-  readonly isExplained?: boolean
+  /** True for each day that an operator's annotation explains. A period with such a day is not judged. */
+  readonly isExplained?: readonly boolean[]
   /** The kinds of ranges that held too rarely when reports published them; by default none. */
   readonly distrusted?: readonly RangeKind[]
 }

@@ -76,7 +76,7 @@ const TUNING: Readonly<Record<Scale, Tuning>> = {
     windows: [1, 2, 3],
     restartAfter: 2,
     spreadPrior: 4,
-    drift: 0.1,
+    drift: 0.06,
     step: 0.5,
     hasTrend: true,
   },

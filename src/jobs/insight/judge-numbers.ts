@@ -3,7 +3,6 @@
  * group of leads made them so, and forecasts how goals and the month will end. The win rate is judged by the
  * rates of earlier periods.
  */
-
 import type { PeriodKind } from '../../domain/figures.ts'
 import type {
   Annotation,
@@ -12,6 +11,7 @@ import type {
   DriverDimension,
   ExpectedFigure,
   Goal,
+  ImportedLeads,
   Insight,
   JudgedWinRate,
   LastUnusualDays,
@@ -21,12 +21,13 @@ import { EXPECTED_FIGURES, leftOutOf } from '../../domain/insight.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Group } from '../../insight/drivers.ts'
 import { chooseSplit } from '../../insight/drivers.ts'
-import type { Judged } from '../../insight/expect.ts'
+import type { Judged, ReportDays } from '../../insight/expect.ts'
 import { judgeReport } from '../../insight/expect.ts'
-import { type DailyNumbers, total } from '../../insight/series.ts'
+import { type DailyNumbers, total, weekdayOf } from '../../insight/series.ts'
 import { RATE_DAYS } from '../../insight/win-rate.ts'
 import { listHolidays } from '../../schedule/holidays.ts'
-import type { Store } from '../../store/db/store.ts'
+import type { WeekStart } from '../../schedule/zone.ts'
+import type { Db, Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
 import type { CountedDay, DailyCount } from '../../store/insight/daily-count.ts'
@@ -37,12 +38,19 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { countImported, type FoundImport, findImport } from '../../store/insight/import.ts'
 import { recordOutcomes } from '../../store/insight/published-range.ts'
 import { dateBefore } from '../../time.ts'
 import type { DailyReader } from './forecast.ts'
 import { forecastEnds, sumOf } from './forecast.ts'
 import { judgeWinRate, readRates } from './judge-win-rate.ts'
 import { readTrackRecord, type TrackRecord } from './track-record.ts'
+
+/**
+ * An import may be a day with at least this many new leads, and this many times those of a busy day, which one day in
+ * 20 exceeds.
+ */
+const [IMPORT_MIN, FAR_MORE] = [50, 4]
 
 interface JudgeDeps {
   readonly store: Store
@@ -55,6 +63,7 @@ export interface JudgedReport {
    * that contains a holiday is not judged.
    */
   readonly holidays: readonly string[]
+  readonly weekStarts?: WeekStart
   readonly goals: readonly Goal[]
   readonly fiscalYearStarts: number
   /** The time up to which everything has been read; null if never. */
@@ -65,7 +74,14 @@ export interface JudgedReport {
 
 type JudgedNumbers = Pick<
   Insight,
-  'expectations' | 'lastUnusual' | 'publishedRecord' | 'drivers' | 'winRates' | 'pace' | 'yearBefore'
+  | 'expectations'
+  | 'lastUnusual'
+  | 'publishedRecord'
+  | 'drivers'
+  | 'winRates'
+  | 'pace'
+  | 'yearBefore'
+  | 'imports'
 >
 
 /**
@@ -85,6 +101,7 @@ export async function judgeNumbers(
     drivers: [],
     winRates: [],
     pace: [],
+    imports: [],
   }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
@@ -96,7 +113,13 @@ export async function judgeNumbers(
   const trackRecord = await readTrackRecord(deps.store.db, period.timeZone, dates)
   const length = dates.filter((_, index) => (days[index]?.from ?? '') >= period.from).length
   if (length === 0) return nothing
-  const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
+  const counts = { dates, period, pipelineIds: filter.pipelineIds }
+  const imports = await findImports(
+    deps.store.db,
+    days,
+    await readerOf(deps.store, counts).read('new_leads', 'source'),
+  )
+  const reader = readerOf(deps.store, { ...counts, imports })
   const names = await listNames(deps.store.db)
   const annotations = await listAnnotations(deps.store.db)
   // A year ahead, because forecasts of fiscal years know their coming holidays.
@@ -119,8 +142,8 @@ export async function judgeNumbers(
   const rate = judgeWinRate(rateDays)
   const isLeftOut = daysLeftOut(dates, null, leftOut)
   const { judged, isRateUnusual, ...judgement } = judgeReport(
-    { kind, dates, length },
-    numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
+    { kind, dates, length, longer: longerPeriod(kind, dates, report.weekStarts) },
+    numbers,
     isJudged ? rate.probability : null,
     earlier,
   )
@@ -148,6 +171,7 @@ export async function judgeNumbers(
       ...leftOut,
       isWithMonths: kind !== 'month' && kind !== 'quarter',
     }),
+    imports: await countImports(deps.store.db, imports, filter.pipelineIds),
   }
 }
 
@@ -174,6 +198,28 @@ function yearBeforeOf(
     return total(values.slice(first, last + 1))
   }
   return { period: { ...begin, to: end.to }, newLeads: countOf('new_leads'), won: countOf('won') }
+}
+
+/**
+ * Finds the week, or else the month, that ended with the last date or the day before. Its report was made on the same
+ * morning, or will be, or was made the day before.
+ */
+export function longerPeriod(
+  kind: PeriodKind,
+  dates: readonly string[],
+  weekStarts: WeekStart = 'monday',
+): ReportDays | undefined {
+  if (kind === 'month' || kind === 'quarter') return undefined
+  const firstWeekday = weekStarts === 'monday' ? 0 : 6
+  for (const ended of [dates, dates.slice(0, -1)]) {
+    const last = ended.at(-1)
+    if (last === undefined) continue
+    const next = dateBefore(last, -1)
+    if (kind !== 'week' && weekdayOf(next) === firstWeekday)
+      return { kind: 'week', dates: ended, length: 7, longer: longerPeriod('week', ended, weekStarts) }
+    if (next.endsWith('-01')) return { kind: 'month', dates: ended, length: Number(last.slice(8)) }
+  }
+  return undefined
 }
 
 function directionOf({ won, decided, expected }: JudgedWinRate): 'high' | 'low' {
@@ -205,11 +251,6 @@ function daysLeftOut(dates: readonly string[], pipeline: CountedPipeline, leftOu
   return annotated.map((is, day) => is || leftOut.holidays.includes(dates[day] ?? ''))
 }
 
-/** An unusual number that an annotation explains needs no other word. */
-function isExplained({ pipeline }: DailyNumbers, period: readonly string[], leftOut: LeftOut): boolean {
-  return leftOutOf(period, leftOut.annotations, pipelinesOf(pipeline, leftOut)).includes(true)
-}
-
 /** Reads the numbers of all leads, then, if there are several, of each pipeline. */
 async function readNumbers(
   reader: DailyReader,
@@ -226,6 +267,7 @@ async function readNumbers(
         pipeline,
         values,
         isLeftOut: daysLeftOut(dates, pipeline, leftOut),
+        isExplained: leftOutOf(dates, leftOut.annotations, pipelinesOf(pipeline, leftOut)),
         distrusted: leftOut.trackRecord.distrusted(figure, pipelinesOf(pipeline, leftOut)),
       })
     add(null, sumOf([...byPipeline.values()], dates.length))
@@ -236,15 +278,50 @@ async function readNumbers(
   return numbers
 }
 
+/** Finds the days with far more new leads than others whose leads were created at one time. */
+async function findImports(
+  db: Db,
+  days: readonly CountedDay[],
+  bySource: ReadonlyMap<string, readonly number[]>,
+): Promise<FoundImport[]> {
+  const totals = sumOf([...bySource.values()], days.length)
+  const usual = totals.toSorted((one, other) => one - other)[Math.floor(0.95 * (totals.length - 1))] ?? 0
+  const found: FoundImport[] = []
+  for (const [index, day] of days.entries()) {
+    if ((totals[index] ?? 0) < Math.max(IMPORT_MIN, FAR_MORE * usual)) continue
+    const imported = await findImport(db, day)
+    if (imported !== null) found.push(imported)
+  }
+  return found
+}
+
+/** Counts the leads of imports in the pipelines of a report. */
+async function countImports(
+  db: Db,
+  imports: readonly FoundImport[],
+  pipelineIds: readonly string[] | null,
+): Promise<ImportedLeads[]> {
+  const counted: ImportedLeads[] = []
+  for (const each of imports) {
+    const members = [...(await countImported(db, each, 'pipeline_id'))]
+    const own = members.filter(([id]) => pipelineIds === null || pipelineIds.includes(id))
+    const leads = own.reduce((sum, [, count]) => sum + count, 0)
+    if (leads > 0) counted.push({ day: each.day, leads, source: each.source })
+  }
+  return counted
+}
+
 function readerOf(
   store: Pick<Store, 'db'>,
   of: {
     dates: readonly string[]
     period: Pick<Period, 'timeZone'>
     pipelineIds: readonly string[] | null
+    /** The leads that do not count. */
+    imports?: readonly FoundImport[]
   },
 ): DailyReader {
-  const { dates, period, pipelineIds } = of
+  const { dates, period, pipelineIds, imports = [] } = of
   const places = new Map(dates.map((date, index) => [date, index]))
   const known = new Map<string, ReadonlyMap<string, number[]>>()
   return {
@@ -268,6 +345,13 @@ function readerOf(
         members.set(row.member, numbers)
         const place = places.get(row.day)
         if (place !== undefined) numbers[place] = (numbers[place] ?? 0) + row.value
+      }
+      for (const each of figure === 'new_leads' ? imports : []) {
+        const place = places.get(each.day) ?? 0
+        for (const [member, leads] of await countImported(store.db, each, dimension)) {
+          const numbers = members.get(member)
+          if (numbers) numbers[place] = Math.max(0, (numbers[place] ?? 0) - leads)
+        }
       }
       known.set(key, members)
       return members

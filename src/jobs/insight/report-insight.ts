@@ -18,6 +18,7 @@ import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.
 import { fillFilteredLeads } from '../../store/figures/temp-tables.ts'
 import { listAnnotations } from '../../store/insight/annotation.ts'
 import { listNames } from '../../store/insight/daily-count.ts'
+import { findBackfill } from '../../store/insight/import.ts'
 import {
   readOldLeads,
   readStallThresholds,
@@ -76,12 +77,17 @@ async function readInsight(
       oldLeads: await readOldLeads(trx.db),
     }
   })
+  const { first, last: lastShown } = datesShown(request)
+  const isFiltered = request.filter.conditions.length > 0
+  const since = request.since?.knownAt ?? request.period.from
   return {
     ...judged,
+    imports: judged.imports?.filter(({ day }) => day >= first && day <= lastShown) ?? [],
+    backfill: isPast || isFiltered ? null : await findBackfill(store.db, since, request.filter.pipelineIds),
     notes: await readNotes(store.db, request),
     today,
     ...holidaysOf(request, report),
-    oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
+    oldLeads: isPast || isFiltered ? null : oldLeadsOf(oldLeads, request),
   }
 }
 

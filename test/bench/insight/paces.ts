@@ -41,6 +41,13 @@ const KINDS: readonly { name: string; given: Omit<Numbers, 'days' | 'seed'> }[] 
     name: 'twice as many on the last five days of a month, 12 a day',
     given: { mean: 12, times: (day) => (dateOf(day + 5).getUTCDate() <= 5 ? 2 : 1) },
   },
+  {
+    name: 'yearly season of 30 %, 40 a day',
+    given: { mean: 40, times: (day) => 1 + 0.3 * Math.sin((2 * Math.PI * day) / 365) },
+  },
+  { name: 'autocorrelated, 40 a day', given: { mean: 40, moves: { keeps: 0.97, step: 0.06 } } },
+  { name: 'level that wanders, 12 a day', given: { mean: 12, moves: { keeps: 1, step: 0.02 } } },
+  { name: 'nothing on 30 % of days, 20 a day', given: { mean: 28, zeros: 0.3 } },
 ]
 
 interface Sum {

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import type { JudgedWinRate } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
-import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { daysUpTo, localDates, periodOf, priorOf } from '../../../src/domain/period.ts'
 import { judgeNumbers } from '../../../src/jobs/insight/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { PeriodKind } from '../../../src/domain/figures.ts'
 import type { Insight } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
-import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { daysUpTo, localDates, periodOf, priorOf } from '../../../src/domain/period.ts'
 import { tryInsight } from '../../../src/jobs/insight/report-insight.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
@@ -29,7 +29,6 @@ async function insightOf(
     topScore: 80,
     rowsMax: 10,
     since: null,
-    sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, 30, ZONE),
   }
   const { insight, failed } = await tryInsight({ store, now: () => now }, request, null, {
