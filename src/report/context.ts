@@ -1,7 +1,9 @@
 /** The things that a report needs beside its figures, such as the recipient's settings, charts and files. */
 import type { BlockName } from '../domain/choices.ts'
-import type { FailedSection, ReportFigures } from '../domain/figures.ts'
+import type { FailedSection, ReportFigures, TrendDay } from '../domain/figures.ts'
+import type { ImportedLeads } from '../domain/insight.ts'
 import type { HistoryCoverage, Instant } from '../domain/model.ts'
+import { localDates } from '../domain/period.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 /** The address of a chart: `cid:…` in a mail, a path in the archive. */
@@ -82,6 +84,34 @@ export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boo
 /** Returns whether all figures of the period before are zero, so that there is nothing to compare with. */
 export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): boolean {
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
+}
+
+/** Returns the leads that were imported in the period. Normal ranges and expected ends leave them out. */
+export function importsOf({
+  insight,
+  period,
+}: Pick<ReportFigures, 'insight' | 'period'>): readonly ImportedLeads[] {
+  const [first = '', last = first] = localDates(period).split('--')
+  return (insight?.imports ?? []).filter(({ day }) => day >= first && day <= last)
+}
+
+/** Returns the number of new leads without the imported ones, which is what is compared and judged. */
+export function newLeadsOf(figures: Pick<ReportFigures, 'insight' | 'period' | 'newLeads'>): number {
+  return importsOf(figures).reduce((left, { leads }) => left - leads, figures.newLeads.current)
+}
+
+/** Returns the days of the chart without imported leads, which would flatten all other days. */
+export function trendOf({
+  trend,
+  insight,
+}: Pick<ReportFigures, 'trend'> & Partial<Pick<ReportFigures, 'insight'>>): readonly TrendDay[] {
+  const imports = insight?.imports ?? []
+  return trend.map((shown) => {
+    const { newLeads } = shown
+    if (newLeads === null || !imports.some(({ day }) => day === shown.day)) return shown
+    const imported = imports.filter(({ day }) => day === shown.day)
+    return { ...shown, newLeads: imported.reduce((left, { leads }) => left - leads, newLeads) }
+  })
 }
 
 /** Returns whether a holiday or a note explains the numbers, so that they are compared with nothing. */

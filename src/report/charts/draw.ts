@@ -1,7 +1,8 @@
 /** Draws the chart of an issue as PNG files, once for each language. With too few days there is none. */
-import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
+import type { FailedSection, TrendDay } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
 import type { ChartSource } from '../context.ts'
+import { trendOf } from '../context.ts'
 import { marksOfDays } from '../day-notes.ts'
 import { encodePng, rasterise } from './png.ts'
 import type { Scheme } from './svg.ts'
@@ -44,13 +45,19 @@ export interface DrawnCharts {
 
 /** Draws the trend of new leads in both colour schemes. A failure is returned, so that the report is still made. */
 export async function drawCharts(
-  { trend, insight }: Pick<ReportFigures, 'trend'> & Partial<Pick<ReportFigures, 'insight'>>,
+  figures: Parameters<typeof trendOf>[0],
   labels: ChartLabels,
 ): Promise<DrawnCharts> {
   try {
+    const trend = trendOf(figures)
     const shown = shownDays(trend)
     if (shown.length === 0) return { files: [], failed: [] }
-    const layout = layoutTrend(trend, trend.length - shown.length, labels, marksOfDays(insight?.notes, shown))
+    const layout = layoutTrend(
+      trend,
+      trend.length - shown.length,
+      labels,
+      marksOfDays(figures.insight?.notes, shown),
+    )
     const files = await Promise.all((['light', 'dark'] as const).map((scheme) => makeFile(layout, scheme)))
     return { files, failed: [] }
   } catch (thrown) {

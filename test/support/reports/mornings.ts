@@ -293,6 +293,40 @@ export const MORNINGS: readonly Morning[] = [
     ),
     making: LINKS,
   },
+  {
+    name: 'bulk import',
+    template: 'daily',
+    figures: day(
+      { imports: [{ day: '2026-11-20', leads: 5000, source: 'CSV import' }] },
+      { newLeads: { current: 5059, prior: 50 } },
+    ),
+    making: LINKS,
+  },
+  {
+    name: 'backfill',
+    template: 'daily',
+    figures: day({
+      backfill: {
+        leads: 5009,
+        createdFrom: '2024-03-01T00:00:00.000Z',
+        createdTo: '2026-11-03T00:00:00.000Z',
+        openValue: [usd(14_900_000)],
+      },
+    }),
+    making: LINKS,
+  },
+  {
+    name: 'low in a normal week',
+    template: 'daily',
+    figures: day({
+      expectations: judged({
+        ...LOW_DAY,
+        inARow: 1,
+        within: { kind: 'week', lastDay: '2026-11-22', judgement: 'usual' },
+      }),
+    }),
+    making: LINKS,
+  },
   { name: 'old data', template: 'daily', figures: { ...staleDay(), insight: null }, making: LINKS },
   {
     name: 'first week',

@@ -9,7 +9,7 @@ import {
   type UsualRange,
 } from '../../../domain/insight.ts'
 import type { News } from '../../change.ts'
-import { isImplausible } from '../../context.ts'
+import { isImplausible, newLeadsOf } from '../../context.ts'
 import { oneLine, upperFirst } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
@@ -74,8 +74,8 @@ function isKnownNormal({ judgement, range, figure, actual }: Expectation): boole
 }
 
 /** A number that is not judged, in the form of a judged one. */
-function countOf(figure: ExpectedFigure, { newLeads, won }: ReportFigures) {
-  const actual = figure === 'won' ? won.current : newLeads.current
+function countOf(figure: ExpectedFigure, figures: ReportFigures) {
+  const actual = figure === 'won' ? figures.won.current : newLeadsOf(figures)
   return { figure, actual, judgement: 'withheld', range: null, shift: null } as const
 }
 
@@ -119,7 +119,12 @@ function sentenceOf(
     range: writeRange(range, locale),
   })
   const row = inARow > 1 ? words('headline.inARow', { ...names, direction, row: inARow }) : ''
-  return `${number}${row}${origin}.`
+  return `${number}${row}${withinOf(expectation, locale)}${origin}.`
+}
+
+/** Formats `, in a normal week`: the same morning's judgement of the longer period. Empty if there is none. */
+function withinOf({ within }: Expectation, { words }: LocaleContext): string {
+  return within ? words('headline.within', { kind: within.kind, judgement: within.judgement }) : ''
 }
 
 /** Says where an unusual number came from; empty if nothing is known of it. */

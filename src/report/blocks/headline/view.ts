@@ -1,11 +1,11 @@
 /** The headline block is the verdict on the period in one sentence, with facts for the subject. */
 import type { FilterCondition, ReportFigures, UnusualWarning } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf, isBeforeAll, isFirst, isLeftOut } from '../../context.ts'
+import { coverageOf, importsOf, isBeforeAll, isFirst, isLeftOut, newLeadsOf } from '../../context.ts'
 import { notesOfPeriod, writeHolidays, writeNote } from '../../day-notes.ts'
 import { oneLine, upperFirst } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
-import { namePeriod } from '../../words/dates.ts'
+import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 import { formatMoneys } from '../lists.ts'
 import {
@@ -32,9 +32,7 @@ export function composeHeadline(figures: ReportFigures, locale: LocaleContext, c
     title: oneLine(context.title, TITLE_LENGTH),
     period: locale.words('period.long', { ...names }),
     text,
-    detail: [detail, ...(isRead ? [writeYearBefore(figures, locale), writeHolidays(figures, locale)] : [])]
-      .filter(Boolean)
-      .join(' '),
+    detail: [detail, ...(isRead ? listRemarks(figures, locale) : [])].filter(Boolean).join(' '),
     scope: scopeOf(figures, locale),
     facts,
   }
@@ -99,16 +97,17 @@ function withPipelines(verdict: Verdict, figures: ReportFigures, locale: LocaleC
   }
 }
 
-function countsOf({ newLeads, won, wonValue }: ReportFigures, locale: LocaleContext) {
+function countsOf(figures: ReportFigures, locale: LocaleContext) {
+  const { won, wonValue } = figures
   const value = won.current > 0 ? formatMoneys(wonValue.current, locale) : ''
-  return { newLeads: newLeads.current, won: won.current, value: value || null }
+  return { newLeads: newLeadsOf(figures), won: won.current, value: value || null }
 }
 
-function factsOf({ newLeads, won }: ReportFigures, { words }: LocaleContext): string[] {
+function factsOf(figures: ReportFigures, { words }: LocaleContext): string[] {
   const plain = { isOnly: false, how: 'unknown', range: null }
   return [
-    words('subject.new_leads', { ...plain, n: newLeads.current }),
-    words('subject.won', { ...plain, n: won.current }),
+    words('subject.new_leads', { ...plain, n: newLeadsOf(figures) }),
+    words('subject.won', { ...plain, n: figures.won.current }),
   ]
 }
 
@@ -120,6 +119,29 @@ function before({ kind, prior, newLeads, won }: ReportFigures, locale: LocaleCon
     name: upperFirst(name),
     counts: locale.words('headline.counts', counts),
   })
+}
+
+/** Lists what a reader must know to compare the numbers: the year before, holidays, and leads that came at once. */
+function listRemarks(figures: ReportFigures, locale: LocaleContext): string[] {
+  const { words, tag } = locale
+  const { backfill } = figures.insight ?? {}
+  return [
+    writeYearBefore(figures, locale),
+    writeHolidays(figures, locale),
+    ...importsOf(figures).map(({ day, leads, source }) =>
+      words('headline.imported', {
+        leads,
+        day: formatLocalDay(tag, day),
+        source: source && oneLine(source, NAME_LENGTH),
+      }),
+    ),
+    backfill
+      ? words('headline.backfill', {
+          leads: backfill.leads,
+          value: formatMoneys(backfill.openValue, locale) || null,
+        })
+      : '',
+  ]
 }
 
 /** Formats `October 2025: 190 new leads, 9 won.`; empty if that period is not known. */

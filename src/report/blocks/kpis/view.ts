@@ -11,7 +11,7 @@ import {
   type Tone,
   toneOfNews,
 } from '../../change.ts'
-import { canCompare, composeHistory, coverageOf, isImplausible } from '../../context.ts'
+import { canCompare, composeHistory, coverageOf, isImplausible, newLeadsOf } from '../../context.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { expectationOf, newsOf, percentsOf, writeRange } from '../headline/judged.ts'
@@ -29,16 +29,17 @@ const NOTHING: Line = { line: '', tone: 'neutral' }
 
 export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
   const { words, numbers } = locale
-  const { newLeads, won, winRate, openValue, known } = figures
+  const { won, winRate, openValue, known, insight } = figures
   const [status, value] = [known.status, known.value].map(
     ({ current, prior }) => composeHistory(current, locale).isShown && composeHistory(prior, locale).isShown,
   )
   const countOf = (figure: ExpectedFigure, isKnown: boolean) => {
-    const [name, compared] = figure === 'won' ? (['won', won] as const) : (['newLeads', newLeads] as const)
+    const [name, count] =
+      figure === 'won' ? (['won', won.current] as const) : (['newLeads', newLeadsOf(figures)] as const)
     const isUnknown = coverageOf(figures) === 'none'
     return {
       label: words(`kpis.${name}`),
-      value: isUnknown ? words('none') : numbers.count(compared.current),
+      value: isUnknown ? words('none') : numbers.count(count),
       ...lineOfCount(figure, isKnown && !isImplausible(figures, name), figures, locale),
     }
   }
@@ -54,7 +55,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
     {
       label: words('kpis.openValue'),
       value: money ?? words('none'),
-      ...(value === true && canCompare(figures)
+      ...(value === true && !insight?.backfill && canCompare(figures)
         ? changed(changeOfMoney(openValue, null, locale), null)
         : NOTHING),
     },

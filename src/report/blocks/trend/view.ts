@@ -3,6 +3,7 @@ import type { ReportFigures, TrendDay } from '../../../domain/figures.ts'
 import { shownDays } from '../../charts/draw.ts'
 import { meansOfWeek, writeMean } from '../../charts/trend-layout.ts'
 import type { BlockContext } from '../../context.ts'
+import { trendOf } from '../../context.ts'
 import { marksOfDays, writeNote } from '../../day-notes.ts'
 import { formatLocalDay } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
@@ -10,16 +11,20 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 /** Returns no view if there are not enough days for a chart. */
 export function composeTrend(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
   const { words } = locale
-  const shown = shownDays(figures.trend)
+  const trend = trendOf(figures)
+  const shown = shownDays(trend)
   if (shown.length === 0) return []
   const marks = marksOfDays(figures.insight?.notes, shown)
+  const imports = (figures.insight?.imports ?? [])
+    .filter(({ day }) => day >= (shown[0]?.day ?? ''))
+    .map(({ leads, day }) => words('trend.without', { leads, day: formatLocalDay(locale.tag, day) }))
   const notes = marks.map((mark) => `${mark.letter}\u00a0${writeNote(mark, locale)}`).join('; ')
   return [
     {
       kind: 'trend' as const,
       title: words('trend.title'),
-      note: words('trend.note', { n: shown.length }),
-      finding: findingOf(figures.trend, locale),
+      note: [words('trend.note', { n: shown.length }), ...imports].join('; '),
+      finding: findingOf(trend, locale),
       marked: notes === '' ? '' : words('trend.marked', { notes }),
       chart: context.chart,
     },
