@@ -61,16 +61,13 @@ describe('a period', () => {
   })
 
   it.each([
-    ['en-GB', 'Q3 · July – September 2026', 'in Q3'],
-    ['de-DE', '3. Quartal · Juli–September 2026', 'im 3. Quartal'],
-  ])('of a quarter is named by its number in %s', (tag, long, brief) => {
+    ['en-GB', 'Q3 · July – September 2026'],
+    ['de-DE', '3. Quartal · Juli–September 2026'],
+  ])('of a quarter is named by its number in %s', (tag, long) => {
     const names = { ...namePeriod(tag, 'quarter', period('2026-07-01', '2026-10-01')) }
     const { words } = localeContextOf({ locale: tag })
     expect(names).toMatchObject({ shape: 'quarter', quarter: 3, week: null })
-    expect([words('period.long', names).replace(/\u2009/g, ' '), words('period.brief', names)]).toEqual([
-      long,
-      brief,
-    ])
+    expect(words('period.long', names).replace(/\u2009/g, ' ')).toBe(long)
   })
 
   it('of a month is named by it', () => {
