@@ -5,7 +5,7 @@ import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } f
 import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
 import { isTrusted, recordOf } from './record.ts'
-import { type DailyNumbers, seriesOf, total } from './series.ts'
+import { type DailyNumbers, groupsOf, seriesOf, total } from './series.ts'
 import { isTooWide, judgeSeries, NEEDED, type Scale } from './usual-range.ts'
 
 /** The maximum length of a judged period in days. A longer period is judged only if it is a month. */
@@ -202,11 +202,11 @@ function movedAlike(part: Judged, whole: Judged): boolean {
 
 function shiftOf(
   { length, actual, expected }: { length: number; actual: number; expected: number },
-  { dates, length: periodDays }: ReportDays,
+  { dates }: ReportDays,
   scale: Scale,
 ): Omit<Shift, 'isNew'> {
-  const days = scale === 'day' ? length : length * periodDays
-  return { since: dates.at(-days) ?? dates[0] ?? '', days, actual, expected }
+  const first = groupsOf(dates, scale).at(-length)?.from ?? 0
+  return { since: dates[first] ?? '', days: dates.length - first, actual, expected }
 }
 
 /** Adds the sum of unjudged days to a range, so that it can be compared with the whole period. */

@@ -73,7 +73,8 @@ interface Group extends Span {
   readonly place: number
 }
 
-function groupsOf(dates: readonly string[], scale: Scale): Group[] {
+/** Divides the dates into days, weeks or months. The last of them ends with the last date. */
+export function groupsOf(dates: readonly string[], scale: Scale): Group[] {
   const days = dates.length
   if (scale === 'day') return dates.map((date, day) => ({ from: day, to: day + 1, place: weekdayOf(date) }))
   if (scale === 'week')

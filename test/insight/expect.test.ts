@@ -1,4 +1,7 @@
-/** A pipeline is called unusual beside an unusual whole only if its own share has changed. */
+/**
+ * A pipeline is called unusual beside an unusual whole only if its own share has changed. A lasting change is told
+ * with the days that its numbers have.
+ */
 import { expect, it } from 'vitest'
 import { judgeReport } from '../../src/insight/expect.ts'
 import { dailyNumbers } from '../support/reports/daily-numbers.ts'
@@ -27,4 +30,32 @@ it.each([
   }))
   const { judged } = judgeReport({ kind: 'day', dates: DATES, length: 1 }, numbers, null, {})
   expect(judged.map(({ expectation }) => expectation.judgement)).toEqual(expected)
+})
+
+it.each([
+  ['day', 1],
+  ['week', 7],
+  ['month', 30],
+] as const)('the days of a lasting change are those of its sum, also for reports on a %s', (kind, length) => {
+  // Up to the 30th of November 2026. The last three months have 91 days.
+  const dates = Array.from({ length: 1095 }, (_, day) =>
+    new Date(Date.UTC(2026, 10, 30 - 1094 + day)).toISOString().slice(0, 10),
+  )
+  const found = [0.7, 0.75, 0.8, 0.85, 0.9].flatMap((times) =>
+    [3, 9, 14, 30, 61, 91].flatMap((lasting) => {
+      const values = dailyNumbers({ mean: 40, days: dates.length, seed: 7 }).map((value, day) =>
+        day >= dates.length - lasting ? Math.round(value * times) : value,
+      )
+      const numbers = [{ figure: 'new_leads' as const, pipeline: null, values }]
+      const { judged } = judgeReport({ kind, dates, length }, numbers, null, {})
+      const shift = judged[0]?.expectation.shift ?? null
+      return shift === null ? [] : [{ shift, values }]
+    }),
+  )
+  expect(found.length).toBeGreaterThan(0)
+  for (const { shift, values } of found) {
+    expect(dates.at(-shift.days)).toBe(shift.since)
+    expect(values.slice(-shift.days).reduce((sum, value) => sum + value, 0)).toBe(shift.actual)
+    if (kind === 'month') expect(shift.since).toMatch(/-01$/)
+  }
 })

@@ -8,7 +8,7 @@ import type { FunnelStage, Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { readCoverage } from './coverage.ts'
 import type { ReadTrx } from './query.ts'
-import { type FigureRow, type FigureScope, readFigureAt, readRows } from './query.ts'
+import { type FigureRow, type FigureScope, readFigureAt, readRows, recentFrom } from './query.ts'
 
 interface Reached {
   readonly asOf: Instant | null
@@ -18,7 +18,6 @@ interface Reached {
 type Stay = Pick<FigureRow, 'of' | 'value'>
 
 const STAY_DAYS = 90
-const DAY_MS = 86_400_000
 
 const PIPELINES_IN_USE = '(SELECT pipeline_id FROM day_count GROUP BY pipeline_id HAVING sum(leads) > 0)'
 
@@ -66,9 +65,9 @@ export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope
   return asOf !== null && Date.parse(asOf) - Date.parse(to) >= Date.parse(to) - Date.parse(from)
 }
 
-/** The 90 days up to the end of the period, whose stays give the median lengths. */
+/** The 90 local days up to the end of the period, whose stays give the median lengths. */
 export function staysOf(scope: FigureScope): FigureScope {
-  return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
+  return { ...scope, from: recentFrom(scope, STAY_DAYS) }
 }
 
 /**

@@ -18,7 +18,7 @@ import { RELATION_NAMES, type RelationName } from './relation-bounds.ts'
 export interface FigureScope {
   readonly from: Instant
   readonly to: Instant
-  /** The time zone of the 30 days over which win rates are counted; UTC if absent. */
+  /** The time zone of the days over which win rates and stays are counted; UTC if absent. */
   readonly timeZone?: string
   readonly filter: LeadFilter
   readonly stalledDays: number
@@ -130,9 +130,12 @@ export function valuesOf(scope: FigureScope): QueryValues {
   }
 }
 
-/** Returns the time 30 local days before the end of the period, from which win rates are counted. */
-export function recentFrom({ to, timeZone = 'UTC' }: Pick<FigureScope, 'to' | 'timeZone'>): Instant {
-  return localDaysEarlier(to, 30, timeZone)
+/** Returns the time so many local days before the end of the period; win rates are counted over 30. */
+export function recentFrom(
+  { to, timeZone = 'UTC' }: Pick<FigureScope, 'to' | 'timeZone'>,
+  days = 30,
+): Instant {
+  return localDaysEarlier(to, days, timeZone)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import { dayBefore, weekBefore } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { staysOf } from '../../../src/store/figures/funnel.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
@@ -165,6 +166,13 @@ describe('the win rate', () => {
     const later = dayBefore(new Date('2026-04-12T07:00:00Z'), 'Europe/Berlin')
     expect((await figuresOf(leads, { period: later, prior: weekBefore(later) })).winRate.current.whole).toBe(
       0,
+    )
+  })
+
+  it('and the stays of 90 days begin at a midnight of that zone', () => {
+    const { from, to, timeZone } = dayBefore(new Date('2026-04-11T07:00:00Z'), 'Europe/Berlin')
+    expect(staysOf({ from, to, timeZone, filter: EVERY_LEAD, stalledDays: 14 }).from).toBe(
+      '2026-01-10T23:00:00.000Z',
     )
   })
 
