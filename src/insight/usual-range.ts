@@ -97,6 +97,8 @@ const [MISS_MIN, MISS_MAX] = [1e-6, 0.6]
 const SLOW_FADE = 0.5 ** (1 / 182)
 /** The standard deviation of a share, as a part of what it takes away. */
 const SHARE_ERROR = 0.15
+/** If at least this many leads are expected, no lead at all is something else than a small number. */
+const ZEROS_FROM = 3
 /** The number of last numbers in which things as unusual are counted. */
 const RUNS_OF = 365
 /** Each place in the cycle begins with this many invented leads, which keep its factor near 1 at first. */
@@ -143,6 +145,8 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   const level: Level = { sum: 0, weight: 0, time: 0 }
   const older: Level = { sum: 0, weight: 0, time: 0 }
   const spread: WeightedSum = { sum: 0, weight: 0 }
+  /** How often a number is 0 although some leads were expected; a run of zeros, such as a week off, counts once. */
+  const zeros: WeightedSum = { sum: 0, weight: 0 }
   const windowSpread = tuning.windows.map(() => ({ sum: 0, weight: 0 }))
   const misses = { of95: 0.05, of80: 0.2 }
   const history: HistoryPoint[] = []
@@ -151,7 +155,7 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
   const chances: number[] = []
   /** The level before the present one, which may come back, for example after a holiday that nobody told of. */
   let former: { readonly level: Level; readonly until: number } | null = null
-  let [segmentStart, tried] = [0, 0]
+  let [segmentStart, tried, isAfterZero] = [0, 0, false]
 
   const factorOf = ({ sum, base }: { sum: number; base: number }) =>
     (sum + PLACE_PRIOR) / (base + PLACE_PRIOR)
@@ -189,9 +193,8 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
       correct(misses, made, value, Math.max(tuning.step, FIRST_RANGES / (FIRST_RANGES + tried++)))
     if (forecast !== null && value !== null) {
       const judged = judgeWindows(history, tuning, segmentStart, windowSpread)
-      const { probability: own } = judged.anomaly
-      const probability =
-        former !== null && index < former.until ? Math.max(own, chanceAt(former.level, expected, value)) : own
+      const ofFormer = former !== null && index < former.until ? chanceAt(former.level, expected, value) : 0
+      const probability = Math.max(judged.anomaly.probability, ofFormer, chanceOfZeros(judged.anomaly, zeros))
       anomaly = { ...judged.anomaly, probability: Math.max(probability, shareOfRuns(chances, probability)) }
       chances.push(probability)
       if (judged.restart !== null) {
@@ -209,6 +212,11 @@ export function judgeSeries({ values, places, shares, scale }: CountSeries): Jud
     steps.push({ known, forecast, anomaly })
     if (value === null) continue
     learnSpread(spread, expected, value)
+    if (isReady && expected.mean >= ZEROS_FROM) {
+      if (!isAfterZero) zeros.weight++
+      if (!isAfterZero && value === 0) zeros.sum++
+      isAfterZero = value === 0
+    }
     const own = cycle[place]
     if (own) {
       // Each place is updated once in a cycle, so its numbers fade by the steps of a whole cycle.
@@ -300,6 +308,11 @@ export function correctedMiss(miss: number, wanted: number, isHit: boolean, step
 function chanceAt({ sum, weight }: Level, { factor, mean, variance }: HistoryPoint, value: number): number {
   const former = Math.max((factor * sum) / weight, MEAN_MIN)
   return tailProbability({ mean: former, variance: (variance * former) / mean }, value)
+}
+
+/** Returns the chance of a window without any lead if, as before, some numbers are 0 by themselves. */
+function chanceOfZeros({ actual, length }: Anomaly, { sum, weight }: WeightedSum): number {
+  return actual > 0 || weight === 0 ? 0 : (sum / weight) ** length
 }
 
 /**

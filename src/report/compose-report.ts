@@ -76,7 +76,7 @@ export function composeReport(
     blocks,
     block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
     moreUrl: context.moreUrl ?? '',
-    footer: { lines: [footerLine(figures, locale)], unsubscribe: null },
+    footer: { lines: [words('footer.zone', { name: locale.timeZone })], unsubscribe: null },
   }
   return addressReport({ ...unlinked(view), failed }, locale, context)
 }
@@ -174,11 +174,7 @@ function preheaderOf(figures: ReportFigures, locale: LocaleContext, context: Blo
   const parts = [
     today?.title ?? '',
     ...risks.map(({ name, state }) => `${name}: ${state}`),
-    numbers.map(({ label, value }) => `${label} ${value}`).join(', '),
+    numbers.map(({ label, value }) => `${label}: ${value}`).join('; '),
   ]
   return parts.flatMap((part) => (part === '' ? [] : [`${part.replace(/\.$/, '')}.`])).join(' ')
-}
-
-function footerLine({ leads }: ReportFigures, { words, timeZone }: LocaleContext): string {
-  return [words('footer.leads', { n: leads }), words('footer.zone', { name: timeZone })].join(' · ')
 }

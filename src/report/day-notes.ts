@@ -58,7 +58,7 @@ interface Dates {
   readonly last: string
 }
 
-function datesOf(period: Period): Dates {
+export function datesOf(period: Period): Dates {
   const [first = '', last = first] = localDates(period).split('--')
   return { first, last }
 }

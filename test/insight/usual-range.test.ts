@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { isTooWide, isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/usual-range.ts'
 import { random } from '../support/random.ts'
-import { dailyNumbers, weekdaysOf } from '../support/reports/daily-numbers.ts'
+import { dailyNumbers, type Numbers, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 400
 
@@ -149,6 +149,20 @@ describe('a series', () => {
       const unusual = steps.slice(200).filter(({ anomaly }) => (anomaly?.probability ?? 1) < 0.01)
       expect(unusual.length).toBeLessThan(8)
     }
+  })
+
+  it('takes days without any lead for usual if some have none by themselves, but not after one week off', () => {
+    const unusualZeros = (given: Partial<Numbers>) => {
+      const values = plain(60, 4, given)
+      return judge(values).steps.flatMap(({ anomaly }, day) =>
+        day > 120 && anomaly?.actual === 0 && anomaly.probability < 0.012 ? [day] : [],
+      )
+    }
+    expect(unusualZeros({ zeros: 0.3 }).length).toBeLessThan(4)
+    const off = (day: number) => (day >= 150 && day < 157) || day === 250
+    const found = unusualZeros({ times: (day) => (off(day) ? 0 : 1) })
+    expect(found).toContain(150)
+    expect(found).toContain(250)
   })
 
   it('without any lead on weekends expects none there, and keeps the ranges of the other days', () => {

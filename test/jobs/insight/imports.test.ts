@@ -52,7 +52,13 @@ async function insightOf(
   const now = new Date(`${at}T06:00:00Z`)
   const period = periodOf(kind, now, ZONE, { holidays: [], lastEnd: null })
   const request = {
-    ...{ kind, period, since, prior: priorOf(kind, period), stalledDays: 14, topScore: 80, rowsMax: 10 },
+    kind,
+    period,
+    since,
+    prior: priorOf(kind, period),
+    stalledDays: 14,
+    topScore: 80,
+    rowsMax: 10,
     filter: { ...EVERY_LEAD, pipelineIds },
     trendDays: daysUpTo(period.to, 30, ZONE),
   }

@@ -3,6 +3,8 @@
 import type { PeriodKind, ReportFigures } from '../../../domain/figures.ts'
 import type { ChangedLead, ChangeKind } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
+import { datesOf } from '../../day-notes.ts'
+import { formatLocalDays } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
@@ -31,8 +33,9 @@ const LONG: readonly PeriodKind[] = ['week', 'month', 'quarter']
 
 /** Returns no view if no lead was won or lost. */
 export function composeChanges(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
-  const { words, numbers, dates } = locale
+  const { words, numbers } = locale
   const { changes, period } = figures
+  const days = datesOf({ ...period, from: changes.since })
   const named = LONG.includes(figures.kind) ? NAMED.slice(0, 1) : NAMED
   const kinds = changes.kinds.filter(({ kind, total }) => total > 0 && named.includes(kind))
   if (kinds.length === 0) return []
@@ -41,7 +44,7 @@ export function composeChanges(figures: ReportFigures, locale: LocaleContext, co
       kind: 'changes' as const,
       title: words(named.length === 1 ? 'changes.kinds.won' : 'changes.title'),
       // Otherwise the changes are those of the report's period.
-      note: changes.since < period.from ? words('changes.since', { at: dates.instant(changes.since) }) : '',
+      note: changes.since < period.from ? formatLocalDays(locale.tag, days.first, days.last) : '',
       kinds: kinds.map(({ kind, total, value, rows }) => {
         const shown = shownOf(rows, total, ROWS)
         return {

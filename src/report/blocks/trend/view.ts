@@ -14,6 +14,7 @@ export function composeTrend(figures: ReportFigures, locale: LocaleContext, cont
   const trend = trendOf(figures)
   const shown = shownDays(trend)
   if (shown.length === 0) return []
+  const last = shown.findLastIndex(({ newLeads }) => newLeads !== null)
   const marks = marksOfDays(figures.insight?.notes, shown)
   const imports = (figures.insight?.imports ?? [])
     .filter(({ day }) => day >= (shown[0]?.day ?? ''))
@@ -23,7 +24,10 @@ export function composeTrend(figures: ReportFigures, locale: LocaleContext, cont
     {
       kind: 'trend' as const,
       title: words('trend.title'),
-      note: [words('trend.note', { n: shown.length }), ...imports].join('; '),
+      note: [
+        words('trend.note', { n: last + 1, end: formatLocalDay(locale.tag, shown[last]?.day ?? '') }),
+        ...imports,
+      ].join('; '),
       finding: findingOf(trend, locale),
       marked: notes === '' ? '' : words('trend.marked', { notes }),
       chart: context.chart,
