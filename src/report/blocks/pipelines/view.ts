@@ -40,7 +40,7 @@ export function composePipelines(figures: ReportFigures, locale: LocaleContext, 
     {
       kind: 'pipelines' as const,
       title: words('pipelines.title'),
-      note: areAll ? '' : words('pipelines.mostNew', { shown: shown.length, total: byPipeline.length }),
+      note: areAll ? '' : words('pipelines.mostNew'),
       columns: {
         name: words('pipelines.pipeline'),
         newLeads: words('pipelines.newLeads'),
