@@ -165,7 +165,7 @@ describe('sending a report', () => {
     expect(held.stderr).toContain('--force')
     const sent = await run('report', 'send', 'daily', '--force')
     expect(sent).toMatchObject({ status: 0 })
-    expect(sent.stdout).toMatch(/^Subject +\[Stale data\] Daily leads: /m)
+    expect(sent.stdout).toMatch(/^Subject +Daily leads, .*: (?:no data|data ends)/m)
     expect(await run('report', 'preview', 'daily', '--force')).toMatchObject({ status: 2 })
   })
 
