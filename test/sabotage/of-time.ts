@@ -113,14 +113,14 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'old data pass for fresh ones',
     edits: [
       {
-        find: '    ...formatAge(figures, locale, context),\n',
-        replace: '',
+        find: "  if (coverage === 'part') {\n",
+        replace: "  if (coverage === 'part' && leads < 0) {\n",
       },
     ],
     caughtBy: [
       {
-        title: 'goes out after that with a banner that says what is old and why (row 6)',
-        because: /to match \/\^PLEASE NOTE/,
+        title: 'goes out after that and says what is old and why (row 6)',
+        because: /data ends 14:10/,
       },
     ],
   },

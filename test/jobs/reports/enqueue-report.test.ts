@@ -25,9 +25,9 @@ const EMEA: LeadFilter = { pipelineIds: ['pl_emea'], conditions: [] }
 const DAY_MS = 86_400_000
 
 /** Opens a copy of a service with some leads, and the parts that make reports at a time which tests set. */
-async function openWorld() {
+async function openWorld(days = 8) {
   const folder = folderWith()
-  const service = await startService(folder, NOW, 8)
+  const service = await startService(folder, NOW, days)
   const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
   syncing.clock.now = NOW
   await syncing.sync({ pageSize: 500 })
@@ -86,7 +86,7 @@ describe('the recipients of a report', () => {
   })
 
   it('read it in their language, with their numbers, clock, blocks and files', async () => {
-    await using world = await openWorld()
+    await using world = await openWorld(20)
     const [enqueued] = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('dana@example.com', {
@@ -100,14 +100,17 @@ describe('the recipients of a report', () => {
     const [ana, dana] = ['ana', 'dana'].map((name) => messages.get(`${name}@example.com`))
     expect(ana).toMatchObject({ lang: 'en' })
     expect(ana?.text).toContain('FUNNEL')
-    expect(ana?.text).toContain('Data as of 06:00')
-    expect(ana?.files.map(({ name }) => name)).toContain('spark-won.png')
+    expect(ana?.text).toContain('Data of 06:00')
+    expect(ana?.files.map(({ name }) => name)).toContain('trend-light.png')
     expect(dana).toMatchObject({ lang: 'de' })
     expect(dana?.html).toContain('<html lang="de-DE"')
     expect(dana?.text).toContain('15:00')
     expect(dana?.text).not.toContain('TRICHTER')
     const attached = dana?.files.filter(({ cid }) => cid === null)
-    expect(attached?.map(({ name }) => name)).toEqual(['daily-top-leads-2026-11-20.csv'])
+    expect(attached?.map(({ name }) => name)).toEqual([
+      'daily-top-leads-2026-11-20.csv',
+      'daily-trend-2026-11-20.png',
+    ])
     // A message brings only pictures that its blocks show.
     expect(dana?.files.every(({ cid }) => cid === null || dana.html.includes(`cid:${cid}`))).toBe(true)
   })

@@ -70,7 +70,7 @@ describe.skipIf(isWithoutServers)('the program', () => {
       await using ben = await servers.open('ben@example.org')
       const english = await PostalMime.parse(await untilArrived(ben))
       expect(english.html).toContain('lang="en-GB"')
-      expect(english.subject).toMatch(/^Daily leads: /)
+      expect(english.subject).toMatch(/^Daily leads, /)
 
       await run('report', 'send', 'daily', '--at', at)
       expect(await dana.count()).toBe(1)

@@ -80,9 +80,9 @@ async function openSynced(file: string, now: Date): Promise<Store> {
   return openStore(file, now)
 }
 
-/** Syncs eight days of the reference service. */
+/** Syncs sixteen days of the reference service, so that the trend is drawn. */
 async function makeSynced(now: Date): Promise<Buffer> {
-  await using service = await startService(folderWith(), now, 8)
+  await using service = await startService(folderWith(), now, 16)
   const key = await service.createKey({ name: 'test', scope: 'read' })
   const syncing = await openSyncing(service.url, key)
   syncing.clock.now = now

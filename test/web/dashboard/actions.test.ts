@@ -229,7 +229,7 @@ describe('a report', () => {
     expect(more).toEqual([])
     const message = readFileSync(join(dashboard.outbox, file), 'utf8')
     expect(message).toMatch(/^To: ops@example\.com\r$/m)
-    expect(message).toMatch(/^Subject: =\?UTF-8\?Q\?=5BTest=5D_Daily/m)
+    expect(message).toMatch(/^Subject: \[Test\] Daily/m)
     expect(await dashboard.messages()).toEqual([])
   })
 

@@ -286,9 +286,9 @@ describe('an issue in the archive', () => {
     expect(csv.map((href) => href.split('/').at(-1))).toEqual([
       'figures',
       'trend',
+      'today',
       'changes',
       'top_leads',
-      'urgent',
       'stalled',
       'pipelines',
       'sources',

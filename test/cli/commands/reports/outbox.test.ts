@@ -198,7 +198,7 @@ describe('leadsheet report resend', () => {
     const [mail] = mailed.server.received.map((one) => one.mail)
     expect(mail?.messageId).not.toBe(first.message_id)
     expect(mail?.inReplyTo).toBe(first.message_id)
-    expect(mail?.text).toMatch(/^- Sent again at /m)
+    expect(mail?.text).toMatch(/^Sent again at /m)
     expect(mail?.html).toContain(reason)
     // A further resend has a new id and refers to the first mail, also after the sender's address has
     // changed.

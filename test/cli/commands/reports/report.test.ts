@@ -21,7 +21,7 @@ recipients:
     name: Dana Lopes
     locale: de-DE
     filter: { pipelines: [pl_emea] }
-    blocks: [headline, freshness, kpis]
+    blocks: [headline, freshness, kpis, trend]
     attachments: [top_leads.csv]
 reports:
   - name: daily
@@ -44,7 +44,7 @@ const env = { LEADSHEET_API_URL: '', LEADSHEET_API_KEY: '', LEADSHEET_LOG_LEVEL:
 
 beforeAll(async () => {
   writeFileSync(join(synced, 'leadsheet.yaml'), SETTINGS)
-  await using service = await startService(synced, new Date(NOW), 10)
+  await using service = await startService(synced, new Date(NOW), 16)
   env.LEADSHEET_API_URL = service.url
   env.LEADSHEET_API_KEY = await service.createKey({ name: 'test', scope: 'read' })
   expect(await runIn(synced, env)('sync')).toMatchObject({ status: 0 })
@@ -70,7 +70,7 @@ describe('looking at a report', () => {
     const dana = await run('report', 'preview', 'daily', '--for', 'dana@example.com', '-o', 'dana.html')
     expect(dana).toMatchObject({ status: 0 })
     expect(dana.stdout).toMatch(/^Leads +pipelines pl_emea$/m)
-    expect(dana.stdout).toMatch(/^Subject +Leads am Tag: /m)
+    expect(dana.stdout).toMatch(/^Subject +Leads am Tag, Mo\., 23\. Nov\.: /m)
     const html = readFileSync(join(cwd, 'dana.html'), 'utf8')
     expect(html).toContain('lang="de-DE"')
     expect(html).toContain('dana@example.com')
@@ -90,7 +90,7 @@ describe('looking at a report', () => {
     expect(JSON.parse(english.stdout).data).toMatchObject({
       report: 'daily',
       issues: [
-        { leads: 'pipelines pl_emea', subject: expect.stringMatching(/^Daily leads: /), not_sent: null },
+        { leads: 'pipelines pl_emea', subject: expect.stringMatching(/^Daily leads, /), not_sent: null },
       ],
       deliveries: [],
     })
@@ -165,7 +165,7 @@ describe('sending a report', () => {
     expect(held.stderr).toContain('--force')
     const sent = await run('report', 'send', 'daily', '--force')
     expect(sent).toMatchObject({ status: 0 })
-    expect(sent.stdout).toMatch(/^Subject +\[Stale data\] Daily leads: /m)
+    expect(sent.stdout).toMatch(/^Subject +Daily leads, .*: (?:no data|data ends)/m)
     expect(await run('report', 'preview', 'daily', '--force')).toMatchObject({ status: 2 })
   })
 
