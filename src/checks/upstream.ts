@@ -1,5 +1,6 @@
 /** Checks for `doctor`, with a few GET requests, whether an upstream still matches its profile. */
 
+import { LEAD_FIELDS } from '../domain/lead-fields.ts'
 import type { Lead } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
 import { isQuarantined } from '../upstream/mapping/lead-mapping.ts'
@@ -76,8 +77,9 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
   const rules = Object.entries(source.profile.mapping.lead) as [string, FieldRule | undefined][]
   const mapped = rules.filter((entry): entry is [string, FieldRule] => entry[1] !== undefined)
   // Many fields are empty in most records (for example, unqualified leads have no value). Therefore a field
-  // is reported only if it is empty in every record.
+  // is reported only if it is empty in every record. Times in the future come late in the life of a lead.
   const empty = mapped
+    .filter(([name]) => !LEAD_FIELDS.some((field) => field.column === name && 'isPlanned' in field))
     .filter(([, rule]) => sample.every((record) => isNothing(readField(record, rule))))
     .map(([name]) => name)
   yield empty.length === 0

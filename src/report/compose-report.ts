@@ -57,7 +57,11 @@ export function composeReport(
   const title = oneLine(context.title, TITLE_LENGTH)
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const { facts } = composeHeadline(figures, locale, context)
-  const wanted = context.blocks.filter(
+  // Every report says how old its data is, whatever blocks it has.
+  const named = context.blocks.includes('freshness')
+    ? context.blocks
+    : [...context.blocks, 'freshness' as const]
+  const wanted = named.filter(
     (name) => isShown(name, figures) || figures.failed.some(({ block }) => block === name),
   )
   const made = wanted.map((name) => composeBlock(name, figures, locale, context))

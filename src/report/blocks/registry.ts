@@ -83,6 +83,7 @@ const REGISTRY = {
     compose: (...given) => [composeFreshness(...given)],
     isAlwaysShown: true,
     isCore: true,
+    restsOn: ['agents'],
     shows: 'agents',
   },
   drivers: {
