@@ -62,7 +62,7 @@ async function insightOf(
     filter: { ...EVERY_LEAD, pipelineIds },
     trendDays: daysUpTo(period.to, 30, ZONE),
   }
-  const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
+  const report = { holidays: [], goals: [], fiscalYearStarts: 1, dataAsOf: null, coversPeriod: true }
   const { insight, failed } = await tryInsight({ store, now: () => now }, request, null, report)
   expect(failed).toEqual([])
   if (insight === null) throw new Error('there is no insight')

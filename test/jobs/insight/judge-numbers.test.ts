@@ -70,7 +70,7 @@ const judge = (
   judgeNumbers(
     { store, now: () => NOW },
     request,
-    { holidays: [], goals: [], fiscalYearStarts: 1, ...change },
+    { holidays: [], goals: [], fiscalYearStarts: 1, dataAsOf: null, coversPeriod: true, ...change },
     lastUnusual,
   )
 const previous = (date: string) => new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10)

@@ -65,7 +65,7 @@ async function judge(
     since: null,
     trendDays: [],
   }
-  const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
+  const report = { holidays: [], goals: [], fiscalYearStarts: 1, dataAsOf: null, coversPeriod: true }
   return await judgeNumbers({ store, now: () => NOW }, request, report, {})
 }
 

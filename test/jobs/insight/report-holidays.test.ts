@@ -35,6 +35,8 @@ async function insightOf(
     holidays,
     goals: [],
     fiscalYearStarts: 1,
+    dataAsOf: null,
+    coversPeriod: true,
   })
   expect(failed).toEqual([])
   if (insight === null) throw new Error('there is no insight')
