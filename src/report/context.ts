@@ -63,9 +63,14 @@ export function coverageOf({ freshness, period, newLeads, won }: ReportFigures):
 /** If the history of fewer leads than this share is known, a figure that needs it is hidden. */
 export const KNOWN_SHARE_MIN = 0.5
 
+/** If the history of at least this share is known, a sign beside the figure says that it is not exact. */
+const KNOWN_SHARE_MUCH = 0.9
+
 export interface HistoryView {
   readonly isShown: boolean
-  /** A note such as `known for 200 of 2,996 leads`; empty if the history of all leads is known. */
+  /** True if the history of all leads is known. */
+  readonly isExact: boolean
+  /** A note such as `known for 200 of 2,996 leads`; empty if the history of nearly all leads is known. */
   readonly note: string
 }
 
@@ -73,7 +78,11 @@ export function composeHistory(
   { known, of }: HistoryCoverage,
   { words }: Pick<LocaleContext, 'words'>,
 ): HistoryView {
-  return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words('known', { known, of }) : '' }
+  return {
+    isShown: known >= of * KNOWN_SHARE_MIN,
+    isExact: known >= of,
+    note: known < of * KNOWN_SHARE_MUCH ? words('known', { known, of }) : '',
+  }
 }
 
 /** Returns whether the history of all leads is known, so that the count of stalled leads is complete. */

@@ -22,7 +22,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext, 
     failing > 0 && words('freshness.failing', { n: failing, of: agents.rows.length }),
     freshness.quarantinedRecords > 0 && words('freshness.quarantined', { n: freshness.quarantinedRecords }),
     history.note !== '' && words('freshness.history', { ...known.status.current }),
-    value.known < value.of && words('freshness.values', { ...value }),
+    composeHistory(value, locale).note !== '' && words('freshness.values', { ...value }),
   ]
   const leftOut = context.leftOut.map(({ name, megabytes }) =>
     words('freshness.leftOut', {

@@ -43,6 +43,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
       ...lineOfCount(figure, isKnown && !isImplausible(figures, name), figures, locale),
     }
   }
+  const { isExact } = composeHistory(known.value.current, locale)
   const money = splitMoneys(openValue.current, locale).largest
   const tiles = [
     countOf('new_leads', true),
@@ -54,7 +55,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
     },
     {
       label: words('kpis.openValue'),
-      value: money ?? words('none'),
+      value: money === null ? words('none') : `${isExact ? '' : '≈ '}${money}`,
       ...(value === true && !insight?.backfill && canCompare(figures)
         ? changed(changeOfMoney(openValue, null, locale), null)
         : NOTHING),

@@ -30,7 +30,7 @@ export function composeStalled(figures: ReportFigures, locale: LocaleContext, co
   return [
     {
       kind: 'stalled' as const,
-      title: words('stalled.counted', { n: total, idleDays: days }),
+      title: words('stalled.counted', { n: total, idleDays: days, isLeast: !history.isExact }),
       note: history.note,
       leads: shown.map((lead) => ({
         ...composeLead(lead, context),
