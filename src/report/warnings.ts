@@ -3,7 +3,6 @@
 import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, LateWarning, MissedWarning, ReportFigures } from '../domain/figures.ts'
 import type { ReportedPart } from '../domain/sync.ts'
-import { blockOf } from './blocks/registry.ts'
 import type { BlockContext } from './context.ts'
 import { isImplausible } from './context.ts'
 import { nameSection } from './failed-blocks.ts'
@@ -25,6 +24,13 @@ const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_not_found', 'unexpected'],
   ['run_interrupted', 'stopped'],
 ])
+/** The blocks that show data other than leads. Its age is checked before a report is sent. */
+const SHOWS: Readonly<Record<Exclude<ReportedPart, 'leads'>, readonly BlockName[]>> = {
+  stats: ['funnel', 'service_stats'],
+  agents: ['freshness', 'agents'],
+}
+/** If the figures of the second block fail, the first is incomplete. */
+const RESTS_ON: Partial<Readonly<Record<BlockName, string>>> = { today: 'stalled', freshness: 'agents' }
 // The maximum number of failed parts that are named. If there are more, the rest are only counted.
 const NAMED = 4
 const MISSED_NAMED = 7
@@ -125,7 +131,7 @@ export function listOld(
   blocks: readonly BlockName[],
 ): ReportedPart[] {
   const isShown = (part: Exclude<ReportedPart, 'leads'>) =>
-    blocks.some((block) => blockOf(block).shows === part)
+    blocks.some((block) => SHOWS[part].includes(block))
   const isOld = (asOf: string | null) => asOf !== null && asOf < period.to
   // The statistics of the upstream cannot be filtered, so a filtered report does not show them.
   const hasStats = filter.conditions.length === 0 && isShown('stats')
@@ -138,6 +144,6 @@ export function listOld(
 
 /** Lists the failed parts that belong to these blocks, or whose figures these blocks use. */
 function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
-  const wanted = new Set<string>(blocks.flatMap((block) => [block, ...(blockOf(block).restsOn ?? [])]))
+  const wanted = new Set<string>(blocks.flatMap((block) => [block, RESTS_ON[block] ?? block]))
   return failed.filter(({ block }) => wanted.has(block))
 }

@@ -40,10 +40,6 @@ interface Block {
   readonly isAlwaysShown?: true
   /** Tells whether the report fails if this block fails. */
   readonly isCore?: true
-  /** If the figures of these blocks fail, this block is incomplete. */
-  readonly restsOn?: readonly string[]
-  /** The age of this data is checked before a report is sent. */
-  readonly shows?: 'stats' | 'agents'
 }
 
 const REGISTRY = {
@@ -64,7 +60,6 @@ const REGISTRY = {
     meaning: 'at most five leads to act on, the most valuable first, each with its owner and the reason',
     compose: composeToday,
     list: listToday,
-    restsOn: ['stalled'],
   },
   kpis: {
     title: 'Key figures',
@@ -83,8 +78,6 @@ const REGISTRY = {
     compose: (...given) => [composeFreshness(...given)],
     isAlwaysShown: true,
     isCore: true,
-    restsOn: ['agents'],
-    shows: 'agents',
   },
   drivers: {
     title: 'Where the difference came from',
@@ -100,7 +93,6 @@ const REGISTRY = {
     title: 'Funnel',
     meaning: 'the stages, each with its conversion and the days that leads spend in it',
     compose: composeFunnel,
-    shows: 'stats',
   },
   changes: {
     title: 'Changes',
@@ -136,13 +128,11 @@ const REGISTRY = {
     title: 'Agents',
     meaning: 'the agents and their outages',
     compose: composeAgents,
-    shows: 'agents',
   },
   service_stats: {
     title: 'Service statistics',
     meaning: "the differences between the service's own statistics and our counts",
     compose: composeServiceStats,
-    shows: 'stats',
   },
   data_quality: {
     title: 'Data quality',
