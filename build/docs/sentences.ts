@@ -48,6 +48,7 @@ const EXAMPLES: Readonly<Record<string, readonly [english: string, german: strin
   value: ['$84k', '84.000 $'],
   weekdays: ['Mondays', 'montags'],
   where: ['EU mid-market', 'EU Mittelstand'],
+  within: ['', ''],
   zone: ['Europe/Berlin', 'Europe/Berlin'],
 }
 

@@ -8,6 +8,7 @@ import {
   rateOfAll,
   type UsualRange,
 } from '../../../domain/insight.ts'
+import { localDates } from '../../../domain/period.ts'
 import type { News } from '../../change.ts'
 import { isImplausible, newLeadsOf } from '../../context.ts'
 import { oneLine, upperFirst } from '../../words/clean-text.ts'
@@ -58,7 +59,12 @@ export function composeJudged(
     outside !== undefined
       ? words('headline.just', { direction: sideOf(outside), counts: clauses })
       : isNormal
-        ? words('headline.normal', { ...names, counts: clauses, holidays: holidaysOf(figures, names) })
+        ? words('headline.normal', {
+            ...names,
+            counts: clauses,
+            holidays: holidaysOf(figures, names),
+            within: ofAll.map((each) => withinOf(each, figures, locale)).find(Boolean) ?? '',
+          })
         : `${upperFirst(clauses)}.`
   return { text, detail: detail.filter(Boolean).join(' '), facts }
 }
@@ -119,12 +125,19 @@ function sentenceOf(
     range: writeRange(range, locale),
   })
   const row = inARow > 1 ? words('headline.inARow', { ...names, direction, row: inARow }) : ''
-  return `${number}${row}${withinOf(expectation, locale)}${origin}.`
+  return `${number}${row}${withinOf(expectation, figures, locale)}${origin}.`
 }
 
-/** Formats `, in a normal week`: the same morning's judgement of the longer period. Empty if there is none. */
-function withinOf({ within }: Expectation, { words }: LocaleContext): string {
-  return within ? words('headline.within', { kind: within.kind, judgement: within.judgement }) : ''
+/** Formats ` in a normal week`: what is said of the longer period, if that differs. Empty if not. */
+function withinOf(
+  { within, judgement }: Expectation,
+  { period }: ReportFigures,
+  { words }: LocaleContext,
+): string {
+  if (!within || within.judgement === judgement) return ''
+  const [first = '', last = first] = localDates(period).split('--')
+  const isAfter = within.lastDay < last
+  return words('headline.within', { kind: within.kind, judgement: within.judgement, isAfter })
 }
 
 /** Says where an unusual number came from; empty if nothing is known of it. */
