@@ -241,8 +241,6 @@ export interface ImportedLeads {
  */
 export interface Backfill {
   readonly leads: number
-  readonly createdFrom: Instant
-  readonly createdTo: Instant
   readonly openValue: readonly Money[]
 }
 

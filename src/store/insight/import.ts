@@ -80,10 +80,9 @@ export async function findBackfill(
     pipelines: pipelineIds && JSON.stringify(pipelineIds),
   }
   const ofPipelines = `(:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))`
-  const rows = await runQuery<{ currency: string; leads: number; open: number; from: Instant; to: Instant }>(
+  const rows = await runQuery<{ currency: string; leads: number; open: number }>(
     db,
-    `SELECT coalesce(value_currency, '') AS currency, count(*) AS leads, min(created_at) AS "from",
-      max(created_at) AS "to",
+    `SELECT coalesce(value_currency, '') AS currency, count(*) AS leads,
       coalesce(sum(value_amount) FILTER (WHERE coalesce(outcome, 'open') = 'open'), 0) AS open
     FROM lead LEFT JOIN stage USING (status)
     WHERE first_seen_at > :from AND created_at < :old AND deleted_at IS NULL AND ${ofPipelines}
@@ -101,7 +100,5 @@ export async function findBackfill(
   const openValue = rows.flatMap(({ currency, open }) =>
     currency === '' || open === 0 ? [] : [{ amount: open, currency }],
   )
-  const createdFrom = rows.reduce((least, row) => (row.from < least ? row.from : least), given.old)
-  const createdTo = rows.reduce((most, row) => (row.to > most ? row.to : most), '')
-  return { leads, createdFrom, createdTo, openValue }
+  return { leads, openValue }
 }

@@ -136,8 +136,6 @@ it('a backfill is told once, and normal ranges stay as they were', async () => {
   const insight = await insightOf(store)
   expect(insight.backfill).toEqual({
     leads: 3115,
-    createdFrom: '2024-07-01T07:00:00.000Z',
-    createdTo: '2026-03-15T11:00:00.000Z',
     openValue: [{ amount: 311_500, currency: 'USD' }],
   })
   expect(insight.imports).toEqual([])

@@ -308,8 +308,6 @@ export const MORNINGS: readonly Morning[] = [
     figures: day({
       backfill: {
         leads: 5009,
-        createdFrom: '2024-03-01T00:00:00.000Z',
-        createdTo: '2026-11-03T00:00:00.000Z',
         openValue: [usd(14_900_000)],
       },
     }),
