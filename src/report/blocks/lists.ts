@@ -173,7 +173,10 @@ function cleanCell(
   locale: LocaleContext,
 ): ListCell {
   if (typeof cell !== 'string') return cell
-  return isInstant ? localTime(cell, locale.timeZone) : cleanLine(cell, TEXT_LENGTH)
+  // A cell is a text of its own, and programs that compare cells would meet the marks of isolated names.
+  return isInstant
+    ? localTime(cell, locale.timeZone)
+    : cleanLine(cell, TEXT_LENGTH).replace(/[\u2068\u2069]/g, '')
 }
 
 /** Formats a local time: `2026-11-20 09:15:00`. */
