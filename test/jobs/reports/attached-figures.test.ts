@@ -73,7 +73,7 @@ it('what could not be made is left out, and what there is not is not made', asyn
   const failed = [{ block: 'stalled', query: null, message: 'no such table' }] as const
   const issue = issueOf({ failed })
   expect(listFigureFiles(issue).map(({ name }) => name)).toEqual([
-    ...['figures', 'trend', 'changes', 'top_leads', 'urgent', 'pipelines', 'sources'],
+    ...['figures', 'trend', 'today', 'changes', 'top_leads', 'pipelines', 'sources'],
   ])
   expect(await makeFigureFile(issue, 'stalled')).toBeNull()
   expect(await makeFigureFile(issue, 'constructor')).toBeNull()

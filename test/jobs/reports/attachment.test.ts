@@ -251,6 +251,6 @@ test('an attachment of no list is refused, naming those that there are', async (
   await expect(attached('by-country.csv')).rejects.toMatchObject({
     code: 'config_invalid',
     message: 'The report has no list for the attachment by-country.csv',
-    hint: 'Its lists are changes, top_leads, urgent, stalled, pipelines, sources, by-industry.',
+    hint: 'Its lists are today, changes, top_leads, stalled, pipelines, sources, by-industry.',
   })
 })
