@@ -3,12 +3,13 @@
 import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import { errorText } from '../errors.ts'
+import { composeFreshness } from './blocks/freshness/view.ts'
 import { composeGoals } from './blocks/goals/view.ts'
 import { composeHeadline } from './blocks/headline/view.ts'
 import { composeKpis } from './blocks/kpis/view.ts'
 import { type BlockView, blockOf, composeBlockViews } from './blocks/registry.ts'
 import { composeToday } from './blocks/today/view.ts'
-import { type BlockContext, isBeforeAll } from './context.ts'
+import { type BlockContext, coverageOf, isBeforeAll } from './context.ts'
 import { composeFailed, composeFailedCharts, type FailedView } from './failed-blocks.ts'
 import { oneLine, withoutAutoLinks } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
@@ -57,11 +58,7 @@ export function composeReport(
   const title = oneLine(context.title, TITLE_LENGTH)
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const { facts } = composeHeadline(figures, locale, context)
-  // Every report says how old its data is, whatever blocks it has.
-  const named = context.blocks.includes('freshness')
-    ? context.blocks
-    : [...context.blocks, 'freshness' as const]
-  const wanted = named.filter(
+  const wanted = listBlocks(figures, locale, context).filter(
     (name) => isShown(name, figures) || figures.failed.some(({ block }) => block === name),
   )
   const made = wanted.map((name) => composeBlock(name, figures, locale, context))
@@ -123,6 +120,18 @@ export function addressReport(
   const does = unsubscribe?.startsWith('mailto:') ? 'unsubscribe' : 'change'
   const link = unsubscribe === null ? null : { url: unsubscribe, text: words(`footer.${does}`) }
   return { ...view, footer: { lines: [...view.footer.lines, sentTo], unsubscribe: link } }
+}
+
+/** Adds the block that tells of old data and other warnings, if there are any, to blocks without it. */
+function listBlocks(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: BlockContext,
+): readonly BlockName[] {
+  const { blocks } = context
+  const [, ...warnings] = composeFreshness(figures, locale, context).lines
+  const isNeeded = warnings.length > 0 || coverageOf(figures) !== 'whole'
+  return isNeeded && !blocks.includes('freshness') ? [...blocks, 'freshness'] : blocks
 }
 
 /**

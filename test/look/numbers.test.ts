@@ -11,12 +11,12 @@ import { explainReport } from '../support/reports/explain-report.ts'
 import type { MailPage } from './pages.ts'
 import { DEMO_MS, type Demo, openDemo } from './support/demo.ts'
 
-const NUMBER = /[−+>]?[$€]?\d(?:[\d.,:]*\d)?(?:\s?(?:%|pt|Pkt\.|Mio\.|[$€])|[km](?!\p{L}))?/gu
+const NUMBER = /[−+>]?[$€]?\d(?:[\d.,:]*\d)?(?:\s?(?:%|pt|Pkt\.|Mio\.|[$€](?!\d))|[km](?!\p{L}))?/gu
 /** The key of the words before the first title. */
 const HEAD = ''
-/** The number of rows shown of a list. Lists of changes show fewer of a kind. */
-const SHOWN = 5
-const CHANGES_SHOWN = 3
+/** The numbers of rows shown of a list of leads, and of the sources. */
+const SHOWN = 3
+const SOURCES_SHOWN = 5
 const DAY_MS = 24 * 60 * 60_000
 
 /**
@@ -28,9 +28,10 @@ function numbersIn(text: string): readonly string[] {
     .sort()
 }
 
-/** Returns the words of a page below each of its titles. */
+/** Returns the words of a page below each of its titles, with those that stand for its pictures. */
 function sectionsOfPage({ rendered: { html } }: MailPage): ReadonlyMap<string, string> {
-  const [head = '', ...rest] = html.split(/<h2[^>]*>(.*?)<\/h2>/s)
+  const worded = html.replace(/<img[^>]* alt="([^"]*)"[^>]*>/g, ' $1 ')
+  const [head = '', ...rest] = worded.split(/<h2[^>]*>(.*?)<\/h2>/s)
   const sections = new Map([[HEAD, wordsOf(head)]])
   for (let at = 0; at < rest.length; at += 2) {
     sections.set(wordsOf(rest[at] ?? '').toUpperCase(), wordsOf(rest[at + 1] ?? ''))
@@ -47,7 +48,8 @@ function sectionsOfText(
   const sections = new Map<string, string>()
   let title = HEAD
   for (const line of text.split('\n')) {
-    if (line !== HEAD && known.has(line)) title = line
+    const heading = line.replace(/\u00a0/g, ' ')
+    if (heading !== HEAD && known.has(heading)) title = heading
     else sections.set(title, `${sections.get(title) ?? ''}${line}\n`)
   }
   return sections
@@ -82,7 +84,7 @@ describe('the numbers of a mail', () => {
   it('are those of its subject too', () => {
     for (const { name, rendered } of mails) {
       const numbers = numbersIn(rendered.subject)
-      expect(numbers.length, name).toBeGreaterThan(3)
+      expect(numbers.length, name).toBeGreaterThan(0)
       expect(numbersIn(rendered.text), name).toEqual(expect.arrayContaining([...numbers]))
     }
   })
@@ -124,35 +126,26 @@ describe('the numbers of a mail', () => {
     const one = (rows: readonly Row[], column = 'value') => Number(rows[0]?.[column] ?? 0)
     const said = (words: string) => expect(text.replace(/\s+/g, ' ')).toContain(words)
 
-    it('in the tiles', () => {
-      const [leads, leadsBefore] = [one(now('kpis: New leads')), one(earlier('kpis: New leads'))]
-      const [won, wonBefore] = [one(now('kpis: Won')), one(earlier('kpis: Won'))]
-      expect(leads * leadsBefore * won * wonBefore).toBeGreaterThan(0)
-      said(`New leads ${leads} ${change(leads, leadsBefore)} vs ${leadsBefore} on 16 Nov`)
-      said(`of ${count(one(now('headline: Leads')))} leads`)
-      said(`Won ${won} ${signed(won - wonBefore)} vs ${wonBefore} on 16 Nov`)
-      said(`worth ${money(one(now('kpis: Won value')))}`)
+    it('in the verdict and the four numbers', () => {
+      const [leads, won] = [one(now('kpis: New leads')), one(now('kpis: Won'))]
+      expect(leads * won).toBeGreaterThan(0)
+      said(`: ${leads} new leads (normal `)
+      said(` ${won} won, ${money(one(now('kpis: Won value')))}.`)
+      said(`New ${leads} normal `)
+      said(`Won ${won} normal `)
       const [rate, rateBefore] = [now('kpis: Win rate'), earlier('kpis: Win rate')]
       // The difference of the rates as printed, because readers subtract what they see.
       const points = (Math.round(1000 * one(rate)) - Math.round(1000 * one(rateBefore))) / 10
-      said(`${percent(one(rate))} ${signed(points)} pt vs ${percent(one(rateBefore))} on 16 Nov`)
-      said(`${one(rate, 'part')} of ${one(rate, 'whole')} closed`)
-      // The leads were first read after the Monday before, so their values at that time are unknown.
-      said(
-        `Open pipeline ${money(one(now('kpis: Open pipeline')))} change not shown: too little known on 16 Nov value then known for`,
-      )
+      said(`Win rate ${percent(one(rate))} ${signed(points)} pt`)
+      said(`Open ${money(one(now('kpis: Open pipeline')))} `)
+      said(`${count(one(now('headline: Leads')))} leads in this report’s scope`)
     })
 
     it('in the trend', () => {
-      const days = now('trend: Trend')
-      const mean = (column: string, end: number) =>
-        days.slice(end - 7, end).reduce((sum, day) => sum + Number(day[column]), 0) / 7
-      const [newLeads, won, newBefore] = [mean('newLeads', 96), mean('won', 96), mean('newLeads', 7)]
-      expect(newLeads * won * newBefore).toBeGreaterThan(0)
-      said(
-        `Over the last 7 days there were ${short(newLeads)} new leads and ${short(won)} wins a day on average`,
-      )
-      said(`there were ${short(newBefore)} and ${short(mean('won', 7))}.`)
+      const week = now('trend: Trend').slice(-7)
+      const mean = week.reduce((sum, day) => sum + Number(day['newLeads']), 0) / 7
+      expect(mean).toBeGreaterThan(0)
+      said(`In the 7 days up to 23 Nov: ${short(mean)} new leads a day.`)
     })
 
     it('in the funnel', () => {
@@ -162,76 +155,67 @@ describe('the numbers of a mail', () => {
     })
 
     it('of changes, with the first of them', () => {
-      const titles = { won: 'Won', forward: 'Moved forward', back: 'Moved back' }
+      const titles = { won: 'Won', lost: 'Lost or disqualified' }
       for (const [kind, title] of Object.entries(titles)) {
         const rows = now('changes: Changes').filter((row) => row['kind'] === kind)
         const total = rows.reduce((sum, row) => sum + Number(row['total']), 0)
         const amount = rows.reduce((sum, row) => sum + Number(row['amount']), 0)
-        if (total === 0) expect(text).not.toContain(`\n${title}: `)
-        else said(`${title}: ${count(total)} · ${money(amount)} - `)
+        expect(total).toBeGreaterThan(0)
+        said(`${title}: ${count(total)} · ${money(amount)} - `)
         const named = now('changes: Changed leads').filter((row) => row['kind'] === kind)
-        for (const lead of named.slice(0, CHANGES_SHOWN)) {
-          said(`- ${lead['companyName']}, `)
-          said(` · ${lead['pipelineName']}, ${money(Number(lead['amount']))}`)
+        for (const lead of named.slice(0, SHOWN)) {
+          said(`- ${lead['companyName']}, ${money(Number(lead['amount']))}`)
         }
-        if (total > CHANGES_SHOWN) said(`and ${count(total - CHANGES_SHOWN)} more`)
+        if (total > SHOWN) said(`and ${count(total - SHOWN)} more`)
       }
     })
 
     it('of top and stalled leads', () => {
       const top = now('top_leads: Top leads')
       expect(top).toHaveLength(SHOWN)
-      for (const lead of top) said(`- ${lead['score']} ${lead['companyName']} ${lead['contactName']}, `)
+      for (const lead of top) said(`- ${lead['score']} ${lead['companyName']}, ${lead['contactName']} `)
       const stalled = now('stalled: Stalled leads')
       expect(stalled).toHaveLength(SHOWN)
       for (const lead of stalled) {
         const idleMs = Date.parse(demo.daily.figures.period.to) - Date.parse(`${lead['changedAt']}`)
-        said(`- ${Math.floor(idleMs / DAY_MS)} days ${lead['companyName']}, ${capital(lead['status'])}, `)
+        said(`- ${Math.floor(idleMs / DAY_MS)} days ${lead['companyName']}, ${capital(lead['status'])} `)
       }
-      said(`${one(now('stalled: Stalled'))} leads have not moved`)
+      said(`${one(now('stalled: Stalled'))} LEADS NOT MOVED FOR 14 DAYS`)
       said(`and ${one(now('stalled: Stalled')) - SHOWN} more`)
     })
 
     it('of each pipeline', () => {
       const lines = now('pipelines: By pipeline')
       expect(lines).toHaveLength(4)
-      const find = (rows: readonly Row[], of: Row[string] | undefined) =>
-        rows.filter((row) => row['of'] === of)
       for (const line of lines) {
-        const then = find(earlier('pipelines: By pipeline'), line['of'])
-        const open = find(now('pipelines: Leads and open pipeline by pipeline'), line['of'])
+        const open = now('pipelines: Leads and open pipeline by pipeline').filter(
+          (row) => row['of'] === line['of'],
+        )
         const amount = open.reduce((sum, row) => sum + Number(row['amount']), 0)
-        const stalled = one(find(now('pipelines: Stalled by pipeline'), line['of']), 'stalled')
-        said(`${tally(line, then)} ${money(amount)} open${stalled > 0 ? ` · ${stalled} stalled` : ''}`)
+        said(`${tally(line)} ${money(amount)} open`)
       }
     })
 
     it('of each source that is named', () => {
       const lines = now('sources: By source')
       const named = lines.filter((line) => text.includes(`\n${capital(line['of'])} `))
-      expect(named).toHaveLength(SHOWN)
-      for (const line of named) {
-        const then = earlier('sources: By source').filter((row) => row['of'] === line['of'])
-        said(`${capital(line['of'])} ${tally(line, then)}`)
-      }
-      said(`and ${lines.length - SHOWN} more`)
+      expect(named).toHaveLength(SOURCES_SHOWN)
+      for (const line of named) said(`${capital(line['of'])} ${tally(line)}`)
+      said(`and ${lines.length - SOURCES_SHOWN} more`)
     })
 
     it('of the agents', () => {
       const agents = now('agents: Agents')
       const running = agents.filter(({ status }) => status === 'running').length
       expect(running).toBeGreaterThan(0)
-      said(`All ${agents.length} healthy: `)
+      said(`${agents.length} of ${agents.length} healthy: `)
       said(` ${running} running`)
     })
 
-    /** `20 (−8) 5 (+5) 6.9%` */
-    function tally(line: Row, then: readonly Row[]): string {
-      const parts = ['newLeads', 'won'].map((column) => {
-        const [value, difference] = [Number(line[column]), Number(line[column]) - one(then, column)]
-        return difference === 0 ? `${value}` : `${value} (${signed(difference)})`
-      })
-      return `${parts.join(' ')} ${percent(Number(line['part']) / Number(line['whole']))}`
+    /** `20 5 6.9%` */
+    function tally(line: Row): string {
+      const rate = percent(Number(line['part']) / Number(line['whole']))
+      return `${line['newLeads']} ${line['won']} ${rate}`
     }
   })
 })
@@ -239,8 +223,6 @@ describe('the numbers of a mail', () => {
 const count = (value: number) => value.toLocaleString('en-GB')
 const percent = (rate: number) => `${(100 * rate).toFixed(1)}%`
 const signed = (value: number, write = count) => (value < 0 ? `−${write(-value)}` : `+${write(value)}`)
-const change = (now: number, then: number) =>
-  `${signed(now - then)} (${signed(Math.round((100 * (now - then)) / then))}%)`
 const capital = (name: unknown) => `${name}`.charAt(0).toUpperCase() + `${name}`.slice(1)
 /** `0`, `1.3`, `26` */
 const short = (mean: number) => (mean === 0 ? '0' : mean.toFixed(mean < 10 ? 1 : 0))

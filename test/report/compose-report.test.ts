@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { ReportFigures } from '../../src/domain/figures.ts'
-import type { Expectation, ExpectedFigure, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
+import type { LateWarning, ReportFigures } from '../../src/domain/figures.ts'
+import type { Expectation, ExpectedFigure, Insight, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
 import {
   busyDay,
   busyWeek,
+  dayWithProblems,
   emptyDay,
   firstDay,
   QUIET_GENERATED_AT,
@@ -71,13 +72,14 @@ describe('the numbers of a report', () => {
 
   it('are those of the figures', () => {
     const { subject, text } = renderReport(busyDay())
-    expect(subject).toBe('Daily leads: 59 new, 3 won, 14 stalled, 1 agent failing · Fri 20 Nov')
-    expect(text).toContain('59 new leads and 3 won (the Friday before: 50 and 2).')
+    expect(subject).toBe('Daily leads, Fri 20 Nov: 59 new, 3 won')
     for (const line of [
-      'New leads    59  +9 (+18%)',
-      'Won           3  +1',
-      'Win rate  23.7%  −2.3 pt',
-      'Open      $4.2m  +$230k (+6%)',
+      '59 new leads, 3 won, $84k + €12.5k.',
+      'The Friday before: 50 new leads, 2 won.',
+      'New         59  +9 (+18%)',
+      'Won          3  +1',
+      'Win rate 23.7%  −2.3 pt',
+      'Open     $4.2m  +$230k (+6%)',
       'Replied               488     34%  4.0 d',
       'and 9 more\n',
       '11 of 12 healthy: 7 running, 4 idle',
@@ -87,187 +89,191 @@ describe('the numbers of a report', () => {
   })
 })
 
-describe('the headline', () => {
-  const day = (newLeads: [number, number], won: [number, number]): ReportFigures => ({
-    ...busyDay(),
-    newLeads: { current: newLeads[0], prior: newLeads[1] },
-    won: { current: won[0], prior: won[1] },
-  })
+const day = (newLeads: [number, number], won: [number, number]): ReportFigures => ({
+  ...busyDay(),
+  newLeads: { current: newLeads[0], prior: newLeads[1] },
+  won: { current: won[0], prior: won[1] },
+  wonValue: { current: [], prior: [] },
+})
 
-  const judge = (figures: ReportFigures, ...changes: readonly Partial<Expectation>[]): ReportFigures => ({
-    ...figures,
-    insight: {
-      ...NOTHING_TO_DO,
-      expectations: [
-        expected('new_leads', figures.newLeads.current, 31, 54, changes[0]),
-        expected('won', figures.won.current, 1, 5, changes[1]),
-        ...changes.slice(2).map((each) => expected('new_leads', 3, 9, 21, each)),
-      ],
-    },
+/** Judges the new leads by a range of 31 to 54, the wins by 1 to 5, and one pipeline by each further change. */
+const judge = (figures: ReportFigures, ...changes: readonly Partial<Expectation>[]): ReportFigures =>
+  withInsight(figures, {
+    expectations: [
+      expected('new_leads', figures.newLeads.current, 31, 54, changes[0]),
+      expected('won', figures.won.current, 1, 5, changes[1]),
+      ...changes.slice(2).map((each) => expected('new_leads', 3, 9, 21, each)),
+    ],
   })
-  const FEW: Partial<Expectation> = { judgement: 'low' }
-  const MANY: Partial<Expectation> = { judgement: 'high' }
-  const MARKET = { pipeline: { id: 'pl_1', name: 'EU mid-market' } }
+const withInsight = (figures: ReportFigures, insight: Partial<Insight>): ReportFigures => ({
+  ...figures,
+  insight: { ...NOTHING_TO_DO, expectations: [], ...figures.insight, ...insight },
+})
+const FEW: Partial<Expectation> = { judgement: 'low' }
+const MANY: Partial<Expectation> = { judgement: 'high' }
+const MARKET = { pipeline: { id: 'pl_1', name: 'EU mid-market' } }
+const LEARNING = { judgement: 'learning', range: null, periods: { known: 3, needed: 8 } } as const
+const SHIFT = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: true }
+const HIGH_RATE: JudgedWinRate = {
+  pipeline: null,
+  won: 41,
+  decided: 100,
+  judgement: 'high',
+  range: { low: 22, high: 35 },
+  expected: 0.28,
+  periods: { known: 30, needed: 8 },
+  record: { hits: 21, of: 22 },
+}
+const LATE: LateWarning = {
+  kind: 'late',
+  from: '2026-11-21T05:00:00.000Z',
+  to: '2026-11-21T05:31:00.000Z',
+  why: 'waited',
+}
+const LASTING = { shift: { ...SHIFT, isNew: false } }
+
+describe('the headline', () => {
+  it.each([
+    ['near each other', day([59, 50], [3, 2]), '59 new leads, 3 won.', '50 new leads, 2 won.'],
+    ['far apart', day([80, 50], [3, 3]), '80 new leads, 3 won.', '50 new leads, 3 won.'],
+    ['few', day([1, 0], [0, 0]), '1 new lead, none won.', 'no new leads, none won.'],
+    ['none', day([0, 2], [0, 0]), 'No new leads, none won.', '2 new leads, none won.'],
+  ])('makes no claim on counts that were not judged, but compares them: %s', (_, figures, text, before) => {
+    expect(headline(figures)).toMatchObject({ text, detail: `The Friday before: ${before}` })
+  })
 
   it.each([
-    ['within the usual', day([59, 50], [3, 2]), '59 new leads and 3 won (the Friday before: 50 and 2).'],
-    ['far apart', day([80, 50], [3, 3]), '80 new leads and 3 won (the Friday before: 50 and 3).'],
-    ['few', day([1, 0], [0, 0]), '1 new lead and none won (the Friday before: 0 and 0).'],
-  ])('makes no claim on counts %s that were not judged', (_, figures, text) => {
-    expect(headline(figures)).toMatchObject({ text, detail: '' })
+    {
+      name: 'all normal',
+      figures: judge(day([42, 50], [3, 2])),
+      text: 'A normal Friday: 42 new leads (normal 31–54), 3 won.',
+      facts: '42 new (normal), 3 won',
+    },
+    {
+      name: 'at the ends of their ranges',
+      figures: judge(day([31, 50], [5, 2])),
+      text: 'A normal Friday: 31 new leads (normal 31–54), 5 won.',
+      facts: '31 new (normal), 5 won',
+    },
+    {
+      name: 'normal although nothing has ever been won',
+      figures: judge(day([42, 50], [0, 0]), {}, LEARNING),
+      text: 'A normal Friday: 42 new leads (normal 31–54), none won.',
+      facts: '42 new (normal), none won',
+    },
+    {
+      name: 'with a first win, which nothing shows to be normal',
+      figures: judge(day([42, 50], [1, 0]), {}, LEARNING),
+      text: '42 new leads (normal 31–54), 1 won.',
+      facts: '42 new (normal), 1 won',
+    },
+    {
+      name: 'outside one range by chance',
+      figures: judge(day([28, 50], [3, 2])),
+      text: 'Just below normal: 28 new leads (normal 31–54), 3 won.',
+      facts: '28 new (just below normal), 3 won',
+    },
+    {
+      name: 'outside the range of wins by chance',
+      figures: judge(day([42, 50], [6, 2])),
+      text: 'Just above normal: 6 won (normal 1–5), 42 new leads (normal 31–54).',
+      facts: '42 new (normal), 6 won',
+    },
+    {
+      name: 'outside both ranges by chance',
+      figures: judge(day([60, 50], [6, 2])),
+      text: 'Just above normal: 60 new leads (normal 31–54), 6 won (normal 1–5).',
+      facts: '60 new (just above normal), 6 won',
+    },
+    {
+      name: 'with few new leads',
+      figures: judge(day([18, 50], [3, 2]), FEW),
+      text: 'Only 18 new leads (normal 31–54).',
+      detail: '3 won.',
+      facts: 'only 18 new (normal 31–54), 3 won',
+    },
+    {
+      name: 'with few new leads for the third day',
+      figures: judge(day([18, 50], [3, 2]), { ...FEW, inARow: 3 }),
+      text: 'Only 18 new leads (normal 31–54), the 3rd low day in a row.',
+      detail: '3 won.',
+      facts: 'only 18 new (normal 31–54), 3 won',
+    },
+    {
+      name: 'with few new leads, and wins outside their range by chance',
+      figures: judge(day([18, 50], [6, 2]), FEW),
+      text: 'Only 18 new leads (normal 31–54).',
+      detail: '6 won (normal 1–5).',
+      facts: 'only 18 new (normal 31–54), 6 won',
+    },
+    {
+      name: 'with many wins',
+      figures: judge(day([42, 50], [9, 2]), {}, MANY),
+      text: '9 won, more than the normal 1–5.',
+      detail: '42 new leads (normal 31–54).',
+      facts: '9 won (normal 1–5), 42 new (normal)',
+    },
+    {
+      name: 'with neither leads nor wins',
+      figures: judge(day([0, 50], [0, 2]), FEW, FEW),
+      text: 'No new leads (normal 31–54).',
+      detail: 'None won (normal 1–5).',
+      facts: '0 new (normal 31–54), none won (normal 1–5)',
+    },
+    {
+      name: 'normal but for one pipeline',
+      figures: judge(day([42, 50], [3, 2]), {}, {}, { ...FEW, ...MARKET }),
+      text: 'A normal Friday: 42 new leads (normal 31–54), 3 won.',
+      facts: 'EU mid-market is low, 42 new (normal), 3 won',
+    },
+    {
+      name: 'with few leads for days, which tell nothing of the day itself',
+      figures: judge(day([35, 50], [3, 2]), { shift: SHIFT }, {}, { shift: SHIFT, ...MARKET }),
+      text: 'Fewer new leads for 5 days: 130, where 200 are normal; low in EU mid-market.',
+      detail: '3 won.',
+      facts: '35 new, 3 won',
+    },
+    {
+      name: 'with few leads for days, of which an earlier report told',
+      figures: judge(day([35, 50], [3, 2]), LASTING, {}, { ...LASTING, ...MARKET }),
+      text: '35 new leads (normal 31–54), 3 won.',
+      detail: 'Still fewer new leads than before, for 5 days now.',
+      facts: '35 new, 3 won',
+    },
+    {
+      name: 'with many wins while leads are few for days',
+      figures: judge(day([35, 50], [9, 2]), LASTING, MANY),
+      text: '9 won, more than the normal 1–5.',
+      detail: '35 new leads (normal 31–54). Still fewer new leads than before, for 5 days now.',
+      facts: '9 won (normal 1–5), 35 new',
+    },
+  ])('says how the numbers lie to their normal ranges: $name', ({ figures, text, detail = '', facts }) => {
+    const told = headline(figures)
+    expect(told).toMatchObject({ text, detail })
+    expect(told.facts.join(', ')).toBe(facts)
   })
 
-  it('calls a day usual where all its numbers are', () => {
-    expect(headline(judge(day([42, 50], [3, 2])))).toMatchObject({
-      text: '42 new leads and 3 won: a usual Friday.',
-      detail: '',
-    })
-    expect(headline(judge(day([42, 50], [3, 2]))).facts.join(', ')).toMatch(/^a usual Friday, 42 new, 3 won/)
-    expect(headline(judge(day([42, 50], [3, 2])), { locale: 'de-DE' })).toMatchObject({
-      text: '42 neue Leads und 3 gewonnen: ein gewöhnlicher Freitag.',
-    })
+  it.each([
+    [judge(day([42, 50], [3, 2])), 'Ein normaler Freitag: 42 neue Leads (normal 31–54), 3 gewonnen.', ''],
+    [judge(day([28, 50], [3, 2])), 'Knapp unter normal: 28 neue Leads (normal 31–54), 3 gewonnen.', ''],
+    [judge(day([18, 50], [3, 2]), FEW), 'Nur 18 neue Leads (normal 31–54).', '3 gewonnen.'],
+    [
+      judge(day([35, 50], [3, 2]), LASTING),
+      '35 neue Leads (normal 31–54), 3 gewonnen.',
+      'Weiterhin weniger neue Leads als zuvor, jetzt seit 5 Tagen.',
+    ],
+  ])('says so in German too', (figures, text, detail) => {
+    expect(headline(figures, { locale: 'de-DE' })).toMatchObject({ text, detail })
   })
 
-  it('does not call a number usual that its tile shows outside the usual range', () => {
-    const few = judge(day([28, 50], [3, 2]))
-    expect(headline(few)).toMatchObject({
-      text: '28 new leads and 3 won: no clear change.',
-      detail: 'Fewer new leads than the usual 31 to 54, which can be chance.',
-    })
-    expect(headline(few).facts.join(', ')).toMatch(/^no clear change, 28 new, 3 won/)
-    expect(block('kpis', few).tiles[0]).toMatchObject({ value: '28', line: 'normal 31–54', tone: 'neutral' })
-    expect(headline(few, { locale: 'de-DE' })).toMatchObject({
-      text: '28 neue Leads und 3 gewonnen: keine deutliche Änderung.',
-      detail: 'Weniger neue Leads als die üblichen 31 bis 54; das kann Zufall sein.',
-    })
-    expect(headline(judge(day([31, 50], [5, 2]))).text).toBe('31 new leads and 5 won: a usual Friday.')
-    expect(headline(judge(day([60, 50], [6, 2]))).detail).toBe(
-      'More new leads than the usual 31 to 54, which can be chance. More wins than the usual 1 to 5, which can be chance.',
-    )
-    expect(headline(judge(day([18, 50], [6, 2]), FEW))).toMatchObject({
-      text: 'Fewer new leads than usual: 18, where a usual Friday brings 31 to 54.',
-      detail: 'More wins than the usual 1 to 5, which can be chance.',
-    })
-    expect(headline(judge(day([28, 50], [3, 2]), {}, {}, { ...FEW, ...MARKET }))).toMatchObject({
-      text: 'Fewer new leads than usual in EU mid-market: 3, where a usual Friday brings 9 to 21.',
-      detail: '3 won, as usual. Fewer new leads than the usual 31 to 54, which can be chance.',
-    })
+  it('says what the won leads are worth', () => {
+    const worth = { ...day([42, 50], [3, 2]), wonValue: busyDay().wonValue }
+    expect(headline(judge(worth)).text).toMatch(/, 3 won, \$84k \+ €12\.5k\.$/)
+    expect(headline(worth).text).toBe('42 new leads, 3 won, $84k + €12.5k.')
   })
 
-  it('calls a day usual although nothing has ever been won', () => {
-    const never = { judgement: 'learning', range: null, periods: { known: 0, needed: 8 } } as const
-    expect(headline(judge(day([42, 50], [0, 0]), {}, never)).text).toBe(
-      '42 new leads and none won: a usual Friday.',
-    )
-    expect(headline(judge(day([42, 50], [1, 0]), {}, never))).toMatchObject({
-      text: '42 new leads and 1 won (the Friday before: 50 and 0).',
-      detail: '',
-    })
-  })
-
-  describe('of a win rate', () => {
-    const rated = (change: Partial<JudgedWinRate> = {}, counts = judge(day([42, 50], [3, 2]))) =>
-      ({
-        ...counts,
-        insight: {
-          ...counts.insight,
-          winRates: [
-            {
-              pipeline: null,
-              won: 41,
-              decided: 100,
-              judgement: 'high',
-              range: { low: 22, high: 35 },
-              expected: 0.28,
-              periods: { known: 30, needed: 8 },
-              record: { hits: 21, of: 22 },
-              ...change,
-            },
-          ],
-        },
-      }) as ReportFigures
-
-    it('that is unusual is the headline', () => {
-      expect(headline(rated())).toMatchObject({
-        text: 'The win rate is higher than usual: 41.0% in 30 days, where 22 to 35% are usual.',
-        detail: 'In all 42 new leads and 3 won, as usual.',
-      })
-      expect(headline(rated()).facts.join(', ')).toMatch(/^42 new, 3 won, win rate 41.0% \(usual: 22–35%\)/)
-    })
-
-    it('is not called usual either where its tile shows it outside the usual range', () => {
-      const low = rated({ judgement: 'usual', won: 20 })
-      expect(headline(low)).toMatchObject({
-        text: '42 new leads and 3 won: no clear change.',
-        detail: 'The win rate is lower than the usual 22 to 35%, which can be chance.',
-      })
-      const both = rated({ judgement: 'usual', won: 36 }, judge(day([28, 50], [9, 2]), {}, MANY))
-      expect(headline(both)).toMatchObject({
-        text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
-        detail:
-          'Fewer new leads than the usual 31 to 54, which can be chance. The win rate is higher than the usual 22 to 35%, which can be chance.',
-      })
-    })
-
-    it('has its usual range in the tile, and no word in the headline where it is usual', () => {
-      const usual = rated({ judgement: 'usual', won: 30 })
-      expect(headline(usual).text).toBe('42 new leads and 3 won: a usual Friday.')
-      expect(block('kpis', usual)).toMatchObject({
-        tiles: [{}, {}, { label: 'Win rate', line: 'normal 22–35%' }, {}],
-      })
-    })
-  })
-
-  it('says how often ranges were right: those that were told, if there are sixty, or those that were tested', () => {
-    const record = (of: number, locale = 'en-GB') => {
-      const figures = judge(day([42, 50], [3, 2]))
-      const insight = figures.insight && { ...figures.insight, publishedRecord: { hits: of - 4, of } }
-      return block('record', { ...figures, insight }, { locale }).text
-    }
-    expect(record(59)).toMatch(/^Of \d+ usual ranges so far, \d+ were right; 19 of 20 should be\.$/)
-    expect(record(60)).toBe(
-      'Of the 60 usual ranges that these reports printed, 56 were right; 19 of 20 should be.',
-    )
-    expect(record(1260, 'de-DE')).toBe(
-      'Von den 1.260 üblichen Bereichen, die diese Berichte genannt haben, haben 1.256 gestimmt; 19 von 20 sollen es sein.',
-    )
-  })
-
-  it('says what is unusual, beside what is usual', () => {
-    const low = judge(day([18, 50], [3, 2]), FEW)
-    expect(headline(low)).toMatchObject({
-      text: 'Fewer new leads than usual: 18, where a usual Friday brings 31 to 54.',
-      detail: '3 won, as usual.',
-    })
-    expect(headline(low).facts.join(', ')).toMatch(/^18 new \(usual: 31–54\), 3 won/)
-    expect(headline(low, { locale: 'de-DE' })).toMatchObject({
-      text: 'Weniger neue Leads als üblich: 18; an einem gewöhnlichen Freitag sind es 31 bis 54.',
-      detail: '3 gewonnen, wie üblich.',
-    })
-    expect(headline(judge(day([42, 50], [9, 2]), {}, MANY))).toMatchObject({
-      text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
-      detail: '42 new leads, as usual.',
-    })
-  })
-
-  it('names a pipeline that is unusual while all leads are not', () => {
-    const one = judge(day([42, 50], [3, 2]), {}, {}, { ...FEW, ...MARKET })
-    expect(headline(one)).toMatchObject({
-      text: 'Fewer new leads than usual in EU mid-market: 3, where a usual Friday brings 9 to 21.',
-      detail: 'In all 42 new leads and 3 won, as usual.',
-    })
-    expect(headline(one).facts.join(', ')).toMatch(/^42 new, 3 won, EU mid-market unusual/)
-  })
-
-  it('tells of days that are unusual together, and not of the range that has followed them', () => {
-    const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: true }
-    const shifted = judge(day([35, 50], [3, 2]), { shift }, {}, { shift, ...MARKET })
-    expect(headline(shifted)).toMatchObject({
-      text: 'Fewer new leads than usual over the last 5\u00a0days: 130, where about 200 are usual.',
-      detail: 'Fewer than usual in EU mid-market. 3 won, as usual.',
-    })
-    expect(headline(shifted).facts.join(', ')).toMatch(/^35 new \(fewer than usual over 5 days\), 3 won/)
-    expect(block('kpis', shifted).tiles).toMatchObject([
+  it('gives a number of days that are unusual together a colour, beside the range of a day', () => {
+    expect(block('kpis', judge(day([35, 50], [3, 2]), { shift: SHIFT })).tiles).toMatchObject([
       { line: 'normal 31–54', tone: 'bad' },
       { line: 'normal 1–5', tone: 'neutral' },
       {},
@@ -275,36 +281,37 @@ describe('the headline', () => {
     ])
   })
 
-  it('tells such days once as news, and then that they go on', () => {
-    const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: false }
-    const lasting = judge(day([35, 50], [3, 2]), { shift }, {}, { shift, ...MARKET })
-    expect(headline(lasting)).toMatchObject({
-      text: '35 new leads and 3 won: no further change.',
-      detail:
-        'Over the last 5\u00a0days there were still fewer new leads than usual. Over the last 5\u00a0days there were still fewer new leads than usual in EU mid-market.',
+  describe('of a win rate', () => {
+    const rated = (change: Partial<JudgedWinRate>) =>
+      withInsight(judge(day([42, 50], [3, 2])), { winRates: [{ ...HIGH_RATE, ...change }] })
+
+    it('that is unusual says so after the verdict on the day, and first in the subject', () => {
+      const high = headline(rated({}))
+      expect(high.text).toMatch(/^A normal Friday: /)
+      expect(high.detail).toBe('The win rate of the last 30 days is high: 41.0% (normal 22–35%).')
+      expect(high.facts.join(', ')).toBe('win rate 41.0% (normal 22–35%), 42 new (normal), 3 won')
     })
-    expect(headline(lasting).facts.join(', ')).toMatch(/^no further change, 35 new, 3 won/)
-    expect(headline(lasting, { locale: 'de-DE' }).detail).toContain(
-      'In den letzten 5\u00a0Tagen gab es weiterhin weniger neue Leads als üblich. ',
+
+    it.each([20, 30])(
+      'of %i in 100 that is not unusual has its range below its number, and no sentence',
+      (won) => {
+        const normal = rated({ won, judgement: 'usual' })
+        expect(headline(normal).detail).toBe('')
+        expect(block('kpis', normal).tiles[2]).toMatchObject({ label: 'Win rate', line: 'normal 22–35%' })
+      },
     )
-    // Another number is news, and the lasting one is not said to be as usual.
-    expect(headline(judge(day([35, 50], [9, 2]), { shift }, MANY))).toMatchObject({
-      text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
-      detail: '',
-    })
   })
 
-  it('says what is known of a day that is not judged, in the headline and not in the tile', () => {
+  it('says of a day that is not judged why, and compares it with nothing', () => {
     const left = { judgement: 'left_out', range: null, expected: null } as const
-    const noted = judge(day([120, 50], [3, 2]), left, left)
     const campaign = { firstDay: '2026-11-19', lastDay: '2026-11-20', text: 'campaign', isLeftOut: true }
     const notes = [
       { ...campaign, firstDay: '2026-11-02', lastDay: '2026-11-02', pipeline: null },
       { ...campaign, pipeline: MARKET.pipeline },
     ]
-    const figures = { ...noted, insight: { ...NOTHING_TO_DO, ...noted.insight, notes } } as ReportFigures
+    const figures = withInsight(judge(day([120, 50], [3, 2]), left, left), { notes })
     expect(headline(figures)).toMatchObject({
-      text: '120 new leads and 3 won (the Friday before: 50 and 2).',
+      text: '120 new leads, 3 won.',
       detail: '19\u2009–\u200920 Nov: campaign (EU mid-market).',
     })
     expect(block('kpis', figures).tiles).toMatchObject([
@@ -314,8 +321,7 @@ describe('the headline', () => {
       {},
     ])
     expect(headline(figures, { locale: 'de-DE' }).detail).toBe('19.–20. Nov.: campaign (EU mid-market).')
-    const marked = { ...figures, insight: { ...figures.insight, expectations: [] } } as ReportFigures
-    expect(headline(marked).detail).toBe('')
+    expect(headline(withInsight(figures, { expectations: [] })).detail).not.toContain('campaign')
   })
 
   it('names the source that most of a difference came from', () => {
@@ -329,18 +335,12 @@ describe('the headline', () => {
       parts,
       rest: -4,
     } as const
-    const figures = {
-      ...low,
-      insight: { ...NOTHING_TO_DO, ...low.insight, drivers: [driver] },
-    } as ReportFigures
-    expect(headline(figures).detail).toBe(
-      'Most of all it came from crawl: 2 instead of about 23. 3 won, as usual.',
-    )
+    const figures = withInsight(low, { drivers: [driver] })
+    expect(headline(figures).text).toBe('Only 18 new leads (normal 31–54); mostly crawl: 2, normally 23.')
     const small = { ...driver, parts: [{ name: 'crawl', actual: 2, expected: 9, difference: -7 }], rest: -17 }
-    expect(
-      headline({ ...low, insight: { ...NOTHING_TO_DO, ...low.insight, drivers: [small] } } as ReportFigures)
-        .detail,
-    ).toBe('What stands out most is crawl: 2 instead of about 9. 3 won, as usual.')
+    expect(headline(withInsight(low, { drivers: [small] })).text).toBe(
+      'Only 18 new leads (normal 31–54); crawl stands out: 2, normally 9.',
+    )
     expect(block('drivers', figures).drivers).toEqual([
       {
         text: '18 new leads instead of about 42, by source:',
@@ -359,40 +359,41 @@ describe('the headline', () => {
     ])
   })
 
-  it('has three sentences at most, and says of an empty day that it is unusual', () => {
-    const many = Array.from({ length: 9 }, () => ({ ...FEW, ...MARKET }))
-    const told = headline(judge(day([0, 50], [0, 2]), FEW, FEW, ...many))
-    expect(told.text).toMatch(/^Fewer new leads than usual: 0,/)
-    expect(told.detail).toBe(
-      'Fewer than usual in EU mid-market, EU mid-market, EU mid-market and 6 others. ' +
-        'Fewer wins than usual: 0, where a usual Friday brings 1 to 5.',
-    )
-  })
+  it.each([
+    ['one of two', [FEW, {}], '; low in Team 0.'],
+    ['five of six', [FEW, FEW, FEW, FEW, FEW, {}], '; low in Team 0, Team 1, Team 2 and 2 others.'],
+    ['all', [FEW, FEW], '; all pipelines alike.'],
+  ])(
+    'names at most three pipelines that a difference came from, and no part of a whole: %s',
+    (_, changes, origin) => {
+      const pipelines = changes.map((change, index) => ({
+        // A pipeline without its own change is above what was expected of it.
+        actual: change === FEW ? 3 : 20,
+        pipeline: { id: `pl_${index}`, name: `Team ${index}` },
+        ...change,
+      }))
+      expect(headline(judge(day([18, 50], [3, 2]), FEW, {}, ...pipelines)).text).toBe(
+        `Only 18 new leads (normal 31–54)${origin}`,
+      )
+    },
+  )
 
-  it('says when usual ranges begin', () => {
-    const learning = { judgement: 'learning', range: null, periods: { known: 3, needed: 8 } } as const
-    expect(headline(judge(day([42, 50], [3, 2]), learning, learning))).toMatchObject({
-      text: '42 new leads and 3 won (the Friday before: 50 and 2).',
-      detail: 'Usual ranges begin after 8 Fridays (3 so far).',
-    })
-    expect(headline(judge(day([42, 50], [3, 2]), learning, learning), { locale: 'de-DE' }).detail).toBe(
-      'Übliche Bereiche gibt es ab 8 Freitagen (bisher 3).',
-    )
-  })
-
-  it('of a quiet day says so, and what the day before it had', () => {
-    expect(headline(quietDay(), QUIET)).toMatchObject({
-      text: 'A quiet Sunday: no new leads and nothing won.',
-      detail: 'The Sunday before brought 2 new leads and no wins. Nothing needs attention.',
-      facts: ['quiet, nothing new'],
-    })
+  it.each([
+    ['en-GB', 'The Friday before: 50 new leads, 2 won. Normal ranges begin after 8 Fridays; 3 so far.'],
+    [
+      'de-DE',
+      'Der Freitag davor: 50 neue Leads, 2 gewonnen. Normale Bereiche gibt es nach 8 Freitagen; bisher sind es 3.',
+    ],
+  ])('says when normal ranges begin, in %s', (locale, detail) => {
+    const figures = judge(day([42, 50], [3, 2]), LEARNING, LEARNING)
+    expect(headline(figures, { locale }).detail).toBe(detail)
   })
 
   it('of the first day compares with nothing', () => {
-    const first = headline(firstDay())
-    expect(first.text).toBe('59 new leads and 3 won.')
-    expect(first.detail).toMatch(/^There is nothing yet to compare this with\./)
-    expect(first.scope).toBe('EU mid-market and US growth')
+    expect(headline(firstDay())).toMatchObject({
+      text: '59 new leads, 3 won, $84k + €12.5k.',
+      detail: 'There is nothing to compare with yet.',
+    })
     expect(block('kpis', firstDay()).tiles.map(({ line }) => line)).toEqual(['', '', '', ''])
   })
 
@@ -402,12 +403,140 @@ describe('the headline', () => {
   })
 })
 
+describe('pipelines that are unusual', () => {
+  const ofPipelines = (...changes: readonly Partial<Expectation>[]) =>
+    block(
+      'unusual',
+      judge(
+        day([42, 50], [3, 2]),
+        {},
+        {},
+        ...changes.map((each, index) => ({
+          pipeline: { id: `pl_${index}`, name: `Team ${index}` },
+          ...each,
+        })),
+      ),
+    )
+
+  it('are named with their normal range, and the others are called normal', () => {
+    expect(ofPipelines(FEW, {}, {})).toMatchObject({
+      lines: [{ name: 'Team 0 is low', text: '3 new, normal is 9–21.' }],
+      others: 'The other 2 pipelines are normal.',
+    })
+    expect(ofPipelines({ shift: SHIFT }, {}).lines).toEqual([
+      { name: 'Team 0 is low', text: '130 new in 5 days, normal is 200.' },
+    ])
+    expect(ofPipelines(FEW, FEW, FEW, FEW)).toMatchObject({ others: 'One more is unusual.' })
+  })
+
+  it.each([
+    ['has no range yet', LEARNING],
+    ['has been low for days', LASTING],
+  ])('do not call the others normal where one of them %s', (_, other) => {
+    expect(ofPipelines(FEW, {}, other).others).toBe('')
+  })
+})
+
+describe('the record', () => {
+  const record = (of: number, locale: string) =>
+    block('record', withInsight(judge(day([42, 50], [3, 2])), { publishedRecord: { hits: of - 4, of } }), {
+      locale,
+    }).text
+
+  it.each([
+    [60, 'en-GB', 'Of 60 normal ranges, 56 were right; 19 of 20 should be.'],
+    [1260, 'de-DE', 'Von 1.260 normalen Bereichen waren 1.256 richtig; 19 von 20 sollen es sein.'],
+    // With fewer than sixty, those that were computed for past periods are counted.
+    [59, 'en-GB', 'Of 392 normal ranges, 374 were right; 19 of 20 should be.'],
+  ])('of %i printed ranges says how often they were right, in %s', (of, locale, text) => {
+    expect(record(of, locale)).toBe(text)
+  })
+})
+
+describe('the all-clear', () => {
+  const well = (): ReportFigures => ({
+    ...judge(day([42, 50], [3, 2])),
+    stalled: { days: 14, coverage: { known: 1840, of: 1840 }, total: 0, rows: [] },
+  })
+  const today = (figures: ReportFigures) =>
+    compose(figures).blocks.flatMap((each) => (each.kind === 'today' && 'title' in each ? [each.title] : []))
+  const calm = well()
+  const missed = { soFar: 496, goal: { name: 'Leads', target: 1000, owner: null }, daysLeft: 0, end: null }
+  const goal = (change: Partial<Pace>) =>
+    ({
+      figure: 'new_leads',
+      currency: null,
+      pipelines: null,
+      span: 'month',
+      lastDay: '2026-11-20',
+      perDay: 20,
+      ...missed,
+      ...change,
+    }) as const
+
+  it('is given where everything that could need attention is known and well', () => {
+    expect(today(calm)).toEqual(['Nothing needs attention.'])
+    expect(today(withInsight(calm, { pace: [goal({ soFar: 1000 })] }))).toEqual(['Nothing needs attention.'])
+  })
+
+  it.each([
+    ['nothing was judged', { ...calm, insight: null }],
+    ['a goal was missed', withInsight(calm, { pace: [goal({})] })],
+    ['a number is unusual', judge(well(), FEW)],
+    ['a lead is stalled', { ...calm, stalled: { ...calm.stalled, total: 1 } }],
+    [
+      'stalled leads are not known',
+      { ...calm, stalled: { ...calm.stalled, coverage: { known: 9, of: 10 } } },
+    ],
+    [
+      'the last sync failed',
+      { ...calm, freshness: { ...calm.freshness, lastFailure: staleDay().freshness.lastFailure } },
+    ],
+    ['the data ends before the day', { ...calm, freshness: { ...calm.freshness, coversPeriod: false } }],
+    ['records are quarantined', { ...calm, freshness: { ...calm.freshness, quarantinedRecords: 1 } }],
+    [
+      'times are doubtful',
+      { ...calm, freshness: { ...calm.freshness, implausibleTimes: ['created_at'] as const } },
+    ],
+    ['a part failed', { ...calm, failed: dayWithProblems().failed }],
+    ['leads are missing', { ...calm, warnings: dayWithProblems().warnings }],
+    ['no lead is known', { ...calm, leads: 0 }],
+  ] satisfies [string, ReportFigures][])('is not given where %s', (_, figures) => {
+    expect(today(figures)).not.toContain('Nothing needs attention.')
+  })
+})
+
 describe('data that does not cover the day', () => {
   it('makes every count a lower bound and compares nothing', () => {
-    const { tiles } = block('kpis', staleDay())
-    expect(headline(staleDay()).text).toBe('Incomplete: at least 31 new leads and 1 won.')
-    expect(headline(staleDay()).facts).toEqual(['incomplete data, 31 new and 1 won so far, 1 agent failing'])
-    expect(tiles.map(({ line }) => line)).toEqual(['so far', 'so far', '', ''])
+    expect(headline(staleDay())).toMatchObject({
+      text: 'The data ends Fri 20 Nov, 14:10: 31 new leads and 1 won up to then.',
+      detail: '',
+      facts: ['data ends 14:10, 31 new so far'],
+    })
+    expect(block('kpis', staleDay()).tiles.map(({ line }) => line)).toEqual(['so far', 'so far', '', ''])
+  })
+
+  it('names the day on which the data of a longer period ends', () => {
+    const week = {
+      ...busyWeek(),
+      freshness: { ...staleDay().freshness, dataAsOf: '2026-11-18T13:10:00.000Z' },
+    }
+    expect(headline(week).facts).toEqual(['data ends Wed 18 Nov, 284 new so far'])
+  })
+
+  it.each([
+    ['from before the day', '2026-11-19T05:00:00.000Z'],
+    ['that was never read whole', null],
+  ])('has lower bounds too where a sync broke off, over data %s', (_, dataAsOf) => {
+    const figures = { ...staleDay(), freshness: { ...staleDay().freshness, dataAsOf } }
+    expect(headline(figures)).toMatchObject({
+      text: 'Only a part has been read so far: 31 new leads and 1 won.',
+      facts: ['only a part read, 31 new so far'],
+    })
+    expect(headline(figures, { locale: 'de-DE' })).toMatchObject({
+      text: 'Bisher ist nur ein Teil gelesen: 31 neue Leads und 1 gewonnen.',
+      facts: ['nur ein Teil gelesen, bisher 31 neu'],
+    })
   })
 
   it('is said in small type: until when, since when and why', () => {
@@ -417,48 +546,59 @@ describe('data that does not cover the day', () => {
     ])
   })
 
+  it('is said to those too who read other blocks', () => {
+    const kindsOf = (figures: ReportFigures) =>
+      compose(figures, { context: { blocks: ['kpis'] } }).blocks.map(({ kind }) => kind)
+    const { freshness } = busyDay()
+    expect(kindsOf(busyDay())).toEqual(['kpis'])
+    expect(kindsOf({ ...busyDay(), freshness: { ...freshness, coversPeriod: false } })).toEqual([
+      'kpis',
+      'freshness',
+    ])
+    expect(kindsOf({ ...busyDay(), warnings: [LATE] })).toEqual(['kpis', 'freshness'])
+  })
+
   it('from before the day has no counts at all', () => {
     const stale = staleDay()
+    const none = { current: 0, prior: 2 }
     const before = {
       ...stale,
       freshness: { ...stale.freshness, dataAsOf: '2026-11-19T05:00:00.000Z' },
-      newLeads: { current: 0, prior: 50 },
-      won: { current: 0, prior: 2 },
-      topLeads: { minScore: 80, total: 0, rows: [] },
+      newLeads: none,
+      won: none,
+      byPipeline: stale.byPipeline.map((line) => ({ ...line, newLeads: none, won: none })),
+      bySource: stale.bySource.map((line) => ({ ...line, newLeads: none, won: none })),
     }
-    expect(headline(before).text).toBe('No data for this time: the last complete sync was Thu 19 Nov, 06:00.')
-    expect(headline(before).facts).toEqual(['no data since Thu 19 Nov, 06:00, 1 agent failing'])
-    expect(
-      block('kpis', before)
-        .tiles.map(({ value }) => value)
-        .slice(0, 2),
-    ).toEqual(['–', '–'])
-    expect(block('top_leads', before).note).toBe('Nothing of this time has been read yet.')
+    expect(headline(before)).toMatchObject({
+      text: 'No data since Thu 19 Nov, 06:00. The numbers end there.',
+      detail: '',
+      facts: ['no data since Thu 19 Nov, 06:00'],
+    })
+    const { tiles } = block('kpis', before)
+    expect(tiles.slice(0, 2).map(({ value }) => value)).toEqual(['–', '–'])
+    for (const table of ['pipelines', 'sources'] as const)
+      for (const { newLeads, won } of block(table, before).lines)
+        expect([newLeads.value, won.value]).toEqual(['–', '–'])
   })
 
   it('and never did promises nothing', () => {
     const { subject, text } = renderReport(emptyDay())
-    expect(subject).toBe('Daily leads: no data yet · Fri 20 Nov')
-    expect(text).not.toMatch(
-      /Nothing needs attention|No new lead scored|Every open lead|No lead has moved|the same as we do|Every record/,
-    )
+    expect(subject).toBe('Daily leads, Fri 20 Nov: no data yet')
+    expect(text).toContain('No data yet.')
+    expect(text).not.toMatch(/Nothing needs attention|normal/)
   })
 })
 
 describe('a trend', () => {
   const busy = busyDay()
 
-  it('is told by its last mean beside its first', () => {
-    expect(block('trend', busy).finding).toMatch(
-      /^Over the last 7 days there were \d+ new leads and [\d.]+ wins a day on average; in the 7 days up to 23 Aug there were \d+ and [\d.]+\.$/,
-    )
+  it('is told by the mean of its last week', () => {
+    expect(block('trend', busy).finding).toMatch(/^In the 7 days up to 20 Nov: \d+ new leads a day\.$/)
   })
 
   it('whose last days are not known says up to when it goes', () => {
     const trend = busy.trend.map((day, index) => (index < 93 ? day : { ...day, newLeads: null, won: null }))
-    expect(block('trend', { ...busy, trend }).finding).toMatch(
-      /^In the 7 days up to 17 Nov there were \d+ new leads/,
-    )
+    expect(block('trend', { ...busy, trend }).finding).toMatch(/^In the 7 days up to 17 Nov: \d+ new leads/)
   })
 })
 
@@ -467,7 +607,7 @@ describe('data that covers the day', () => {
     expect(block('freshness', busyDay()).lines).toEqual(['Data of 06:00. 1 of 12 agents fails.'])
   })
 
-  it('says that a later sync failed, but compares as usual', () => {
+  it('says that a later sync failed, and compares all the same', () => {
     const busy = busyDay()
     const lastFailure = {
       at: '2026-11-21T05:02:00.000Z',
@@ -539,7 +679,7 @@ describe('agents', () => {
 
   it('that are well are only counted', () => {
     const { note, agents } = block('agents', withStatuses('running', 'running', 'idle'))
-    expect(note).toBe('All 3 healthy: 2 running, 1 idle · as of 06:00')
+    expect(note).toBe('3 of 3 healthy: 2 running, 1 idle · as of 06:00')
     expect(agents).toEqual([])
   })
 
@@ -556,15 +696,24 @@ describe('agents', () => {
   })
 })
 
-describe('what changed in a week', () => {
-  it('names the leads that were won, and counts the others, which dailies have named', () => {
-    const { kinds } = block('changes', busyWeek())
-    const named = kinds.filter(({ leads }) => leads.length > 0).map(({ label }) => label)
-    expect(named).toEqual(['Won'])
-    expect(kinds.find(({ label }) => label === 'Moved forward')).toMatchObject({
-      total: expect.stringMatching(/^38\s·/),
-      more: '',
-    })
+describe('the leads that were won and lost', () => {
+  it('are named by a day, the most valuable first', () => {
+    const { title, kinds } = block('changes', busyDay())
+    expect(title).toBe('Won and lost')
+    expect(kinds.map(({ label, total }) => [label, total.replaceAll('\u00a0', ' ')])).toEqual([
+      ['Won', '3 · $84k + €12.5k'],
+      ['Lost or disqualified', '4 · $61k'],
+    ])
+    expect(kinds[0]?.leads.map(({ company, value }) => [company, value])[0]).toEqual([
+      'Halden Marine',
+      '$52k',
+    ])
+  })
+
+  it('are only the won leads in a week, because dailies have named the lost ones', () => {
+    const { title, kinds } = block('changes', busyWeek())
+    expect(title).toBe('Won')
+    expect(kinds).toMatchObject([{ label: '', total: expect.stringMatching(/^14\s· \$391k/) }])
   })
 })
 
@@ -590,7 +739,7 @@ describe('thirty pipelines', () => {
       monday,
     )
     expect(view.lines.map(({ newLeads }) => newLeads.value)).toEqual(['29', '28', '27', '26', '25'])
-    expect(view.note).toBe('The 6 with most new leads that week, of 30 · changes against the week before')
+    expect(view.note).toBe('The 5 with most new leads, of 30')
     expect(view.more).toBe('and 25 more')
     expect(
       block(
@@ -598,20 +747,10 @@ describe('thirty pipelines', () => {
         thirty((index) => index),
         { ...monday, locale: 'de-DE' },
       ).note,
-    ).toBe('Die 6 mit den meisten neuen Leads dieser Woche, von 30 · Veränderung zur Woche davor')
+    ).toBe('Die 5 mit den meisten neuen Leads, von 30')
   })
 
   it('have a colour only for a number that is unusual', () => {
-    const rate: JudgedWinRate = {
-      pipeline: { id: 'pl_1', name: '' },
-      won: 9,
-      decided: 60,
-      judgement: 'usual',
-      range: { low: 5, high: 13 },
-      expected: 0.15,
-      periods: { known: 9, needed: 8 },
-      record: null,
-    }
     const pipeline = { id: 'pl_1', name: '' }
     const judgedBy = (ofWon: 'high' | 'low'): ReportFigures => ({
       ...thirty((index) => index),
@@ -623,7 +762,6 @@ describe('thirty pipelines', () => {
           expected('new_leads', 1, 1, 7, { pipeline }),
           expected('won', 3, 0, 2, { pipeline, judgement: ofWon }),
         ],
-        winRates: [{ ...rate, pipeline: null }, rate],
       },
     })
     const tones = (ofWon: 'high' | 'low') =>
@@ -642,11 +780,13 @@ describe('thirty pipelines', () => {
       monday,
     )
     expect(view.lines[0]?.name).toBe('Pipeline 30')
-    expect(view.note).toMatch(/^The 6 with most leads, of 30 · /)
+    expect(view.note).toBe('The 5 with most leads, of 30')
   })
 
   it('of which all have room stand in order of name', () => {
-    expect(block('pipelines', busy, monday).note).toBe('Changes against the week before')
+    const { lines, note } = block('pipelines', busy, monday)
+    expect(lines.map(({ name }) => name)).toEqual(['EU mid-market', 'US growth'])
+    expect(note).toBe('')
   })
 })
 
@@ -685,6 +825,14 @@ describe('goals', () => {
       text: 'At this pace 55–68 by 30 Nov. 3.9 a day needed, 1.6 now.',
     })
     expect(lineOf({}, { locale: 'de-DE' })?.text).toMatch(/3,9 am Tag, derzeit 1,6/)
+  })
+
+  it('stand in the preview where they are not on course, and only there', () => {
+    const preview = (change: Partial<Pace>) => compose(pace(change)).preheader
+    expect(preview({})).toMatch(/^Wins of the month: out of reach\. Win rate/)
+    for (const end of [null, { low: 78, high: 90, expected: 84, record: { hits: 41, of: 50 } }])
+      expect(preview({ end, perDay: 5 })).not.toContain('Wins of the month')
+    expect(preview({ soFar: 80 })).not.toContain('Wins of the month')
   })
 
   it('say when they are reached or missed, and nothing of an end that is not known', () => {
@@ -739,39 +887,46 @@ describe('leads to act on today', () => {
 })
 
 describe('times that cannot be right', () => {
-  const busy = busyDay()
   const doubtful = (
     ...implausibleTimes: NonNullable<ReportFigures['freshness']['implausibleTimes']>
-  ): ReportFigures => ({
-    ...busy,
-    newLeads: { current: 200, prior: 50 },
-    insight: { ...NOTHING_TO_DO, expectations: [expected('new_leads', 200, 31, 54, { judgement: 'high' })] },
-    freshness: { ...busy.freshness, implausibleTimes },
+  ): ReportFigures => {
+    const busy = day([200, 50], [3, 2])
+    const pipeline = { id: busy.byPipeline[0]?.id ?? '', name: 'EU mid-market' }
+    return {
+      ...withInsight(judge(busy, MANY, {}, { ...MANY, pipeline }), { winRates: [HIGH_RATE] }),
+      freshness: { ...busy.freshness, implausibleTimes },
+    }
+  }
+
+  it('compare nothing, and neither call a number that is counted by them normal nor unusual', () => {
+    expect(headline(doubtful()).text).toMatch(/^200 new leads, more than the normal 31–54/)
+    const created = doubtful('created_at')
+    const both = doubtful('created_at', 'status_changed_at')
+    expect(headline(created)).toMatchObject({
+      text: '200 new leads, 3 won.',
+      facts: ['win rate 41.0% (normal 22–35%)', '200 new', '3 won'],
+    })
+    expect(headline(both)).toMatchObject({ text: '200 new leads, 3 won.', detail: '' })
+    const lines = (figures: ReportFigures) => block('kpis', figures).tiles.map(({ line }) => line)
+    expect(lines(created).slice(0, 3)).toEqual(['', 'normal 1–5', 'normal 22–35%'])
+    expect(lines(both).slice(0, 3)).toEqual(['', '', ''])
+    expect(block('pipelines', doubtful()).lines[0]?.newLeads.tone).toBe('good')
+    expect(block('pipelines', created).lines[0]?.newLeads.tone).toBe('neutral')
   })
 
-  it('are said in small type, and not compared, and nothing is called unusual by them', () => {
-    const figures = doubtful('created_at', 'status_changed_at')
-    const [newLeads, won] = block('kpis', figures).tiles
-    expect(newLeads?.line).toBe('')
-    expect(won?.line).toBe('')
-    expect(block('freshness', figures).lines).toContain(
+  it.each([
+    [
+      'en-GB',
+      doubtful('created_at', 'status_changed_at'),
       'The times at which leads were created and changed their status cannot be right; what is counted by them is doubtful.',
-    )
-    expect(headline(figures).text).not.toMatch(/usual|normal/)
-    expect(headline(figures).detail).not.toContain('Nothing needs attention')
-    expect(headline(doubtful()).text).toMatch(/^More new leads than usual/)
-    const none = { current: 0, prior: 0 }
-    expect(headline({ ...figures, newLeads: none, won: none }).text).not.toMatch(/quiet/i)
-  })
-
-  it('are said in German too, and of one number alone where only that goes by them', () => {
-    const figures = doubtful('status_changed_at')
-    const [newLeads, won] = block('kpis', figures, { locale: 'de-DE' }).tiles
-    expect(newLeads?.line).not.toBe('')
-    expect(won?.line).toBe('')
-    expect(block('freshness', figures, { locale: 'de-DE' }).lines).toContain(
+    ],
+    [
+      'de-DE',
+      doubtful('status_changed_at'),
       'Die Zeiten, zu denen Leads ihren Status änderten, können nicht stimmen; was danach gezählt wird, ist fraglich.',
-    )
+    ],
+  ])('are said in small type, in %s', (locale, figures, sentence) => {
+    expect(block('freshness', figures, { locale }).lines).toContain(sentence)
   })
 })
 
@@ -793,7 +948,6 @@ describe('a report of a day long past', () => {
     })
     expect(block('agents', past, making).outages.length).toBeGreaterThan(0)
     expect(block('service_stats', past, making).note).toMatch(/ · as of 06:00, not of this period$/)
-    expect(headline(past, making).detail).not.toContain('Nothing needs attention')
   })
 
   it('before the first lead says that none is known of then, and nothing of today', () => {
@@ -801,12 +955,13 @@ describe('a report of a day long past', () => {
     const before = { ...past, leads: 0, newLeads: none, won: none, byPipeline: [] }
     const view = compose(before, making)
     expect(view.blocks.map(({ kind }) => kind)).toEqual(['headline', 'freshness'])
-    expect(headline(before, making).text).toBe(
-      'Of this time no lead is known: those that there are came later.',
-    )
-    expect(view.summary).toBe('no leads known of this time')
+    expect(headline(before, making)).toMatchObject({
+      text: 'No leads are known of this time; all came later.',
+      detail: '',
+      facts: ['no leads'],
+    })
     expect(headline(before, { ...making, locale: 'de-DE' }).text).toBe(
-      'Aus dieser Zeit ist kein Lead bekannt: Die es gibt, kamen später.',
+      'Aus dieser Zeit sind keine Leads bekannt; alle kamen später.',
     )
     expect(headline({ ...before, freshness: busy.freshness }).text).toMatch(/^No leads yet/)
   })
@@ -827,13 +982,13 @@ describe('what a list leaves out', () => {
     expect(more(30, 30, attached)).toBe('and 27 more in stalled.xlsx')
     expect(more(30_274, 1000, attached)).toBe('and 30,271 more, of which 997 are in stalled.xlsx')
     expect(more(30_274, 1000, { ...attached, locale: 'de-DE' })).toBe(
-      'und 30.271 weitere Einträge, davon 997 in der Datei stalled.xlsx',
+      'und 30.271 weitere, davon 997 in stalled.xlsx',
     )
   })
 
   it('names no database, and leads to the dashboard only where it can be reached', () => {
     expect(more(30, 30, {})).toBe('and 27 more')
-    expect(more(30, 30, { locale: 'de-DE' })).toBe('und 27 weitere Einträge')
+    expect(more(30, 30, { locale: 'de-DE' })).toBe('und 27 weitere')
     const moreUrl = 'https://reports.example.com/archive?report=daily'
     const { html } = renderReport(stalledOf(30, 30), { context: { moreUrl } })
     expect(html).toMatch(
@@ -845,18 +1000,13 @@ describe('what a list leaves out', () => {
 
 describe('the preheader', () => {
   it('adds to the subject what the subject does not have', () => {
-    expect(compose(busyDay()).preheader).toBe(
-      '59 new leads and 3 won (the Friday before: 50 and 2). ' +
-        'Win rate, 30 days 23.7%, −2.3 pt; Open pipeline $4.2m, +$230k (+6%).',
-    )
+    expect(compose(busyDay()).preheader).toBe('Win rate 23.7%, Open $4.2m.')
   })
 })
 
 describe('the recipient', () => {
   it('is named at the end of a mail, and not in the archive', () => {
-    expect(renderReport(busyDay()).text).toContain(
-      'Sent to dana@example.com as a recipient of “Daily leads”.',
-    )
+    expect(renderReport(busyDay()).text).toMatch(/^Sent to dana@example\.com\.$/m)
     expect(renderReport(busyDay(), { context: { recipient: null } }).text).not.toContain('Sent to')
   })
 })
@@ -865,20 +1015,18 @@ describe('a week', () => {
   const monday: Making = { now: '2026-11-23T05:04:00.000Z' }
 
   it('is named by its number and days, and compared with the week before', () => {
-    const { text, period, scope } = headline(busyWeek(), monday)
-    expect(text).toBe('284 new leads and 14 won (the week before: 301 and 11).')
+    const { text, detail, period, scope } = headline(busyWeek(), monday)
+    expect(text).toBe('284 new leads, 14 won, $391k + €58k.')
+    expect(detail).toBe('The week before: 301 new leads, 11 won.')
     expect(period).toMatch(/^Week 47 · 16\s?–\s?22 November 2026$/)
-    expect(scope).toMatch(
-      /^EU mid-market and US growth, only country Germany or Austria and score 60 or more, compared with Week 46/,
-    )
-    expect(block('kpis', busyWeek(), monday).tiles[0]).toMatchObject({ basis: 'vs 301 in\u00a0week\u00a046' })
-    expect(renderReport(busyWeek(), monday).subject).toContain('· week 47')
+    expect(scope).toBe('only country Germany or Austria and score 60 or more')
+    expect(renderReport(busyWeek(), monday).subject).toBe('Daily leads, week 47: 284 new, 14 won')
   })
 
   it('in German has every word in German', () => {
     const { subject, text } = renderReport(busyWeek(), { ...monday, locale: 'de-DE' })
-    expect(subject).toBe('Daily leads: 284 neu, 14 gewonnen, 14 ohne Bewegung, 1 Agent gestört · KW 47')
-    expect(text).toContain('284 neue Leads und 14 gewonnen (die Woche davor: 301 und 11).')
+    expect(subject).toBe('Daily leads, KW 47: 284 neu, 14 gewonnen')
+    expect(text).toContain('284 neue Leads, 14 gewonnen, ')
     expect(text).not.toMatch(/\b(?:new|won|open|since|leads? with|agents?)\b/)
   })
 })

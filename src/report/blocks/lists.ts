@@ -6,6 +6,7 @@ import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import { expectedCloseDay } from '../../domain/period.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { BlockContext } from '../context.ts'
+import { coverageOf } from '../context.ts'
 import { cleanLine, oneLine } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
@@ -172,12 +173,20 @@ function cleanCell(
   locale: LocaleContext,
 ): ListCell {
   if (typeof cell !== 'string') return cell
-  return isInstant ? localTime(cell, locale.timeZone) : cleanLine(cell, TEXT_LENGTH)
+  // A cell is a text of its own, and programs that compare cells would meet the marks of isolated names.
+  return isInstant
+    ? localTime(cell, locale.timeZone)
+    : cleanLine(cell, TEXT_LENGTH).replace(/[\u2068\u2069]/g, '')
 }
 
 /** Formats a local time: `2026-11-20 09:15:00`. */
 function localTime(at: Instant, timeZone: string): string {
   return new Date(wallMs(Date.parse(at), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** Formats a count of the period: `59`, or `–` if nothing of the period has been read. */
+export function countCell(count: number, figures: ReportFigures, { words, numbers }: LocaleContext): string {
+  return coverageOf(figures) === 'none' ? words('none') : numbers.count(count)
 }
 
 /** Formats a win rate: `23.7%`, `2 of 7` for fewer than 10 leads, `–` for none. */

@@ -112,9 +112,9 @@ describe('a report whose data do not cover its period', () => {
     await using world = await openWorld()
     expect(await world.run(at('07:00'))).toMatchObject({ state: 'done' })
     const { subject, text } = await world.message()
-    expect(subject).not.toMatch(/data ends/)
-    expect(text).toContain('Data of 07:00')
-    expect(text).not.toMatch(/data ends/i)
+    expect(subject).not.toContain('data ends')
+    expect(text).toContain('Data of 07:00.')
+    expect(text).not.toContain('The data ends')
   })
 
   it('waits, and asks the upstream no oftener than each five minutes', async () => {
@@ -136,7 +136,7 @@ describe('a report whose data do not cover its period', () => {
     expect(await world.countIssues()).toBe(0)
     world.fix()
     expect(await world.run(at('07:05'))).toMatchObject({ state: 'done' })
-    expect((await world.message()).text).not.toMatch(/data ends/i)
+    expect((await world.message()).text).not.toContain('The data ends')
   })
 
   it('waits from when it was seen to be due, and no longer than the settings say', async () => {
@@ -159,21 +159,24 @@ describe('a report whose data do not cover its period', () => {
     expect(await pass(1)).toBeNull()
   })
 
-  it('goes out after that and says what is old and why (row 6)', async () => {
+  it('goes out after that, and says first that its data are old, and then why (row 6)', async () => {
     await using world = await openWorld()
     world.fail(503)
     await world.run(at('07:00'))
     const late = { from: '2026-11-21T07:00:00.000Z', to: '2026-11-21T07:30:00.000Z', why: 'waited' } as const
     expect(await world.run(at('07:30'), { late })).toMatchObject({
       state: 'done',
-      message: expect.stringContaining('data ends 14:10'),
+      message: expect.stringContaining('Daily leads, Fri 20 Nov: data ends 14:10'),
     })
-    const { subject, text, html } = await world.message()
-    expect(subject).toMatch(/^Daily leads, Fri 20 Nov: data ends 14:10, /)
+    const { subject, text } = await world.message()
+    expect(subject).toMatch(/^Daily leads, Fri 20 Nov: data ends 14:10, \d+ new so far$/)
     const said = text.replace(/\s+/g, ' ')
-    expect(said).toMatch(/The sync at .* did not finish: the service could not be reached, or kept failing\./)
-    expect(said).toContain('Sent late: it had to wait from 07:00 to 07:30.')
-    expect(/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1]).toContain('The data ends Fri 20 Nov, 14:10')
+    expect(said).toMatch(
+      /^Daily leads · Friday, 20 November 2026 The data ends Fri 20 Nov, 14:10: .* up to then\./,
+    )
+    expect(said).toMatch(
+      /The sync at .* did not finish: the service could not be reached, or kept failing\. Sent late: it had to wait from 07:00 to 07:30\./,
+    )
   })
 
   it('says for which days before it no report was made', async () => {
@@ -219,7 +222,7 @@ describe('a report whose data do not cover its period', () => {
     world.fail(503)
     expect(await world.run(at('08:00'))).toMatchObject({ state: 'held' })
     expect(await world.run(at('08:01'), { isApproved: true })).toMatchObject({ state: 'done' })
-    expect((await world.message()).subject).toMatch(/data ends 14:10/)
+    expect((await world.message()).subject).toContain(': data ends 14:10')
   })
 
   it('is skipped with its reason, where the settings say so', async () => {
@@ -357,8 +360,10 @@ describe('a report about far fewer leads than before', () => {
       .where('period_to', '=', sent?.periodTo ?? '')
       .select(['subject', 'text'])
       .execute()
-    expect(issue?.subject).toMatch(/check the data, 20 leads of 40/)
-    expect(issue?.text.replace(/\s+/g, ' ')).toContain('listed only 20 of 40 leads')
+    expect(issue?.subject).toBe('Daily leads, Sat 21 Nov: check the data, 20 leads of 40')
+    expect(issue?.text.replace(/\s+/g, ' ')).toMatch(
+      /^Daily leads · Saturday, 21 November 2026 The last whole reading of the service listed only 20 of 40 leads\./,
+    )
   })
 })
 

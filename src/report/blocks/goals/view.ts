@@ -10,6 +10,7 @@ const SHOWN = 3
 /** How a goal stands, the worst first; `on_course` is not written. */
 const STATES = ['out_of_reach', 'missed', 'at_risk', 'on_course', 'reached'] as const
 export type GoalState = (typeof STATES)[number]
+const TONES = { out_of_reach: 'bad', missed: 'bad', at_risk: 'warn', on_course: '', reached: 'good' } as const
 
 /** Returns no view if there is neither a goal nor an expected total. */
 export function composeGoals(paces: readonly Pace[], locale: LocaleContext) {
@@ -67,7 +68,7 @@ function lineOf(pace: Pace, state: GoalState, locale: LocaleContext) {
     ]),
     soFar: words('goals.ofGoal', { value: write(soFar), target: write(target) }),
     state: state === 'on_course' ? '' : words(`goals.states.${state}`),
-    tone: state === 'reached' ? 'good' : state === 'at_risk' ? 'warn' : 'bad',
+    tone: TONES[state],
     bar: barOf(pace, target),
     text: sentences.filter(Boolean).join(' '),
   }

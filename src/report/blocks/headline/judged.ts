@@ -39,7 +39,12 @@ export function composeJudged(
   if (!ofAll.some(({ range, shift }) => range !== null || shift !== null)) return null
   const unusual = ofAll.filter(isNews)
   const others = EXPECTED_FIGURES.filter((wanted) => !unusual.some(({ figure }) => figure === wanted))
-  const clauses = others.map((figure) => clauseOf(figure, figures, locale)).join(', ')
+  const listClauses = (first?: ExpectedFigure) =>
+    others
+      .toSorted((one, other) => Number(other === first) - Number(one === first))
+      .map((figure) => clauseOf(figure, figures, locale))
+      .join(', ')
+  const clauses = listClauses()
   const lasting = ofAll.filter(({ shift, judgement }) => judgement === 'usual' && shift?.isNew === false)
   const rate = composeRate(figures, locale)
   const facts = [
@@ -54,10 +59,11 @@ export function composeJudged(
     return { text, detail: [...more, counts, ...detail].filter(Boolean).join(' '), facts }
   }
   const [outside] = ofAll.filter((each) => lasting.length === 0 && sideOf(each) !== null)
-  const isNormal = lasting.length === 0 && ofAll.every((each) => isKnownNormal(each))
+  const isNormal =
+    lasting.length === 0 && ofAll.length === EXPECTED_FIGURES.length && ofAll.every(isKnownNormal)
   const text =
     outside !== undefined
-      ? words('headline.just', { direction: sideOf(outside), counts: clauses })
+      ? words('headline.just', { direction: sideOf(outside), counts: listClauses(outside.figure) })
       : isNormal
         ? words('headline.normal', {
             ...names,
@@ -180,13 +186,13 @@ function stillOf(expectation: Expectation, { words }: LocaleContext): string {
   return words(`headline.still.${expectation.figure}`, { direction: directionOf(expectation), days })
 }
 
-/** Returns null if the win rate is normal or not judged. */
+/** Returns null if the win rate is normal or not judged, or counted from times that cannot be right. */
 function composeRate(
-  { insight }: ReportFigures,
+  figures: ReportFigures,
   { words, numbers }: LocaleContext,
 ): { readonly sentence: string; readonly fact: string } | null {
-  const { judgement = 'usual', range = null, won = 0, decided = 0 } = rateOfAll(insight) ?? {}
-  if (range === null || !isUnusual(judgement)) return null
+  const { judgement = 'usual', range = null, won = 0, decided = 0 } = rateOfAll(figures.insight) ?? {}
+  if (range === null || !isUnusual(judgement) || isImplausible(figures, 'won')) return null
   const values = { rate: numbers.rate(won / decided), range: words('rateRange', percentsOf(range, decided)) }
   return {
     sentence: words('headline.rate', { ...values, direction: judgement }),
@@ -204,7 +210,7 @@ function factOf(
   const isSaid = range !== null && shift === null && (figure === 'new_leads' || isUnusual(judgement))
   return locale.words(`subject.${figure}`, {
     n: actual,
-    isOnly: judgement === 'low',
+    isOnly: judgement === 'low' && actual > 0,
     how: !isSaid ? 'unknown' : isUnusual(judgement) ? 'range' : (side ?? 'normal'),
     range: range && writeRange(range, locale),
   })
@@ -256,11 +262,11 @@ export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
 
 /** @param pipelineId null for all leads of the report */
 export function expectationOf(
-  { insight }: ReportFigures,
+  figures: ReportFigures,
   wanted: ExpectedFigure,
   pipelineId: string | null = null,
 ): Expectation | undefined {
-  return insight?.expectations.find(
+  return listTold(figures).find(
     ({ pipeline, figure }) => figure === wanted && (pipeline?.id ?? null) === pipelineId,
   )
 }

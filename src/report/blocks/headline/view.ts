@@ -1,7 +1,15 @@
 /** The headline block is the verdict on the period in one sentence, with facts for the subject. */
 import type { FilterCondition, ReportFigures, UnusualWarning } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf, importsOf, isBeforeAll, isFirst, isLeftOut, newLeadsOf } from '../../context.ts'
+import {
+  coverageOf,
+  importsOf,
+  isBeforeAll,
+  isFirst,
+  isImplausible,
+  isLeftOut,
+  newLeadsOf,
+} from '../../context.ts'
 import { notesOfPeriod, writeHolidays, writeNote } from '../../day-notes.ts'
 import { oneLine, upperFirst } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
@@ -42,16 +50,19 @@ export function composeHeadline(figures: ReportFigures, locale: LocaleContext, c
 function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
   const { words, dates } = locale
   const { freshness, newLeads, won, leads, filter, warnings } = figures
-  const at = freshness.dataAsOf && dates.instant(freshness.dataAsOf)
+  const { dataAsOf } = freshness
+  const at = dataAsOf && dates.instant(dataAsOf)
   const coverage = coverageOf(figures)
   const counts = `${upperFirst(words('headline.counts', countsOf(figures, locale)))}.`
   if (coverage === 'none')
     return { text: words('headline.noData', { at }), detail: '', facts: [words('subject.noData', { at })] }
   if (coverage === 'part') {
     const soFar = { newLeads: newLeads.current, won: won.current }
-    const end = freshness.dataAsOf && dates.time(freshness.dataAsOf)
-    const fact = words('subject.incomplete', { ...soFar, at: end })
-    return { text: words('headline.incomplete', { ...soFar, at }), detail: '', facts: [fact] }
+    // Otherwise a sync broke off after the data that was read whole.
+    const isEnd = dataAsOf !== null && dataAsOf > figures.period.from
+    const end = isEnd ? (names.shape === 'day' ? dates.time : dates.day)(dataAsOf) : null
+    const text = words('headline.incomplete', { ...soFar, at: isEnd ? at : null })
+    return { text, detail: '', facts: [words('subject.incomplete', { ...soFar, at: end })] }
   }
   const [doubt] = warnings.filter((each): each is UnusualWarning => each.kind === 'unusual')
   if (doubt !== undefined) {
@@ -111,8 +122,10 @@ function factsOf(figures: ReportFigures, { words }: LocaleContext): string[] {
   ]
 }
 
-/** Formats `The Friday before: 22 new leads, 2 won.` */
-function before({ kind, prior, newLeads, won }: ReportFigures, locale: LocaleContext): string {
+/** Formats `The Friday before: 22 new leads, 2 won.`; empty if one of the numbers may be wrong. */
+function before(figures: ReportFigures, locale: LocaleContext): string {
+  const { kind, prior, newLeads, won } = figures
+  if (isImplausible(figures, 'newLeads') || isImplausible(figures, 'won')) return ''
   const name = locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
   const counts = { newLeads: newLeads.prior, won: won.prior, value: null }
   return locale.words('headline.before', {

@@ -15,7 +15,7 @@ import { canCompare, composeHistory, coverageOf, isImplausible, newLeadsOf } fro
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { expectationOf, newsOf, percentsOf, writeRange } from '../headline/judged.ts'
-import { splitMoneys } from '../lists.ts'
+import { countCell, splitMoneys } from '../lists.ts'
 
 const LARGE_LENGTH = 7
 
@@ -28,7 +28,7 @@ interface Line {
 const NOTHING: Line = { line: '', tone: 'neutral' }
 
 export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
-  const { words, numbers } = locale
+  const { words } = locale
   const { won, winRate, openValue, known, insight } = figures
   const [status, value] = [known.status, known.value].map(
     ({ current, prior }) => composeHistory(current, locale).isShown && composeHistory(prior, locale).isShown,
@@ -36,10 +36,9 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
   const countOf = (figure: ExpectedFigure, isKnown: boolean) => {
     const [name, count] =
       figure === 'won' ? (['won', won.current] as const) : (['newLeads', newLeadsOf(figures)] as const)
-    const isUnknown = coverageOf(figures) === 'none'
     return {
       label: words(`kpis.${name}`),
-      value: isUnknown ? words('none') : numbers.count(count),
+      value: countCell(count, figures, locale),
       ...lineOfCount(figure, isKnown && !isImplausible(figures, name), figures, locale),
     }
   }
@@ -51,7 +50,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
     {
       label: words('kpis.winRate'),
       value: writeRate(winRate.current, locale),
-      ...lineOfRate(status === true, figures, locale),
+      ...lineOfRate(status === true && !isImplausible(figures, 'won'), figures, locale),
     },
     {
       label: words('kpis.openValue'),

@@ -10,6 +10,7 @@ import { expectationOf, newsOf } from '../headline/judged.ts'
 import {
   columnsByCurrency,
   comparedColumns,
+  countCell,
   formatMoneys,
   type ListColumn,
   type ListedFigures,
@@ -26,21 +27,22 @@ const ROWS = 5
 
 /** Returns no view for a single pipeline, because the table would only repeat the key figures. */
 export function composePipelines(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
-  const { words, numbers } = locale
+  const { words } = locale
   const { byPipeline } = figures
   if (byPipeline.length < 2) return []
   const sizeOf = ({ newLeads, leads }: PipelineLine) => newLeads.current * 1e9 + leads
   const areAll = byPipeline.length <= ROWS + 1
+  const chosenBy = byPipeline.some(({ newLeads }) => newLeads.current > 0) ? 'mostNew' : 'mostLeads'
   const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
   const cellOf = (figure: ExpectedFigure, count: number, id: string) => ({
-    value: numbers.count(count),
+    value: countCell(count, figures, locale),
     tone: TONES[newsOf(expectationOf(figures, figure, id)) ?? 'normal'],
   })
   return [
     {
       kind: 'pipelines' as const,
       title: words('pipelines.title'),
-      note: areAll ? '' : words('pipelines.mostNew'),
+      note: areAll ? '' : words(`pipelines.${chosenBy}`),
       columns: {
         name: words('pipelines.pipeline'),
         newLeads: words('pipelines.newLeads'),

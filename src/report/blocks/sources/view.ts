@@ -6,6 +6,7 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
   comparedColumns,
+  countCell,
   type ListColumn,
   type ListedFigures,
   type ListTable,
@@ -20,11 +21,11 @@ const ROWS = 5
 
 /** Returns no view if the leads name no sources. */
 export function composeSources(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
-  const { words, numbers } = locale
+  const { words } = locale
   const { bySource } = figures
   if (bySource.every(({ source }) => source === null)) return []
   const shown = shownOf(bySource, bySource.length, ROWS)
-  const cellOf = (count: number) => ({ value: numbers.count(count), tone: 'neutral' as const })
+  const cellOf = (count: number) => ({ value: countCell(count, figures, locale), tone: 'neutral' as const })
   return [
     {
       kind: 'sources' as const,

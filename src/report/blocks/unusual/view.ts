@@ -16,8 +16,10 @@ export function composeUnusual(figures: ReportFigures, locale: LocaleContext) {
   const judged = (figures.insight?.expectations ?? []).filter(({ pipeline }) => pipeline !== null)
   const named = new Set(single.map(({ pipeline }) => pipeline?.id))
   const others = new Set(judged.map(({ pipeline }) => pipeline?.id)).size - named.size
-  // The other pipelines are called normal only if each of their numbers has a normal range.
-  const areNormal = judged.every(({ pipeline, range }) => named.has(pipeline?.id) || range !== null)
+  // The other pipelines are called normal only if each of their numbers has a normal range and has not moved.
+  const areNormal = judged.every(
+    ({ pipeline, range, shift }) => named.has(pipeline?.id) || (range !== null && shift === null),
+  )
   return [
     {
       kind: 'unusual' as const,
