@@ -196,7 +196,8 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
     `${times} failed or came back incomplete, since ${formatUtc(oldest.startedAt)}. The last error: ${error}`,
     problem?.hint ?? `${shellCommand('status')} shows the runs, ${shellCommand('doctor')} asks the upstream.`,
     {
-      brief: failed.length > 1 ? `sync failing, ${failed.length} times in a row` : 'the last sync did not finish',
+      brief:
+        failed.length > 1 ? `sync failing, ${failed.length} times in a row` : 'the last sync did not finish',
       failures: failed.length,
       severity: failed.length >= LASTING_FAILURES ? 'fail' : 'warn',
     },

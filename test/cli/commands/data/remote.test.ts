@@ -40,7 +40,9 @@ describe('leads list --remote', () => {
     const { status, stdout, stderr } = await run(['leads', 'list', '--remote', '--limit', '3'])
     expect(status).toBe(0)
     expect(stdout.trim().split('\n')).toHaveLength(4)
-    expect(stdout).toMatch(/^ID +COMPANY +STATUS +SCORE +UPDATED +VALUE +OWNER +PIPELINE +COUNTRY +CONTACT\nld_/)
+    expect(stdout).toMatch(
+      /^ID +COMPANY +STATUS +SCORE +UPDATED +VALUE +OWNER +PIPELINE +COUNTRY +CONTACT\nld_/,
+    )
     expect(stderr).toMatch(/^3 of \d+ leads; more with --cursor \S+, or --all\n$/)
   })
 
