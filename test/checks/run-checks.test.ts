@@ -201,9 +201,19 @@ describe('that all is well is said on proof only', () => {
   })
 
   it.each<[string, () => unknown, 'ok' | 'warn', RegExp]>([
-    ['a sync failed', () => endedRun(20, 'failed', 'api_unreachable'), 'warn', /^The last sync did not finish\.$/],
+    [
+      'a sync failed',
+      () => endedRun(20, 'failed', 'api_unreachable'),
+      'warn',
+      /^The last sync did not finish\.$/,
+    ],
     ['a sync was incomplete', () => endedRun(20, 'partial'), 'warn', /^The last sync did not finish\.$/],
-    ['a sync was killed, as is known', () => endedRun(20, 'killed'), 'warn', /^The last sync did not finish\.$/],
+    [
+      'a sync was killed, as is known',
+      () => endedRun(20, 'killed'),
+      'warn',
+      /^The last sync did not finish\.$/,
+    ],
     ['a sync was killed just now', () => endedRun(20, null), 'ok', /; the last sync did not finish$/],
     [
       'a person stopped a sync',
