@@ -76,10 +76,10 @@ describe('the numbers of a report', () => {
     for (const line of [
       '59 new leads, 3 won, $84k + €12.5k.',
       'The Friday before: 50 new leads, 2 won.',
-      'New         59  +9 (+18%)',
-      'Won          3  +1',
-      'Win rate 23.7%  −2.3 pt',
-      'Open     $4.2m  +$230k (+6%)',
+      'New               59  +9 (+18%)',
+      'Won                3  +1',
+      'Win rate, 30 d 23.7%  −2.3 pt',
+      'Open           $4.2m  +$230k (+6%)',
       'Replied               488     34%  4.0 d',
       'and 9 more\n',
       '11 of 12 healthy: 7 running, 4 idle',
@@ -297,7 +297,7 @@ describe('the headline', () => {
       (won) => {
         const normal = rated({ won, judgement: 'usual' })
         expect(headline(normal).detail).toBe('')
-        expect(block('kpis', normal).tiles[2]).toMatchObject({ label: 'Win rate', line: 'normal 22–35%' })
+        expect(block('kpis', normal).tiles[2]).toMatchObject({ label: 'Win rate, 30 d', line: 'normal 22–35%' })
       },
     )
   })
@@ -739,7 +739,7 @@ describe('thirty pipelines', () => {
       monday,
     )
     expect(view.lines.map(({ newLeads }) => newLeads.value)).toEqual(['29', '28', '27', '26', '25'])
-    expect(view.note).toBe('The 5 with most new leads, of 30')
+    expect(view.note).toBe('Those with most new leads')
     expect(view.more).toBe('and 25 more')
     expect(
       block(
@@ -780,7 +780,7 @@ describe('thirty pipelines', () => {
       monday,
     )
     expect(view.lines[0]?.name).toBe('Pipeline 30')
-    expect(view.note).toBe('The 5 with most leads, of 30')
+    expect(view.note).toBe('Those with most leads')
   })
 
   it('of which all have room stand in order of name', () => {
@@ -822,7 +822,7 @@ describe('goals', () => {
       scope: 'Ana',
       soFar: '41 of 80',
       state: 'out of reach',
-      text: 'At this pace 55–68 by 30 Nov. 3.9 a day needed, 1.6 now.',
+      text: 'At this pace 55–68 by 30 Nov. 3.9 a day needed, 1.6 in the last 4 weeks.',
     })
     expect(lineOf({}, { locale: 'de-DE' })?.text).toMatch(/3,9 am Tag, derzeit 1,6/)
   })
@@ -838,7 +838,7 @@ describe('goals', () => {
   it('say when they are reached or missed, and nothing of an end that is not known', () => {
     expect(lineOf({ soFar: 80 })?.state).toBe('reached')
     expect(lineOf({ daysLeft: 0, end: null })).toMatchObject({ state: 'missed', text: '39 short.' })
-    expect(lineOf({ end: null })?.text).toBe('3.9 a day needed, 1.6 now.')
+    expect(lineOf({ end: null })?.text).toBe('3.9 a day needed, 1.6 in the last 4 weeks.')
     expect(lineOf({ figure: 'won_value', currency: 'EUR', end: null })?.text).not.toMatch(/30 Nov/)
   })
 })
@@ -1000,7 +1000,7 @@ describe('what a list leaves out', () => {
 
 describe('the preheader', () => {
   it('adds to the subject what the subject does not have', () => {
-    expect(compose(busyDay()).preheader).toBe('Win rate 23.7%, Open $4.2m.')
+    expect(compose(busyDay()).preheader).toBe('Win rate, 30 d: 23.7%; Open: $4.2m.')
   })
 })
 
