@@ -297,7 +297,10 @@ describe('the headline', () => {
       (won) => {
         const normal = rated({ won, judgement: 'usual' })
         expect(headline(normal).detail).toBe('')
-        expect(block('kpis', normal).tiles[2]).toMatchObject({ label: 'Win rate, 30 d', line: 'normal 22–35%' })
+        expect(block('kpis', normal).tiles[2]).toMatchObject({
+          label: 'Win rate, 30 d',
+          line: 'normal 22–35%',
+        })
       },
     )
   })
@@ -747,7 +750,7 @@ describe('thirty pipelines', () => {
         thirty((index) => index),
         { ...monday, locale: 'de-DE' },
       ).note,
-    ).toBe('Die 5 mit den meisten neuen Leads, von 30')
+    ).toBe('Die mit den meisten neuen Leads')
   })
 
   it('have a colour only for a number that is unusual', () => {
@@ -824,7 +827,7 @@ describe('goals', () => {
       state: 'out of reach',
       text: 'At this pace 55–68 by 30 Nov. 3.9 a day needed, 1.6 in the last 4 weeks.',
     })
-    expect(lineOf({}, { locale: 'de-DE' })?.text).toMatch(/3,9 am Tag, derzeit 1,6/)
+    expect(lineOf({}, { locale: 'de-DE' })?.text).toMatch(/3,9 am Tag, in den letzten 4 Wochen waren es 1,6/)
   })
 
   it('stand in the preview where they are not on course, and only there', () => {
