@@ -76,7 +76,7 @@ describe('an upstream that fails for ever', () => {
     const { store, clock } = syncing
     const { issue } = await makeDue(reportDeps(store, () => clock.now))
     const text = issue.text.replace(/\s+/g, ' ')
-    expect(text).toContain('The data is from Sat 21 Nov, 06:00, 2 days before this report')
+    expect(text).toContain('No data since Sat 21 Nov, 06:00. The numbers end there.')
     expect(text).toContain('did not finish: the service could not be reached, or kept failing.')
   })
 })

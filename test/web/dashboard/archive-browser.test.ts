@@ -36,7 +36,7 @@ const EVIL = `<!DOCTYPE html><html lang="en"><head><title>Evil</title>
 const FRAMED = 8
 /** The elements of each table row, by their tags and the names of their attributes. */
 const ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => [...row.querySelectorAll('*')]
-  .map(({ tagName, attributes }) => [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join(', '))`
+  .filter(({ tagName }) => tagName !== 'BDI').map(({ tagName, attributes }) => [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join(', '))`
 
 const COLOUR_OF_SHOWN = `getComputedStyle(document.getElementById('shown')).color`
 const GROUND = 'getComputedStyle(document.body).backgroundColor'
