@@ -1,9 +1,9 @@
-/** The types of a report's judgements. A usual range holds the number in 19 of 20 ordinary periods. */
+/** The types of a report's judgements. A normal range holds the number in 19 of 20 ordinary periods. */
 import type { Holiday } from '../schedule/holidays.ts'
 import type { ListedLead } from './lists.ts'
 import type { Instant, Money, Period } from './model.ts'
 
-/** The figures for which a usual range is computed, by their names in `store/figures/definition.ts`. */
+/** The figures for which a normal range is computed, by their names in `store/figures/definition.ts`. */
 export const EXPECTED_FIGURES = ['new_leads', 'won'] as const
 export type ExpectedFigure = (typeof EXPECTED_FIGURES)[number]
 
@@ -13,7 +13,7 @@ export type CountedFigure = (typeof COUNTED_FIGURES)[number]
 
 export type CountedPipeline = { readonly id: string; readonly name: string } | null
 
-export interface UsualRange {
+export interface NormalRange {
   readonly low: number
   readonly high: number
 }
@@ -25,12 +25,12 @@ export interface RangeRecord {
 }
 
 /**
- * The judgement of a number. `high`, `low`: the number is unusually high or low. `usual`: the number is not
- * unusual. Even a number outside its range can be usual, because all numbers of the report are judged
+ * The judgement of a number. `high`, `low`: the number is unusually high or low. `normal`: the number is not
+ * unusual. Even a number outside its range can be normal, because all numbers of the report are judged
  * together. `learning`: too few earlier periods are known. `withheld`: earlier ranges were wrong too often,
  * so no range is shown. `left_out`: an annotation explains the period, or too much of the period is holidays.
  */
-type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
+type Judgement = 'normal' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
 export interface Shift {
   readonly since: string
@@ -50,7 +50,7 @@ export interface LongerPeriod {
   readonly kind: 'week' | 'month'
   /** The local date of its last day. */
   readonly lastDay: string
-  readonly judgement: 'usual' | 'high' | 'low'
+  readonly judgement: 'normal' | 'high' | 'low'
 }
 
 /** The key is the figure, a space and the pipeline (or empty), the value the last local date. */
@@ -62,10 +62,10 @@ export interface Expectation {
   readonly actual: number
   readonly judgement: Judgement
   /**
-   * The range that contains the number in 19 of 20 usual periods; null if `learning`, `withheld` or
+   * The range that contains the number in 19 of 20 normal periods; null if `learning`, `withheld` or
    * `left_out`, and if it is too wide to help.
    */
-  readonly range: UsualRange | null
+  readonly range: NormalRange | null
   readonly expected: number | null
   /** The number of earlier periods of the same kind that are known, and the number that a range needs. */
   readonly periods: { readonly known: number; readonly needed: number }
@@ -125,7 +125,7 @@ export interface JudgedWinRate {
   readonly decided: number
   readonly judgement: Judgement
   /** The range of the wins among `decided` leads; null if no range is shown. */
-  readonly range: UsualRange | null
+  readonly range: NormalRange | null
   /** The expected rate, from 0 to 1; null without a range. */
   readonly expected: number | null
   /** The number of earlier windows of 30 days that are known, and the number that a range needs. */
@@ -145,7 +145,7 @@ export interface PublishedRange {
   readonly asOfDay: string
   readonly firstDay: string
   readonly lastDay: string
-  readonly range: UsualRange
+  readonly range: NormalRange
   readonly actual: number | null
 }
 
@@ -173,7 +173,7 @@ export interface Pace {
    * Contains the real number in 8 of 10 cases. Null in the first two weeks, if earlier forecasts failed, and
    * for amounts. `record.of` is 0 while no earlier span is known.
    */
-  readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
+  readonly end: (NormalRange & { readonly expected: number; readonly record: RangeRecord }) | null
 }
 
 /** Why a lead needs an action. `limitDays` is the time in the stage that nearly no won lead exceeded. */

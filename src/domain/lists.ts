@@ -1,6 +1,6 @@
 /** The lists of a report: changes, top and stalled leads, pipelines, sources, agents and faulty data. */
 import type { LISTED_FIELDS } from './lead-fields.ts'
-import type { Compared, HistoryCoverage, Instant, Lead, Money, Ratio } from './model.ts'
+import type { HistoryCoverage, Instant, Lead, Money, Ratio } from './model.ts'
 
 export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'deleted' | 'returned'
 
@@ -67,8 +67,8 @@ export interface PipelineLine {
   readonly id: string
   readonly name: string
   readonly leads: number
-  readonly newLeads: Compared<number>
-  readonly won: Compared<number>
+  readonly newLeads: number
+  readonly won: number
   readonly winRate: Ratio
   readonly openValue: readonly Money[]
   readonly stalled: number
@@ -76,8 +76,8 @@ export interface PipelineLine {
 
 export interface SourceLine {
   readonly source: string | null
-  readonly newLeads: Compared<number>
-  readonly won: Compared<number>
+  readonly newLeads: number
+  readonly won: number
   readonly winRate: Ratio
 }
 

@@ -2,7 +2,7 @@
  * Counts with a known mean and variance: Poisson, negative binomial if overdispersed, approximated if large.
  */
 
-import type { UsualRange } from '../domain/insight.ts'
+import type { NormalRange } from '../domain/insight.ts'
 
 /** The largest mean for which probabilities are summed one by one. Above it they are approximated. */
 const EXACT_MEAN_MAX = 60
@@ -48,7 +48,7 @@ export function tailProbability(distribution: CountDistribution, count: number):
 }
 
 /** Returns the range that is missed with a chance nearest to `miss`, half at each end. Counts are whole. */
-export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number): UsualRange {
+export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number): NormalRange {
   const [low, high] = [quantile(miss / 2), quantile(1 - miss / 2)]
   const candidates = [
     { low, high },
@@ -56,7 +56,7 @@ export function rangeWith({ upTo, quantile }: CountProbabilities, miss: number):
     { low, high: high - 1 },
     { low: low + 1, high: high - 1 },
   ].filter((range) => range.low <= range.high)
-  const distance = (range: UsualRange) => Math.abs(upTo(range.high) - upTo(range.low - 1) - (1 - miss))
+  const distance = (range: NormalRange) => Math.abs(upTo(range.high) - upTo(range.low - 1) - (1 - miss))
   return candidates.reduce((best, range) => (distance(range) < distance(best) ? range : best))
 }
 

@@ -4,15 +4,15 @@
  * all members changed alike, none is named.
  */
 import { logOfTail } from './count-distribution.ts'
+import type { Step } from './normal-range.ts'
 import { total } from './series.ts'
-import type { Step } from './usual-range.ts'
 
 /** A member is named if the chance of its share is below this, after correction for the number of members. */
 const NAMED_BELOW = 0.05
 /** The minimum share of the whole difference that a named member must have. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
-/** The number of days before the unusual ones. The usual share of a member is computed from these days. */
+/** The number of days before the unusual ones. The normal share of a member is computed from these days. */
 const SHARE_DAYS = 56
 /** The maximum number of values in a row by which shares are judged. */
 const RECENT_MAX = 14
@@ -22,7 +22,7 @@ interface Member {
   readonly actual: number
   /** The member's count in the days by which its share is judged; `actual` by default. */
   readonly recent?: number
-  /** The member's count in the earlier days, from which its usual share is computed. */
+  /** The member's count in the earlier days, from which its normal share is computed. */
   readonly before: number
 }
 

@@ -1,12 +1,12 @@
 /** Judges the numbers of one report by their past, and decides which are called unusual. */
 import type { PeriodKind } from '../domain/figures.ts'
-import type { Expectation, LastUnusualDays, LongerPeriod, Shift, UsualRange } from '../domain/insight.ts'
+import type { Expectation, LastUnusualDays, LongerPeriod, NormalRange, Shift } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
 import { countRecent } from './drivers.ts'
 import { findUnusual } from './false-discovery.ts'
+import { isTooWide, judgeSeries, NEEDED, type Scale } from './normal-range.ts'
 import { isTrusted, recordOf } from './record.ts'
 import { type DailyNumbers, groupsOf, seriesOf, total } from './series.ts'
-import { isTooWide, judgeSeries, NEEDED, type Scale } from './usual-range.ts'
 
 /** The maximum length of a judged period in days. A longer period is judged only if it is a month. */
 const DAYS_MAX = 7
@@ -81,7 +81,7 @@ export function judgeReport(
     if (found[whole] && !part.isOfAll && movedAlike(part, judged[whole] ?? part)) return false
     const { judgement, shift } = part.ifUnusual('').expectation
     const within = withins[index]?.judgement
-    return judgement !== 'usual' || shift === null || within === undefined || within === sideOf(shift)
+    return judgement !== 'normal' || shift === null || within === undefined || within === sideOf(shift)
   })
   const day = days.dates.at(-1) ?? ''
   const names = numbers.map(({ figure, pipeline }) => `${figure} ${pipeline?.id ?? ''}`)
@@ -105,8 +105,8 @@ function until({ dates }: ReportDays, numbers: readonly DailyNumbers[]): DailyNu
 /** What the report about a longer period says of a number; if that is nothing, what is said of a still longer one. */
 function longerOf({ kind, dates }: ReportDays, judged: Judged | undefined): LongerPeriod | null {
   const { judgement, shift, within = null } = judged?.expectation ?? { judgement: 'learning', shift: null }
-  if (judgement !== 'usual' && judgement !== 'high' && judgement !== 'low') return within
-  const side = judgement === 'usual' && shift !== null ? sideOf(shift) : judgement
+  if (judgement !== 'normal' && judgement !== 'high' && judgement !== 'low') return within
+  const side = judgement === 'normal' && shift !== null ? sideOf(shift) : judgement
   return { kind: kind === 'month' ? kind : 'week', lastDay: dates.at(-1) ?? '', judgement: side }
 }
 
@@ -159,7 +159,7 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
     actual,
     record: record.of > 0 ? record : null,
     shift: null,
-    judgement: !isJudged ? 'left_out' : isShown ? 'usual' : isReady ? 'withheld' : 'learning',
+    judgement: !isJudged ? 'left_out' : isShown ? 'normal' : isReady ? 'withheld' : 'learning',
     range: isShown && range && !isTooWide(range, expected.mean) ? plus(range, leftOut) : null,
     expected: isShown ? expected.mean + leftOut : null,
     periods: { known: Math.min(...steps.slice(first).map(({ known }) => known)), needed: NEEDED },
@@ -184,14 +184,18 @@ function judgeOne(numbers: DailyNumbers, days: ReportDays, scale: Scale): One {
       const shift = { ...found, isNew: dayBefore === undefined || dayBefore < found.since }
       const isOutside = range !== undefined && (judged < range.low || judged > range.high)
       return {
-        expectation: { ...base, judgement: isOutside ? direction : 'usual', shift: isOutside ? null : shift },
+        expectation: {
+          ...base,
+          judgement: isOutside ? direction : 'normal',
+          shift: isOutside ? null : shift,
+        },
         ...(isOutside ? {} : { days: shift.days, expected: anomaly.expected, leftOut: 0 }),
       }
     },
   }
 }
 
-/** Returns whether a pipeline has about its usual share of a whole that is unusual in the same direction. */
+/** Returns whether a pipeline has about its normal share of a whole that is unusual in the same direction. */
 function movedAlike(part: Judged, whole: Judged): boolean {
   const [own, all] = [part, whole].map(({ expectation, leftOut }) => expectation.actual - leftOut)
   const share = part.expected / Math.max(whole.expected, part.expected)
@@ -210,6 +214,6 @@ function shiftOf(
 }
 
 /** Adds the sum of unjudged days to a range, so that it can be compared with the whole period. */
-function plus({ low, high }: UsualRange, leftOut: number): UsualRange {
+function plus({ low, high }: NormalRange, leftOut: number): NormalRange {
   return { low: low + leftOut, high: high + leftOut }
 }

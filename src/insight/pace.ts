@@ -4,11 +4,11 @@
  * that were made after the same number of days. While there are none, it comes from the spread of the days
  * and from a level that moves.
  */
-import type { RangeRecord, UsualRange } from '../domain/insight.ts'
+import type { NormalRange, RangeRecord } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith } from './count-distribution.ts'
+import { correctedMiss, isWithin, judgeSeries } from './normal-range.ts'
 import { isTrusted } from './record.ts'
 import { type Span, total } from './series.ts'
-import { correctedMiss, isWithin, judgeSeries } from './usual-range.ts'
 
 export interface CountedDays {
   readonly values: readonly number[]
@@ -23,7 +23,7 @@ export interface CountedDays {
 
 interface EndForecast {
   readonly expected: number
-  readonly range: UsualRange
+  readonly range: NormalRange
   /** The number of earlier spans with such a range, and how many of these ranges held; `of` may be 0. */
   readonly record: RangeRecord
   readonly method: Method
@@ -64,7 +64,7 @@ const STEP = 0.2
 
 /**
  * Forecasts the total of the present span. Left-out days count in the total, but the forecast learns nothing
- * from them. A future holiday is expected to bring the same share of a usual day as earlier holidays did.
+ * from them. A future holiday is expected to bring the same share of a normal day as earlier holidays did.
  * @param earlier the complete spans of the same kind before, the oldest first
  * @param now the present span, which may end after the last known day
  * @returns null in the first two weeks, and if the ranges of earlier spans held clearly too rarely
@@ -149,7 +149,7 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   const squares = { sum: 0, count: 0 }
   const record = { hits: 0, of: 0 }
   let miss = MISS
-  const rangeAt = (soFar: number, { mean, variance }: CountDistribution): UsualRange => {
+  const rangeAt = (soFar: number, { mean, variance }: CountDistribution): NormalRange => {
     const factor = Math.max(LEAST, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
     const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), miss)
     return { low: soFar + range.low, high: soFar + range.high }
@@ -201,13 +201,13 @@ export function forecastEnd(series: CountedDays, earlier: readonly Span[], now: 
   /** Returns the number of leads that the future holidays of the present span are expected to bring. */
   function holidaysAhead(): number {
     const ahead = isHoliday.flatMap((is, day) => (is && day >= at && day < now.to ? [placeOf(day)] : []))
-    let [came, usual] = [CORRECTION_PRIOR, CORRECTION_PRIOR]
+    let [came, normal] = [CORRECTION_PRIOR, CORRECTION_PRIOR]
     for (const [day, is] of isHoliday.slice(0, at).entries()) {
       if (!is || (judged.steps[day]?.known ?? 0) < 1) continue
       came += series.values[day] ?? 0
-      usual += judged.outlook(day, [placeOf(day)]).mean
+      normal += judged.outlook(day, [placeOf(day)]).mean
     }
-    return (judged.outlook(at, ahead).mean * came) / usual
+    return (judged.outlook(at, ahead).mean * came) / normal
   }
 }
 

@@ -1,6 +1,6 @@
-/** Counts how often numbers lay within their usual ranges, and decides whether ranges may still be shown. */
+/** Counts how often numbers lay within their normal ranges, and decides whether ranges may still be shown. */
 import type { RangeRecord } from '../domain/insight.ts'
-import { isWithin, type Ranges, type Step } from './usual-range.ts'
+import { isWithin, type Ranges, type Step } from './normal-range.ts'
 
 /** The share of numbers that should lie within their ranges. */
 export const MEANT = 0.95

@@ -2,12 +2,12 @@
  * Makes series from daily numbers. A left-out day counts neither in the number nor in the expected number.
  */
 import type { CountedPipeline, ExpectedFigure, RangeKind } from '../domain/insight.ts'
-import type { CountSeries, Scale } from './usual-range.ts'
+import type { CountSeries, Scale } from './normal-range.ts'
 
 const DAY_MS = 86_400_000
 /** If less of a week or month than this remains after left-out days, its number counts as unknown. */
 const LEAST_SHARE = 0.5
-/** A week is a dip if it had at most this share of a usual week, and clearly less: by so many deviations. */
+/** A week is a dip if it had at most this share of a normal week, and clearly less: by so many deviations. */
 const [DIP, CLEAR] = [0.5, 3]
 /** At most this many days are dips at first, and later one day in twelve. */
 const DIP_DAYS = 20
@@ -127,7 +127,7 @@ function sharesOf(
 }
 
 /**
- * Returns for each day the share of a usual day that the same date of the year before had, if a week with
+ * Returns for each day the share of a normal day that the same date of the year before had, if a week with
  * that date was a clear dip, as around Christmas; otherwise 1. Dates after the last day, such as those until the
  * end of a month, may follow in `dates`.
  */
@@ -142,28 +142,28 @@ export function dipsOf(
     const before = places.get(`${Number(date.slice(0, 4)) - 1}${date.slice(4)}`)
     if (before === undefined || before < 6 || isLeftOut[before]) return 1
     known++
-    // The weeks before and after show what was usual then.
+    // The weeks before and after show what was normal then.
     const around = Array.from({ length: 4 }, (_, week) => [-42 + 7 * week, 21 + 7 * week]).flat()
     const near = Array.from({ length: 13 }, (_, place) => {
       const day = before - 6 + place
-      const usual = around.flatMap((away) =>
+      const normal = around.flatMap((away) =>
         day + away < 0 || isLeftOut[day + away] ? [] : [values[day + away] ?? 0],
       )
-      return { came: values[day] ?? 0, usual: total(usual) / Math.max(1, usual.length) }
+      return { came: values[day] ?? 0, normal: total(normal) / Math.max(1, normal.length) }
     })
     // The lowest of three weeks that contain the day, so that the first and the last day of a dip are found too.
     const weeks = [0, 3, 6].map((from) => {
       const days = near.slice(from, from + 7)
-      return { came: total(days.map(({ came }) => came)), usual: total(days.map(({ usual }) => usual)) }
+      return { came: total(days.map(({ came }) => came)), normal: total(days.map(({ normal }) => normal)) }
     })
-    const { came, usual } = weeks.reduce((least, week) =>
-      week.came * least.usual < least.came * week.usual ? week : least,
+    const { came, normal } = weeks.reduce((least, week) =>
+      week.came * least.normal < least.came * week.normal ? week : least,
     )
-    if (came >= DIP * usual || usual - came < CLEAR * Math.sqrt(2 * usual)) return 1
+    if (came >= DIP * normal || normal - came < CLEAR * Math.sqrt(2 * normal)) return 1
     // If there are many dips, they are how the series scatters, and need not come again.
     if (++found > Math.max(DIP_DAYS, known / 12)) return 1
-    const own = near[6] ?? { came, usual }
-    return Math.min(1, (own.came + (DIP_PRIOR * came) / usual) / (own.usual + DIP_PRIOR))
+    const own = near[6] ?? { came, normal }
+    return Math.min(1, (own.came + (DIP_PRIOR * came) / normal) / (own.normal + DIP_PRIOR))
   })
 }
 

@@ -1,5 +1,5 @@
 /**
- * The usual range of the win rate, from the rates of earlier windows of 30 days. A decided lead is a won or a
+ * The normal range of the win rate, from the rates of earlier windows of 30 days. A decided lead is a won or a
  * lost lead. The number of wins has a beta-binomial distribution, so that a rate of few leads has a wide
  * range.
  */
@@ -10,9 +10,9 @@ import {
   normalQuantile,
   rangeWith,
 } from './count-distribution.ts'
+import { correct, type Ranges } from './normal-range.ts'
 import { countHits, type Hits, isTrusted } from './record.ts'
 import { total } from './series.ts'
-import { correct, type Ranges } from './usual-range.ts'
 
 /** The number of days that the win rate of a report covers. */
 export const RATE_DAYS = 30

@@ -5,7 +5,7 @@ import { FEW, signed } from './words/numbers.ts'
 
 export type Tone = 'good' | 'bad' | 'neutral'
 
-/** The direction in which a number is unusual; null if the number is usual or not judged. */
+/** The direction in which a number is unusual; null if the number is normal or not judged. */
 export type News = 'high' | 'low' | null
 
 export interface Change {

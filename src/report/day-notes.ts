@@ -14,7 +14,7 @@ const MARKS_MAX = 3
 /** The maximum number of holidays that a report names. */
 const NAMED_MAX = 3
 
-/** The numbers of such days are not judged as usual or unusual. */
+/** The numbers of such days are not judged as normal or unusual. */
 export function notesOfPeriod({ insight, period }: ReportFigures): DayNote[] {
   const dates = datesOf(period)
   return (insight?.notes ?? []).filter((note) => note.isLeftOut && isWithin(note, dates))

@@ -1,14 +1,14 @@
 /** The split of a difference adds up, names planted causes, and rarely names others. */
 import { describe, expect, it } from 'vitest'
 import { chooseSplit, countRecent, splitDifference } from '../../src/insight/drivers.ts'
-import { judgeSeries } from '../../src/insight/usual-range.ts'
+import { judgeSeries } from '../../src/insight/normal-range.ts'
 import { random } from '../support/random.ts'
 import { count, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const SHARES = [0.4, 0.25, 0.2, 0.1, 0.05]
 const ROUNDS = 400
 
-/** Splits 3 days with 40 leads each, after 56 usual days. Each member has `times` as many leads as before. */
+/** Splits 3 days with 40 leads each, after 56 normal days. Each member has `times` as many leads as before. */
 function rounds(times: (member: number) => number, overdispersion = 1) {
   const next = random(17)
   return Array.from({ length: ROUNDS }, () => {
@@ -114,10 +114,10 @@ describe('a difference', () => {
 })
 
 describe('the groups of which one is chosen', () => {
-  const usual = (perDay: number) => new Array<number>(60).fill(perDay)
+  const normal = (perDay: number) => new Array<number>(60).fill(perDay)
   const group = (name: string, ...last: number[][]) => ({
     name,
-    members: last.map((values, index) => ({ name: String(index), numbers: [...usual(10), ...values] })),
+    members: last.map((values, index) => ({ name: String(index), numbers: [...normal(10), ...values] })),
   })
   const of = { days: 1, recentDays: 1, expected: 20, overdispersion: 1 }
 

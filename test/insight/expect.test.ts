@@ -12,9 +12,9 @@ const DATES = Array.from({ length: DAYS }, (_, day) =>
 )
 
 it.each([
-  ['all fall alike', [0.3, 0.3, 0.3], ['low', 'usual', 'usual', 'usual']],
-  ['one falls', [0.05, 1, 1], ['low', 'low', 'usual', 'usual']],
-  ['one falls and one rises as much', [0.1, 1.9, 1], ['usual', 'low', 'high', 'usual']],
+  ['all fall alike', [0.3, 0.3, 0.3], ['low', 'normal', 'normal', 'normal']],
+  ['one falls', [0.05, 1, 1], ['low', 'low', 'normal', 'normal']],
+  ['one falls and one rises as much', [0.1, 1.9, 1], ['normal', 'low', 'high', 'normal']],
   ['one falls while the others rise', [0.1, 3, 3], ['high', 'low', 'high', 'high']],
 ])('if %s', (_, last, expected) => {
   const parts = last.map((times, index) =>

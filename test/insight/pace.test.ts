@@ -126,15 +126,15 @@ describe('the end of a month', () => {
     expect(Math.abs((forecastOf(values)?.expected ?? 0) - (plain?.expected ?? 0))).toBeLessThan(12)
   })
 
-  it('has the share of a usual day for each holiday ahead that earlier holidays had', () => {
+  it('has the share of a normal day for each holiday ahead that earlier holidays had', () => {
     const isHoliday = Array.from({ length: 30 * MONTH }, (_, day) => day % MONTH === 24)
     const all = dailyNumbers({ mean: 40, days: 30 * MONTH, seed: 9, week: FLAT_WEEK })
-    const usual = forecast(all, 24, 20)?.expected ?? 0
+    const normal = forecast(all, 24, 20)?.expected ?? 0
     const without = all.map((value, day) => (isHoliday[day] ? 0 : value))
     const none = forecast(without, 24, 20, { isHoliday })
-    expect(usual - (none?.expected ?? 0)).toBeGreaterThan(36)
-    expect(usual - (none?.expected ?? 0)).toBeLessThan(44)
-    expect(forecast(all, 24, 20, { isHoliday })?.expected).toBeCloseTo(usual, -1)
+    expect(normal - (none?.expected ?? 0)).toBeGreaterThan(36)
+    expect(normal - (none?.expected ?? 0)).toBeLessThan(44)
+    expect(forecast(all, 24, 20, { isHoliday })?.expected).toBeCloseTo(normal, -1)
   })
 
   it('is known where all days that are left are holidays without leads', () => {

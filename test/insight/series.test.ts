@@ -1,7 +1,7 @@
 /** Days, weeks and months around a known yearly dip are expected to have what the same dates had a year before. */
 import { describe, expect, it } from 'vitest'
+import { isWithin, judgeSeries, type Scale } from '../../src/insight/normal-range.ts'
 import { dipsOf, seriesOf } from '../../src/insight/series.ts'
-import { isWithin, judgeSeries, type Scale } from '../../src/insight/usual-range.ts'
 import { dailyNumbers } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 735
@@ -35,7 +35,7 @@ describe('the days around Christmas', () => {
   })
 
   it.each(['day', 'week'] as const)(
-    'by %s are usual in the second year, and were not in the first',
+    'by %s are normal in the second year, and were not in the first',
     (scale) => {
       const { series, steps } = expectedAt(scale)
       const length = scale === 'day' ? 1 : 7

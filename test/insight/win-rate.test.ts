@@ -1,4 +1,4 @@
-/** The usual range of the win rate, from counts by day that a seed repeats. */
+/** The normal range of the win rate, from counts by day that a seed repeats. */
 import { describe, expect, it } from 'vitest'
 import { judgeRate, winsOf } from '../../src/insight/win-rate.ts'
 import { dailyNumbers } from '../support/reports/daily-numbers.ts'
@@ -22,7 +22,7 @@ function judgeLast(won: number, decided: number, decidedBefore = 4) {
   return judgeRate({ won: ending(days.won, won), lost: ending(days.lost, decided - won) }).steps.at(-1)
 }
 
-describe('the usual win rate', () => {
+describe('the normal win rate', () => {
   it.each([
     ['few leads', 0.7, 0.3, 1],
     ['many leads', 40, 0.3, 1],

@@ -36,7 +36,7 @@ const expected = (
   figure,
   pipeline: null,
   actual,
-  judgement: 'usual',
+  judgement: 'normal',
   range: { low, high },
   expected: (low + high) / 2,
   periods: { known: 26, needed: 8 },
@@ -295,7 +295,7 @@ describe('the headline', () => {
     it.each([20, 30])(
       'of %i in 100 that is not unusual has its range below its number, and no sentence',
       (won) => {
-        const normal = rated({ won, judgement: 'usual' })
+        const normal = rated({ won, judgement: 'normal' })
         expect(headline(normal).detail).toBe('')
         expect(block('kpis', normal).tiles[2]).toMatchObject({
           label: 'Win rate, 30 d',
@@ -569,8 +569,8 @@ describe('data that does not cover the day', () => {
       freshness: { ...stale.freshness, dataAsOf: '2026-11-19T05:00:00.000Z' },
       newLeads: none,
       won: none,
-      byPipeline: stale.byPipeline.map((line) => ({ ...line, newLeads: none, won: none })),
-      bySource: stale.bySource.map((line) => ({ ...line, newLeads: none, won: none })),
+      byPipeline: stale.byPipeline.map((line) => ({ ...line, newLeads: 0, won: 0 })),
+      bySource: stale.bySource.map((line) => ({ ...line, newLeads: 0, won: 0 })),
     }
     expect(headline(before)).toMatchObject({
       text: 'No data since Thu 19 Nov, 06:00. The numbers end there.',
@@ -730,7 +730,7 @@ describe('thirty pipelines', () => {
       id: `pl_${index}`,
       name: `Pipeline ${String(index + 1).padStart(2, '0')}`,
       leads: 10 + index,
-      newLeads: { current: newLeads(index), prior: 5 },
+      newLeads: newLeads(index),
     })),
   })
   const monday: Making = { now: '2026-11-23T05:04:00.000Z' }

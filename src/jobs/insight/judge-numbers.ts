@@ -59,7 +59,7 @@ interface JudgeDeps {
 
 export interface JudgedReport {
   /**
-   * The regions and dates of the settings. Holidays are left out of the usual numbers, and a report about days
+   * The regions and dates of the settings. Holidays are left out of the normal numbers, and a report about days
    * that contains a holiday is not judged.
    */
   readonly holidays: readonly string[]
@@ -228,7 +228,7 @@ function directionOf({ won, decided, expected }: JudgedWinRate): 'high' | 'low' 
 
 /**
  * The facts that decide what is left out. Annotations and holidays decide which days are left out when the
- * usual numbers are computed. The track record decides which kinds of ranges are not shown, because they were
+ * normal numbers are computed. The track record decides which kinds of ranges are not shown, because they were
  * wrong too often.
  */
 interface LeftOut {
@@ -285,10 +285,10 @@ async function findImports(
   bySource: ReadonlyMap<string, readonly number[]>,
 ): Promise<FoundImport[]> {
   const totals = sumOf([...bySource.values()], days.length)
-  const usual = totals.toSorted((one, other) => one - other)[Math.floor(0.95 * (totals.length - 1))] ?? 0
+  const normal = totals.toSorted((one, other) => one - other)[Math.floor(0.95 * (totals.length - 1))] ?? 0
   const found: FoundImport[] = []
   for (const [index, day] of days.entries()) {
-    if ((totals[index] ?? 0) < Math.max(IMPORT_MIN, FAR_MORE * usual)) continue
+    if ((totals[index] ?? 0) < Math.max(IMPORT_MIN, FAR_MORE * normal)) continue
     const imported = await findImport(db, day)
     if (imported !== null) found.push(imported)
   }
@@ -361,7 +361,7 @@ function readerOf(
 
 /**
  * Splits each unusual number of all leads by the dimension (such as pipeline or agent) whose members differ
- * most from usual. A report of some pipelines is split by pipeline only, because the counts by other
+ * most from normal. A report of some pipelines is split by pipeline only, because the counts by other
  * dimensions cover all pipelines.
  */
 async function findDrivers(
@@ -390,9 +390,9 @@ async function findDrivers(
     const split = chooseSplit(groups, { days, recentDays, expected, overdispersion })
     if (split === null) continue
     const { group: dimension, rest } = split
-    const [actual, usual] = [split.actual + leftOut, Math.round(expected) + leftOut]
+    const [actual, normal] = [split.actual + leftOut, Math.round(expected) + leftOut]
     const parts = split.parts.map((part) => ({ ...part, name: nameOf(part.name, dimension, names) }))
-    drivers.push({ figure, actual, expected: usual, dimension, parts, rest })
+    drivers.push({ figure, actual, expected: normal, dimension, parts, rest })
   }
   return drivers
 }

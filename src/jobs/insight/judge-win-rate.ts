@@ -49,7 +49,7 @@ export function judgeWinRate({ pipeline, isDistrusted, ...days }: RateNumbers): 
       won,
       decided,
       periods: { known, needed: RATE_NEEDED },
-      judgement: isShown ? 'usual' : forecast === null ? 'learning' : 'withheld',
+      judgement: isShown ? 'normal' : forecast === null ? 'learning' : 'withheld',
       range: isShown ? forecast.range95 : null,
       expected: isShown ? forecast.rate : null,
       record: record.judged > 0 ? { hits: record.hits95, of: record.judged } : null,

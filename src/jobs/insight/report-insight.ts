@@ -1,5 +1,5 @@
 /**
- * Reads the insight of a report: the usual ranges of its numbers, forecasts, urgent leads and notes. The
+ * Reads the insight of a report: the normal ranges of its numbers, forecasts, urgent leads and notes. The
  * counts by day are updated first, because the ranges and forecasts are computed from them.
  */
 

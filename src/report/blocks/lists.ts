@@ -2,13 +2,12 @@
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { ListedLead, PipelineLine } from '../../domain/lists.ts'
-import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
+import type { Instant, Money, Ratio } from '../../domain/model.ts'
 import { expectedCloseDay } from '../../domain/period.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { BlockContext } from '../context.ts'
 import { coverageOf } from '../context.ts'
 import { cleanLine, oneLine } from '../words/clean-text.ts'
-import { namePeriod } from '../words/dates.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import { nameStatus } from '../words/locale-context.ts'
 import { FEW } from '../words/numbers.ts'
@@ -131,24 +130,14 @@ export function identityColumns<Row extends { readonly id: string }>(
   return [id, { name: words('lists.link'), cell: (lead) => linkTo(lead.id, options) }]
 }
 
-type ComparedLine = Pick<PipelineLine, 'newLeads' | 'won'>
-
-/** Returns four columns: the new leads and the won leads, each in the period and in the period before. */
-export function comparedColumns<Row extends ComparedLine>(
-  { kind, period, prior }: ListedFigures,
-  { tag, words }: LocaleContext,
-): readonly ListColumn<Row>[] {
-  const column = (figure: keyof ComparedLine, of: 'current' | 'prior', dates: Period): ListColumn<Row> => ({
-    name: words('lists.of', {
-      figure: words(`lists.${figure}`),
-      period: namePeriod(tag, kind, dates).brief,
-    }),
-    cell: (row) => row[figure][of],
-  })
-  return (['newLeads', 'won'] as const).flatMap((figure) => [
-    column(figure, 'current', period),
-    column(figure, 'prior', prior),
-  ])
+/** Returns the columns of new and won leads. */
+export function countColumns<Row extends Pick<PipelineLine, 'newLeads' | 'won'>>({
+  words,
+}: LocaleContext): readonly ListColumn<Row>[] {
+  return (['newLeads', 'won'] as const).map((figure) => ({
+    name: words(`lists.${figure}`),
+    cell: (row) => row[figure],
+  }))
 }
 
 /** Returns a column for the win rate in percent, and one for the number of decided leads. */

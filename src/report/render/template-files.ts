@@ -193,7 +193,7 @@ export type HtmlHelper = (value: never, data: never, second: unknown) => string
  * Returns a function that compiles templates.
  * @param kind `html` escapes values, and isolates right-to-left texts by `<bdi>`; `text` does neither
  * @param partials the templates that can be included as `{{> name}}`, by name
- * @param more the helpers that these templates have beside the usual ones
+ * @param more the helpers that these templates have beside the normal ones
  * @throws LeadsheetError report_template
  */
 export function createCompiler(

@@ -143,7 +143,7 @@ async function readSections(
   request: ReportRequest,
   { freshness, pipelines }: CoreFigures,
 ): Promise<{ sections: Sections; failed: FailedSection[] }> {
-  const { period, prior, topScore, rowsMax } = request
+  const { period, topScore, rowsMax } = request
   const scope = scopeOf(request, period)
   const known = upToData(scope, freshness.dataAsOf)
   const failed: FailedSection[] = []
@@ -188,8 +188,8 @@ async function readSections(
       total: 0,
       rows: [],
     }),
-    byPipeline: await section('pipelines', () => readByPipeline(trx, { scope, known }, prior, pipelines), []),
-    bySource: await section('sources', () => readBySource(trx, scope, prior), []),
+    byPipeline: await section('pipelines', () => readByPipeline(trx, { scope, known }, pipelines), []),
+    bySource: await section('sources', () => readBySource(trx, scope), []),
     agents: await section('agents', () => readAgents(trx, scope), { asOf: null, rows: [], outages: [] }),
     serviceStats: await section('service_stats', () => readServiceStats(trx, scope), []),
     dataQuality: await section('data_quality', () => readDataQuality(trx, scope), {

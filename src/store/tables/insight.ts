@@ -1,7 +1,7 @@
 /** The tables for the judgements in reports: counts by day, thresholds, published ranges and annotations. */
 
 export const INSIGHT = [
-  `CREATE TABLE daily_count ( -- one row per local day, figure and group of leads: its count, from which usual ranges are computed; without a row it is 0
+  `CREATE TABLE daily_count ( -- one row per local day, figure and group of leads: its count, from which normal ranges are computed; without a row it is 0
     time_zone TEXT NOT NULL, -- IANA name of the time zone of the days
     figure TEXT NOT NULL, -- new_leads, won or lost: number of leads; won_value: money
     dimension TEXT NOT NULL, -- column of lead that groups the leads: pipeline_id, source, company_country or agent_id
@@ -35,7 +35,7 @@ export const INSIGHT = [
     PRIMARY KEY (pipeline_id, value_currency)
   ) STRICT, WITHOUT ROWID`,
 
-  `CREATE TABLE published_range ( -- one row per range that a sent issue published: the usual range of a number or a win rate, or the range of an expected end
+  `CREATE TABLE published_range ( -- one row per range that a sent issue published: the normal range of a number or a win rate, or the range of an expected end
     time_zone TEXT NOT NULL, -- IANA name of the time zone of the days
     kind TEXT NOT NULL, -- what the range is of: day, week or month; 30_days for a win rate; month_end, quarter_end or fiscal_year_end for an expected end
     figure TEXT NOT NULL, -- new_leads, won, lost or win_rate
@@ -58,7 +58,7 @@ export const INSIGHT = [
     last_day TEXT NOT NULL, -- local date of the last day; the same as first_day for a single day
     text TEXT NOT NULL, -- what was written, such as campaign
     pipeline_id TEXT, -- pipeline.id of the pipeline that it is about; null for all leads
-    is_left_out INTEGER NOT NULL, -- 1: usual ranges do not learn from these days, and reports do not judge them; 0: reports only mark them
+    is_left_out INTEGER NOT NULL, -- 1: normal ranges do not learn from these days, and reports do not judge them; 0: reports only mark them
     written_at TEXT NOT NULL, -- UTC, by our clock: when it was written
     written_by TEXT NOT NULL -- name of the user of the command line; dashboard if it was written there
   ) STRICT`,

@@ -1,7 +1,7 @@
 /** Counts how often a report of twelve series tells of a change, without a change and with a planted one. */
 import { findUnusual } from '../../../src/insight/false-discovery.ts'
+import { isWithin, judgeSeries, type Step } from '../../../src/insight/normal-range.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
-import { isWithin, judgeSeries, type Step } from '../../../src/insight/usual-range.ts'
 import { judgeRate } from '../../../src/insight/win-rate.ts'
 import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'

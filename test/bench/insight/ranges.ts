@@ -1,6 +1,7 @@
 /** Counts how often the ranges of days, weeks and months hold, without a change and after a planted one. */
+
+import { type CountSeries, isWithin, judgeSeries, type Scale } from '../../../src/insight/normal-range.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
-import { type CountSeries, isWithin, judgeSeries, type Scale } from '../../../src/insight/usual-range.ts'
 import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
 import { KINDS } from './series.ts'

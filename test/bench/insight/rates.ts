@@ -1,4 +1,4 @@
-/** Counts how often the usual ranges of win rates hold, with a steady rate and after a change. */
+/** Counts how often the normal ranges of win rates hold, with a steady rate and after a change. */
 import { judgeRate, RATE_DAYS } from '../../../src/insight/win-rate.ts'
 import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'

@@ -27,10 +27,10 @@ function leadsOn(day: string, count: number, everyMs: number, change: Partial<Le
 /** Opens a store with 20 to 24 leads from the web on each of 120 days before 27 November 2026. */
 async function openDaily(more: readonly Lead[] = []): Promise<Store> {
   const store = await openEmptyStore()
-  const usual = daysUpTo('2026-11-27T06:00:00Z', 120, ZONE).flatMap((day, index) =>
+  const normal = daysUpTo('2026-11-27T06:00:00Z', 120, ZONE).flatMap((day, index) =>
     leadsOn(localDates(day), 20 + (index % 5), HOUR_MS / 3, { source: 'web' }),
   )
-  await save(store, usual, '2026-07-01T06:00:00Z')
+  await save(store, normal, '2026-07-01T06:00:00Z')
   await save(store, more, '2026-11-24T12:00:00Z')
   return store
 }
@@ -110,10 +110,10 @@ it.each([
   const { imports = [], expectations } = await insightOf(store)
   expect(imports.map(({ leads, source }) => [leads, source])).toEqual(expected === null ? [] : [expected])
   const [judged] = expectations
-  expect(judged?.judgement).toBe(expected === null ? 'high' : 'usual')
+  expect(judged?.judgement).toBe(expected === null ? 'high' : 'normal')
 })
 
-it('a list that is loaded each week is no import, because its numbers are usual', async () => {
+it('a list that is loaded each week is no import, because its numbers are normal', async () => {
   const lists = daysUpTo('2026-11-25T06:00:00Z', 118, ZONE)
     .map(localDates)
     .filter((day) => new Date(day).getUTCDay() === 2)
@@ -121,7 +121,7 @@ it('a list that is loaded each week is no import, because its numbers are usual'
   await using store = await openDaily(lists)
   const insight = await insightOf(store)
   expect(insight.imports).toEqual([])
-  expect(newLeads(insight)?.judgement).toBe('usual')
+  expect(newLeads(insight)?.judgement).toBe('normal')
 })
 
 /** Makes old leads on each day from July 2024 to March 2026. */
@@ -139,7 +139,7 @@ it('a backfill is told once, and normal ranges stay as they were', async () => {
     openValue: [{ amount: 311_500, currency: 'USD' }],
   })
   expect(insight.imports).toEqual([])
-  expect(newLeads(insight)?.judgement).toBe('usual')
+  expect(newLeads(insight)?.judgement).toBe('normal')
   const [range, before] = [newLeads(insight)?.range, newLeads(await insightOf(plain))?.range]
   expect(Math.abs((range?.low ?? 0) - (before?.low ?? 0))).toBeLessThan(4)
   expect(Math.abs((range?.high ?? 0) - (before?.high ?? 0))).toBeLessThan(4)

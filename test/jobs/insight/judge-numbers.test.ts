@@ -84,7 +84,7 @@ const newLeads = ({ expectations }: Awaited<ReturnType<typeof judge>>) =>
   expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)
 
 describe('the numbers of a day', () => {
-  it('are usual where nothing changed, with a range and a record', async () => {
+  it('are normal where nothing changed, with a range and a record', async () => {
     await using store = await storeWith({ mean: () => 20 })
     const { expectations, drivers } = await judge(store)
     expect(expectations.map(({ figure, pipeline }) => `${figure} ${pipeline?.id ?? ''}`)).toEqual([
@@ -94,7 +94,7 @@ describe('the numbers of a day', () => {
       'new_leads p2',
     ])
     for (const { figure, judgement, shift } of expectations)
-      expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'usual', null])
+      expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'normal', null])
     expect(drivers).toEqual([])
     const judged = newLeads({ expectations, lastUnusual: {}, drivers, pace: [], winRates: [] })
     expect(judged?.range?.low).toBeGreaterThan(15)
@@ -119,14 +119,14 @@ describe('the numbers of a day', () => {
     expect(newLeads(judged)?.judgement).toBe('low')
     expect(judged.drivers).toEqual([])
     const ofNew = judged.expectations.filter(({ figure }) => figure === 'new_leads')
-    expect(ofNew.map(({ judgement }) => judgement)).toEqual(['low', 'usual', 'usual'])
+    expect(ofNew.map(({ judgement }) => judgement)).toEqual(['low', 'normal', 'normal'])
     expect(Object.keys(judged.lastUnusual)).toEqual(['new_leads '])
   })
 
   it('tell of a run of days that is unusual only together', async () => {
     await using store = await storeWith({ mean: (_, ago) => (ago < 7 ? 16 : 20), isExact: true })
     const judged = newLeads(await judge(store))
-    expect(judged).toMatchObject({ judgement: 'usual' })
+    expect(judged).toMatchObject({ judgement: 'normal' })
     expect(judged?.shift?.days).toBeGreaterThan(1)
     expect(judged?.shift?.actual).toBeLessThan(judged?.shift?.expected ?? 0)
   })
@@ -177,7 +177,7 @@ describe('the numbers of a day', () => {
       newLeads(await judge(store, requestOf(), { holidays })),
     )
     const judged = await one
-    expect(judged).toMatchObject({ judgement: 'usual', actual: 40 })
+    expect(judged).toMatchObject({ judgement: 'normal', actual: 40 })
     expect(await other).toEqual(judged)
     expect(newLeads(await judge(quiet))).not.toEqual(judged)
   })
@@ -229,7 +229,7 @@ describe('the numbers of a day', () => {
 it('judges weeks by weeks', async () => {
   await using store = await storeWith({ mean: () => 20 })
   const judged = newLeads(await judge(store, requestOf({}, 'week')))
-  expect(judged).toMatchObject({ judgement: 'usual', periods: { needed: 8 } })
+  expect(judged).toMatchObject({ judgement: 'normal', periods: { needed: 8 } })
   expect(judged?.range?.low).toBeGreaterThan(180)
   expect(judged?.range?.high).toBeLessThan(380)
 })
@@ -243,7 +243,7 @@ it('judges a week with a left-out day by its other days, and makes no claim wher
   const holidays = [10, 24].map((ago) => localDates(DAYS.at(-1 - ago) ?? week.period))
   const judged = newLeads(await judge(store, week, { holidays }))
   // Six days of 40 leads, and on both sides the 160 leads of the holiday.
-  expect(judged).toMatchObject({ judgement: 'usual', actual: 400 })
+  expect(judged).toMatchObject({ judgement: 'normal', actual: 400 })
   expect(Math.round(judged?.expected ?? 0)).toBe(400)
   await note(store, 24)
   await note(store, 10)

@@ -72,9 +72,9 @@ async function judge(
 /** The web wins about two of five leads, and referrals one of five. */
 const asEver: Closed = (ago) => ({ web: [1 + (ago % 3), 5], referral: [1, 5] })
 
-it('a win rate as ever is usual, with a range and a record', async () => {
+it('a win rate as ever is normal, with a range and a record', async () => {
   const [judged] = await judgeRatesOf(asEver)
-  expect(judged).toMatchObject({ won: 90, decided: 300, judgement: 'usual' })
+  expect(judged).toMatchObject({ won: 90, decided: 300, judgement: 'normal' })
   expect(judged?.range?.low).toBeGreaterThan(60)
   expect(judged?.range?.low).toBeLessThan(90)
   expect(judged?.range?.high).toBeGreaterThan(90)
@@ -109,9 +109,9 @@ it('a pipeline has a range of its own, and is never called unusual', async () =>
     (source) => source,
   )
   expect(ofAll).toMatchObject({ pipeline: null, judgement: 'high' })
-  expect(referral).toMatchObject({ pipeline: { id: 'referral' }, won: 30, decided: 150, judgement: 'usual' })
+  expect(referral).toMatchObject({ pipeline: { id: 'referral' }, won: 30, decided: 150, judgement: 'normal' })
   expect(referral?.expected).toBeCloseTo(0.2, 2)
-  expect(web).toMatchObject({ pipeline: { id: 'web' }, won: 150, decided: 150, judgement: 'usual' })
+  expect(web).toMatchObject({ pipeline: { id: 'web' }, won: 150, decided: 150, judgement: 'normal' })
   expect(web?.range?.high).toBeLessThan(100)
   expect(web?.expected).toBeCloseTo(0.4, 2)
 })
@@ -134,7 +134,7 @@ it('a range is withheld if so few held of those that reports published', async (
   )
   expect(winRates.map(({ judgement, range }) => [judgement, range !== null])).toEqual([
     ['withheld', false],
-    ['usual', true],
-    ['usual', true],
+    ['normal', true],
+    ['normal', true],
   ])
 })

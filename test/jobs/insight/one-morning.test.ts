@@ -35,14 +35,14 @@ function listJudged(values: readonly number[], length: number): Expectation[] {
     period = period.longer
   ) {
     const said = judged(period, values)
-    if (said !== undefined && ['usual', 'high', 'low'].includes(said.judgement)) found.push(said)
+    if (said !== undefined && ['normal', 'high', 'low'].includes(said.judgement)) found.push(said)
   }
   return found
 }
 
 /** What a reader takes from a report: a direction, also of a lasting change, or that all is normal. */
 function toneOf({ judgement, shift }: Expectation): string {
-  if (judgement !== 'usual' || shift === null) return judgement
+  if (judgement !== 'normal' || shift === null) return judgement
   return shift.actual > shift.expected ? 'high' : 'low'
 }
 

@@ -18,7 +18,6 @@ import { PAYLOADS } from '../../support/mail/payloads.ts'
 const NOW = '2026-11-21T05:04:00.000Z'
 const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
 const RATIO = { part: 1, whole: 2 }
-const COMPARED = { current: 1, prior: 0 }
 /** Characters that begin a formula, and those that break, hide or reverse a text. */
 const UNFIT = /^[=+\-@＝＋－＠]|[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
 
@@ -49,7 +48,7 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
   const total = rows.length
   const wanted = ['top_leads', 'stalled', 'changes', 'pipelines', 'sources', 'own']
   const moved = rows.map((lead) => ({ ...lead, fromStatus: lead.status, toStatus: lead.status, at: NOW }))
-  const line = { newLeads: COMPARED, won: COMPARED, winRate: RATIO }
+  const line = { newLeads: 9, won: 1, winRate: RATIO }
   const attachments = await makeAttachments(
     wanted.map((list) => `${list}.${format}`),
     {

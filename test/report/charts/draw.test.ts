@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { drawCharts, drawTrend, findChart, shownDays } from '../../../src/report/charts/draw.ts'
 import { encodePng, rasterise } from '../../../src/report/charts/png.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
-import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'
+import { labelsIn, normalTrend, trendOf } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
-const FIGURES = { trend: usualTrend() }
+const FIGURES = { trend: normalTrend() }
 
 describe('the charts of an issue', () => {
   it('are the trend in two schemes', async () => {
@@ -67,7 +67,7 @@ describe('a chart that cannot be drawn', () => {
 
 describe('the font of the charts', () => {
   it('is there: a picture without it has no texts, and is another', async () => {
-    const svg = drawTrend(layoutTrend(usualTrend(), 6, english), 'light')
+    const svg = drawTrend(layoutTrend(normalTrend(), 6, english), 'light')
     const zoom = { fitTo: { mode: 'zoom', value: 2 } } as const
     const without = new Resvg(svg, { font: { loadSystemFonts: false }, ...zoom }).render()
     expect(encodePng(await rasterise(svg, 2))).not.toEqual(encodePng(without))
@@ -79,7 +79,7 @@ describe('the font of the charts', () => {
 
 describe('the days of the trend', () => {
   it('are the last 90', () => {
-    expect(shownDays(usualTrend())).toEqual(usualTrend().slice(6))
+    expect(shownDays(normalTrend())).toEqual(normalTrend().slice(6))
   })
 
   it('begin with the first that is known', () => {

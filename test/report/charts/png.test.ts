@@ -5,7 +5,7 @@ import { drawTrend } from '../../../src/report/charts/draw.ts'
 import { encodePng, type Picture, rasterise } from '../../../src/report/charts/png.ts'
 import { line } from '../../../src/report/charts/svg.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
-import { labelsIn, usualTrend } from '../../support/reports/trend.ts'
+import { labelsIn, normalTrend } from '../../support/reports/trend.ts'
 
 describe('a PNG with a palette', () => {
   it('has the pixels of the picture where it has up to 256 colours', () => {
@@ -21,7 +21,7 @@ describe('a PNG with a palette', () => {
   })
 
   it('takes near colours for one where there are more, and no eye sees it in a chart', async () => {
-    const picture = await rasterise(drawTrend(layoutTrend(usualTrend(), 6, labelsIn('en-GB')), 'light'), 2.4)
+    const picture = await rasterise(drawTrend(layoutTrend(normalTrend(), 6, labelsIn('en-GB')), 'light'), 2.4)
     const whole = PNG.sync.write(Object.assign(new PNG(picture), { data: Buffer.from(picture.pixels) }))
     expect(largestDifference(encodePng(picture), whole)).toBeLessThanOrEqual(4)
   })

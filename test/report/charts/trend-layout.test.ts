@@ -1,12 +1,12 @@
 /** The values of the trend's lines, and the texts beside and below them. */
 import { describe, expect, it } from 'vitest'
 import { layoutTrend, meansOfWeek, roundTicks } from '../../../src/report/charts/trend-layout.ts'
-import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'
+import { labelsIn, normalTrend, trendOf } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
 
 describe('the lines', () => {
-  const layout = layoutTrend(usualTrend(), 6, english)
+  const layout = layoutTrend(normalTrend(), 6, english)
   const newLeads = layout.line
 
   it('go from the left edge to the right, thick and thin, as the days before it feed the mean', () => {
@@ -19,7 +19,7 @@ describe('the lines', () => {
   })
 
   it('stand on the scale of the ticks', () => {
-    const counts = usualTrend().slice(6)
+    const counts = normalTrend().slice(6)
     const top = Number(layout.rows.at(-1)?.text)
     const height = layout.bottom - layout.top
     for (const [index, point] of (newLeads.daily[0] ?? []).entries()) {
@@ -38,7 +38,7 @@ describe('the lines', () => {
   })
 
   it('end with the mean of the last seven days, which the label tells', () => {
-    const week = usualTrend().slice(-7)
+    const week = normalTrend().slice(-7)
     const mean = week.reduce((sum, { newLeads: count }) => sum + (count ?? 0), 0) / 7
     expect(newLeads.label).toBe(english.newLeads(Math.round(mean)))
     expect(newLeads.end).toEqual(newLeads.mean[0]?.at(-1))

@@ -1,4 +1,4 @@
-/** The positions of the parts of the trend, in usual and in odd cases. Its looks are not tested. */
+/** The positions of the parts of the trend, in normal and in odd cases. Its looks are not tested. */
 import { describe, expect, it } from 'vitest'
 import type { TrendDay } from '../../../src/domain/figures.ts'
 import { drawTrend } from '../../../src/report/charts/draw.ts'
@@ -16,7 +16,7 @@ import {
   type TrendLayout,
 } from '../../../src/report/charts/trend-layout.ts'
 import { random } from '../../support/random.ts'
-import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'
+import { labelsIn, normalTrend, trendOf } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
 const german = labelsIn('de-DE')
@@ -27,8 +27,8 @@ const wordy: ChartLabels = {
 }
 
 const CASES: readonly (readonly [name: string, days: readonly TrendDay[], labels: ChartLabels])[] = [
-  ['usual days', usualTrend(), english],
-  ['usual days in German', usualTrend(), german],
+  ['normal days', normalTrend(), english],
+  ['normal days in German', normalTrend(), german],
   ['no day', [], english],
   [
     'one day',
@@ -147,7 +147,7 @@ describe.each(CASES)('the trend of %s', (_, days, labels) => {
 
 it('writes names that are no XML as text', () => {
   const svg = drawTrend(
-    layoutTrend(usualTrend(), 6, { ...english, newLeads: () => '<b>&"\u0000\ud800' }),
+    layoutTrend(normalTrend(), 6, { ...english, newLeads: () => '<b>&"\u0000\ud800' }),
     'light',
   )
   expect(svg).toContain('>&#60;b&#62;&#38;&#34; \ufffd</text>')

@@ -76,8 +76,7 @@ describe.skipIf(!hasSqlProgram)('the SQL of a report', () => {
       figures.stalled.rows.map(({ id }) => id),
     )
     const ofSource = new Map(rowsOf('sources', 'By source').map((row) => [row.of, row.newLeads]))
-    for (const { source, newLeads } of figures.bySource)
-      expect(ofSource.get(source) ?? 0).toBe(newLeads.current)
+    for (const { source, newLeads } of figures.bySource) expect(ofSource.get(source) ?? 0).toBe(newLeads)
     expect(rowsOf('agents', 'Agents').map((row) => row.name)).toEqual(
       figures.agents.rows.map(({ name }) => name),
     )

@@ -136,38 +136,33 @@ function expectLists(figures: ReportFigures, request: ReportRequest, plain: Plai
 }
 
 function expectGroups(figures: ReportFigures, plain: Plain): void {
-  const { period, prior, byPipeline, bySource } = figures
-  const [now, before] = [plain.at(period.to), plain.at(prior.to)]
+  const { period, byPipeline, bySource } = figures
+  const now = plain.at(period.to)
   for (const line of byPipeline) {
-    const [ofNow, ofBefore] = [now, before].map((leads) =>
-      leads.filter((lead) => lead.pipelineId === line.id),
-    ) as [PastLead[], PastLead[]]
-    expect(line).toMatchObject(groupOf(ofNow, ofBefore, period, prior))
-    expect(line.leads).toBe(ofNow.length)
-    expect(line.openValue).toEqual(sumOf(open(ofNow).map((lead) => lead.value)))
+    const leads = now.filter((lead) => lead.pipelineId === line.id)
+    expect(line).toMatchObject(groupOf(leads, period))
+    expect(line.leads).toBe(leads.length)
+    expect(line.openValue).toEqual(sumOf(open(leads).map((lead) => lead.value)))
   }
   for (const line of bySource) {
-    const [ofNow, ofBefore] = [now, before].map((leads) =>
-      leads.filter((lead) => lead.source === line.source),
-    ) as [PastLead[], PastLead[]]
-    expect(line).toMatchObject(groupOf(ofNow, ofBefore, period, prior))
+    const leads = now.filter((lead) => lead.source === line.source)
+    expect(line).toMatchObject(groupOf(leads, period))
   }
   const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0)
   expect(sum(byPipeline.map((line) => line.leads))).toBe(figures.leads)
   expect(sum(byPipeline.map((line) => line.stalled))).toBe(figures.stalled.total)
   for (const lines of [byPipeline, bySource]) {
-    expect(sum(lines.map((line) => line.newLeads.current))).toBe(figures.newLeads.current)
-    expect(sum(lines.map((line) => line.newLeads.prior))).toBe(figures.newLeads.prior)
-    expect(sum(lines.map((line) => line.won.current))).toBe(figures.won.current)
+    expect(sum(lines.map((line) => line.newLeads))).toBe(figures.newLeads.current)
+    expect(sum(lines.map((line) => line.won))).toBe(figures.won.current)
     expect(sum(lines.map((line) => line.winRate.whole))).toBe(figures.winRate.current.whole)
   }
 }
 
-function groupOf(now: PastLead[], before: PastLead[], period: Period, prior: Period) {
+function groupOf(leads: PastLead[], period: Period) {
   return {
-    newLeads: { current: created(now, period).length, prior: created(before, prior).length },
-    won: { current: closed(now, 'won', period).length, prior: closed(before, 'won', prior).length },
-    winRate: winRate(now, period),
+    newLeads: created(leads, period).length,
+    won: closed(leads, 'won', period).length,
+    winRate: winRate(leads, period),
   }
 }
 

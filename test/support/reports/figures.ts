@@ -149,8 +149,8 @@ export function busyDay(): ReportFigures {
         id: 'eu',
         name: 'EU mid-market',
         leads: 2100,
-        newLeads: { current: 35, prior: 38 },
-        won: { current: 2, prior: 2 },
+        newLeads: 35,
+        won: 2,
         winRate: { part: 26, whole: 101 },
         openValue: [{ amount: 1_305_000, currency: 'EUR' }],
         stalled: 8,
@@ -159,18 +159,18 @@ export function busyDay(): ReportFigures {
         id: 'us',
         name: 'US growth',
         leads: 1812,
-        newLeads: { current: 24, prior: 12 },
-        won: { current: 1, prior: 0 },
+        newLeads: 24,
+        won: 1,
         winRate: { part: 19, whole: 89 },
         openValue: [{ amount: 4_210_000, currency: 'USD' }],
         stalled: 6,
       },
     ],
     bySource: [
-      source('crawl', [31, 28], [2, 1], [25, 101]),
-      source('web_form', [20, 12], [1, 1], [18, 72]),
-      source('referral', [8, 10], [0, 0], [2, 9]),
-      source(null, [0, 0], [0, 0], [0, 8]),
+      source('crawl', 31, 2, [25, 101]),
+      source('web_form', 20, 1, [18, 72]),
+      source('referral', 8, 0, [2, 9]),
+      source(null, 0, 0, [0, 8]),
     ],
     agents: {
       asOf: DATA_AS_OF,
@@ -312,11 +312,6 @@ export function firstDay(): ReportFigures {
     openValue: { ...busy.openValue, prior: [] },
     stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
     trend: trendUpTo('2026-11-20', 1),
-    byPipeline: busy.byPipeline.map((line) => ({
-      ...line,
-      newLeads: { ...line.newLeads, prior: 0 },
-      won: { ...line.won, prior: 0 },
-    })),
     agents: { asOf: DATA_AS_OF, rows: wellAgents(4), outages: [] },
   }
 }
@@ -404,14 +399,14 @@ export function busyWeek(): ReportFigures {
     },
     byPipeline: busy.byPipeline.map((line, index) => ({
       ...line,
-      newLeads: index === 0 ? { current: 169, prior: 190 } : { current: 115, prior: 111 },
-      won: index === 0 ? { current: 9, prior: 6 } : { current: 5, prior: 5 },
+      newLeads: index === 0 ? 169 : 115,
+      won: index === 0 ? 9 : 5,
     })),
     bySource: [
-      source('crawl', [151, 160], [8, 6], [25, 101]),
-      source('web_form', [92, 90], [5, 3], [18, 72]),
-      source('referral', [41, 51], [1, 2], [2, 9]),
-      source(null, [0, 0], [0, 0], [0, 8]),
+      source('crawl', 151, 8, [25, 101]),
+      source('web_form', 92, 5, [18, 72]),
+      source('referral', 41, 1, [2, 9]),
+      source(null, 0, 0, [0, 8]),
     ],
     agents: { ...busy.agents, asOf },
   }
@@ -467,12 +462,12 @@ export function wideDay(): ReportFigures {
     byPipeline: busy.byPipeline.map((line) => ({
       ...line,
       name: 'North America Mid-market',
-      newLeads: counts,
-      won: counts,
+      newLeads: million,
+      won: million,
       stalled: million,
       openValue: [yen, ...line.openValue],
     })),
-    bySource: busy.bySource.map((line) => ({ ...line, newLeads: counts, won: counts })),
+    bySource: busy.bySource.map((line) => ({ ...line, newLeads: million, won: million })),
     serviceStats: [
       stat('disqualified', null, million, 984_321),
       stat('open_value', 'EUR', 12_305_000.25, 1_304_250.5),
@@ -534,13 +529,13 @@ export function hostileDay(text: string): ReportFigures {
       id: text,
       name: text,
       leads: 400,
-      newLeads: { current: 1_234_567, prior: 1 },
-      won: { current: 0, prior: 1_234_567 },
+      newLeads: 1_234_567,
+      won: 0,
       winRate: { part: 1, whole: 3 },
       openValue: [{ amount: 1_234_567, currency: text }],
       stalled: 1_234_567,
     })),
-    bySource: Array.from({ length: 20 }, () => source(text, [9, 8], [7, 6], [5, 4])),
+    bySource: Array.from({ length: 20 }, () => source(text, 9, 7, [5, 4])),
     agents: {
       asOf: DATA_AS_OF,
       rows: Array.from({ length: 30 }, (_, row) => (row % 2 ? agent : { ...agent, status: text })),
@@ -731,14 +726,14 @@ function changed(
 
 function source(
   name: string | null,
-  newLeads: readonly [number, number],
-  won: readonly [number, number],
+  newLeads: number,
+  won: number,
   winRate: readonly [number, number],
 ): ReportFigures['bySource'][number] {
   return {
     source: name,
-    newLeads: { current: newLeads[0], prior: newLeads[1] },
-    won: { current: won[0], prior: won[1] },
+    newLeads,
+    won,
     winRate: { part: winRate[0], whole: winRate[1] },
   }
 }

@@ -72,7 +72,7 @@ function usd(amount: number) {
 function expectation(given: Partial<Expectation> & Pick<Expectation, 'figure' | 'actual'>): Expectation {
   return {
     pipeline: null,
-    judgement: 'usual',
+    judgement: 'normal',
     range: given.figure === 'won' ? { low: 0, high: 4 } : { low: 41, high: 74 },
     expected: given.figure === 'won' ? 2 : 57,
     periods: { known: 40, needed: 8 },
@@ -120,7 +120,7 @@ const INSIGHT: Insight = {
       pipeline: null,
       won: 45,
       decided: 190,
-      judgement: 'usual',
+      judgement: 'normal',
       range: { low: 34, high: 57 },
       expected: 0.24,
       periods: { known: 20, needed: 8 },
@@ -320,7 +320,7 @@ export const MORNINGS: readonly Morning[] = [
       expectations: judged({
         ...LOW_DAY,
         inARow: 1,
-        within: { kind: 'week', lastDay: '2026-11-22', judgement: 'usual' },
+        within: { kind: 'week', lastDay: '2026-11-22', judgement: 'normal' },
       }),
     }),
     making: LINKS,

@@ -19,8 +19,8 @@ export function trendOf(length: number, newLeads: Count, won: Count): readonly T
   }))
 }
 
-/** Returns 96 days as in a usual report: quiet weekends, a slow rise, and fewer won leads than new ones. */
-export function usualTrend(): readonly TrendDay[] {
+/** Returns 96 days as in a normal report: quiet weekends, a slow rise, and fewer won leads than new ones. */
+export function normalTrend(): readonly TrendDay[] {
   const next = random(7)
   return trendOf(
     96,

@@ -69,7 +69,7 @@ async function runAnnotate(
   const changed =
     remove === undefined ? await annotate(store, given, new Date()) : await removeAnnotation(store, remove)
   const about = `${daysOf(changed)}: ${changed.text}`
-  const effect = remove === undefined ? 'are left out of what is usual' : 'count again'
+  const effect = remove === undefined ? 'are left out of what is normal' : 'count again'
   return {
     data: [annotationJson(changed)],
     text: [remove === undefined ? `${about} (annotation ${changed.id})` : `removed: ${about}`],

@@ -5,8 +5,8 @@ import {
   EXPECTED_FIGURES,
   type Expectation,
   type ExpectedFigure,
+  type NormalRange,
   rateOfAll,
-  type UsualRange,
 } from '../../../domain/insight.ts'
 import { localDates } from '../../../domain/period.ts'
 import type { News } from '../../change.ts'
@@ -45,7 +45,7 @@ export function composeJudged(
       .map((figure) => clauseOf(figure, figures, locale))
       .join(', ')
   const clauses = listClauses()
-  const lasting = ofAll.filter(({ shift, judgement }) => judgement === 'usual' && shift?.isNew === false)
+  const lasting = ofAll.filter(({ shift, judgement }) => judgement === 'normal' && shift?.isNew === false)
   const rate = composeRate(figures, locale)
   const facts = [
     ...unusual.map((each) => factOf(each, locale)),
@@ -82,7 +82,9 @@ function holidaysOf({ insight }: ReportFigures, { shape }: PeriodNames): number 
 
 /** With too few known periods, no win at all counts as normal, because a range would begin at 0. */
 function isKnownNormal({ judgement, range, figure, actual }: Expectation): boolean {
-  return judgement === 'usual' ? range !== null : figure === 'won' && judgement === 'learning' && actual === 0
+  return judgement === 'normal'
+    ? range !== null
+    : figure === 'won' && judgement === 'learning' && actual === 0
 }
 
 /** A number that is not judged, in the form of a judged one. */
@@ -191,7 +193,7 @@ function composeRate(
   figures: ReportFigures,
   { words, numbers }: LocaleContext,
 ): { readonly sentence: string; readonly fact: string } | null {
-  const { judgement = 'usual', range = null, won = 0, decided = 0 } = rateOfAll(figures.insight) ?? {}
+  const { judgement = 'normal', range = null, won = 0, decided = 0 } = rateOfAll(figures.insight) ?? {}
   if (range === null || !isUnusual(judgement) || isImplausible(figures, 'won')) return null
   const values = { rate: numbers.rate(won / decided), range: words('rateRange', percentsOf(range, decided)) }
   return {
@@ -251,7 +253,7 @@ function isUnusual(judgement: Expectation['judgement']): judgement is 'high' | '
 
 /** The side on which a number lies outside its printed range although chance explains it; else null. */
 function sideOf({ judgement, range, actual }: Pick<Expectation, 'judgement' | 'range' | 'actual'>): News {
-  if (judgement !== 'usual' || range === null) return null
+  if (judgement !== 'normal' || range === null) return null
   return actual > range.high ? 'high' : actual < range.low ? 'low' : null
 }
 
@@ -274,16 +276,16 @@ export function expectationOf(
 /** `high` or `low`, by itself or as part of a lasting change; null if normal or not judged. */
 export function newsOf(judged: Expectation | undefined): News {
   if (judged === undefined) return null
-  const isNews = isUnusual(judged.judgement) || (judged.judgement === 'usual' && judged.shift !== null)
+  const isNews = isUnusual(judged.judgement) || (judged.judgement === 'normal' && judged.shift !== null)
   return isNews ? directionOf(judged) : null
 }
 
 /** Formats `14–31`. */
-export function writeRange({ low, high }: UsualRange, { words }: LocaleContext): string {
+export function writeRange({ low, high }: NormalRange, { words }: LocaleContext): string {
   return words('range', { low, high, isOne: low === high })
 }
 
 /** Converts a range of won leads to whole percent of the decided (won or lost) leads. */
-export function percentsOf({ low, high }: UsualRange, decided: number) {
+export function percentsOf({ low, high }: NormalRange, decided: number) {
   return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }

@@ -81,7 +81,7 @@ function lineOfCount(
 
 function lineOfRate(isKnown: boolean, figures: ReportFigures, locale: LocaleContext): Line {
   if (!isKnown || !canCompare(figures)) return NOTHING
-  const { range = null, decided = 0, judgement = 'usual' } = rateOfAll(figures.insight) ?? {}
+  const { range = null, decided = 0, judgement = 'normal' } = rateOfAll(figures.insight) ?? {}
   const news = judgement === 'high' || judgement === 'low' ? judgement : null
   const change = changeOfRate(figures.winRate, 'up', locale)
   if (range === null || decided === 0) return change === null ? NOTHING : changed(change, news)

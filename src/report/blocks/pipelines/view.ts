@@ -9,8 +9,8 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import { expectationOf, newsOf } from '../headline/judged.ts'
 import {
   columnsByCurrency,
-  comparedColumns,
   countCell,
+  countColumns,
   formatMoneys,
   type ListColumn,
   type ListedFigures,
@@ -30,9 +30,9 @@ export function composePipelines(figures: ReportFigures, locale: LocaleContext, 
   const { words } = locale
   const { byPipeline } = figures
   if (byPipeline.length < 2) return []
-  const sizeOf = ({ newLeads, leads }: PipelineLine) => newLeads.current * 1e9 + leads
+  const sizeOf = ({ newLeads, leads }: PipelineLine) => newLeads * 1e9 + leads
   const areAll = byPipeline.length <= ROWS + 1
-  const chosenBy = byPipeline.some(({ newLeads }) => newLeads.current > 0) ? 'mostNew' : 'mostLeads'
+  const chosenBy = byPipeline.some(({ newLeads }) => newLeads > 0) ? 'mostNew' : 'mostLeads'
   const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
   const cellOf = (figure: ExpectedFigure, count: number, id: string) => ({
     value: countCell(count, figures, locale),
@@ -52,8 +52,8 @@ export function composePipelines(figures: ReportFigures, locale: LocaleContext, 
       lines: shown.map((line) => ({
         name: oneLine(line.name, NAME_LENGTH),
         detail: detailOf(line, locale),
-        newLeads: cellOf('new_leads', line.newLeads.current, line.id),
-        won: cellOf('won', line.won.current, line.id),
+        newLeads: cellOf('new_leads', line.newLeads, line.id),
+        won: cellOf('won', line.won, line.id),
         winRate: rateCell(line.winRate, locale),
       })),
       more: moreOf(
@@ -80,7 +80,7 @@ export function listPipelines(figures: ListedFigures, locale: LocaleContext): Li
   const columns: ListColumn<Line>[] = [
     { name: locale.words('lists.pipeline'), cell: ({ name }) => name },
     { name: locale.words('lists.leads'), cell: ({ leads }) => leads },
-    ...comparedColumns<Line>(figures, locale),
+    ...countColumns<Line>(locale),
     ...winRateColumns<Line>(locale),
     ...columnsByCurrency<Line>(
       rows,

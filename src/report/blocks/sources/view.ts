@@ -5,8 +5,8 @@ import type { BlockContext } from '../../context.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
-  comparedColumns,
   countCell,
+  countColumns,
   type ListColumn,
   type ListedFigures,
   type ListTable,
@@ -40,8 +40,8 @@ export function composeSources(figures: ReportFigures, locale: LocaleContext, co
       lines: shown.map((line) => ({
         detail: '',
         name: line.source === null ? words('sources.unknown') : nameStatus(line.source, locale),
-        newLeads: cellOf(line.newLeads.current),
-        won: cellOf(line.won.current),
+        newLeads: cellOf(line.newLeads),
+        won: cellOf(line.won),
         winRate: rateCell(line.winRate, locale),
       })),
       more: moreOf(
@@ -59,7 +59,7 @@ export function listSources(figures: ListedFigures, locale: LocaleContext): List
   type Line = (typeof rows)[number]
   const columns: ListColumn<Line>[] = [
     { name: locale.words('lists.source'), cell: ({ source }) => source ?? locale.words('sources.unknown') },
-    ...comparedColumns<Line>(figures, locale),
+    ...countColumns<Line>(locale),
     ...winRateColumns<Line>(locale),
   ]
   return listTable(locale.words('sources.title'), columns, rows, '', locale)

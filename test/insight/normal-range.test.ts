@@ -1,6 +1,6 @@
 /** Each number is judged by the numbers before it, and the ranges hold as often as they claim. */
 import { describe, expect, it } from 'vitest'
-import { isTooWide, isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/usual-range.ts'
+import { isTooWide, isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/normal-range.ts'
 import { random } from '../support/random.ts'
 import { dailyNumbers, type Numbers, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
@@ -125,7 +125,7 @@ describe('a series', () => {
     }
   })
 
-  it('after a low spell takes the level before it for as usual as the low one', () => {
+  it('after a low spell takes the level before it for as normal as the low one', () => {
     let [back, other] = [0, 0]
     for (let seed = 1; seed <= 20; seed++) {
       const times = (day: number) => (day >= 300 && day < 312 ? 0.2 : day >= 360 ? 0.2 : 1)
@@ -151,7 +151,7 @@ describe('a series', () => {
     }
   })
 
-  it('takes days without any lead for usual if some have none by themselves, but not after one week off', () => {
+  it('takes days without any lead for normal if some have none by themselves, but not after one week off', () => {
     const unusualZeros = (given: Partial<Numbers>) => {
       const values = plain(60, 4, given)
       return judge(values).steps.flatMap(({ anomaly }, day) =>

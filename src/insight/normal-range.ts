@@ -7,7 +7,7 @@
  * hits (adaptive conformal inference; Gibbs and Candès, 2021, https://arxiv.org/abs/2106.00170), by large steps
  * at first and by smaller ones later (Angelopoulos, Barber and Bates, 2024, https://arxiv.org/abs/2402.01139).
  */
-import type { UsualRange } from '../domain/insight.ts'
+import type { NormalRange } from '../domain/insight.ts'
 import { type CountDistribution, probabilitiesOf, rangeWith, tailProbability } from './count-distribution.ts'
 import {
   type Anomaly,
@@ -25,7 +25,7 @@ export interface CountSeries {
   /** The place of each number in its cycle, from 0: the weekday of a day, the month within a quarter. */
   readonly places: readonly number[]
   /**
-   * The share of its usual number that each day, week or month is expected to have: less after days are left
+   * The share of its normal number that each day, week or month is expected to have: less after days are left
    * out, such as holidays, and around known yearly dips; 1 by default.
    */
   readonly shares?: readonly number[]
@@ -107,8 +107,8 @@ const PLACE_PRIOR = 2
 const CLIP = 3
 
 export interface Ranges {
-  readonly range95: UsualRange
-  readonly range80: UsualRange
+  readonly range95: NormalRange
+  readonly range80: NormalRange
 }
 
 /** The expected distribution and the ranges of one number, computed from the numbers before it. */
@@ -280,11 +280,11 @@ function forecastOf(expected: CountDistribution, misses: Misses): Forecast {
 }
 
 /** Returns whether a range is too wide to help a reader, such as 1 to 11. A range of small numbers never is. */
-export function isTooWide({ low, high }: UsualRange, mean: number): boolean {
+export function isTooWide({ low, high }: NormalRange, mean: number): boolean {
   return high > 10 && high - low > 1.6 * mean
 }
 
-export function isWithin({ low, high }: UsualRange, value: number): boolean {
+export function isWithin({ low, high }: NormalRange, value: number): boolean {
   return value >= low && value <= high
 }
 
