@@ -41,9 +41,7 @@ describe('from the service to the mail', () => {
       const text = mail.text ?? ''
       expect(figureOf(text, 'New')).toBe(expected.new_leads)
       expect(figureOf(text, 'Won')).toBe(expected.won)
-      expect(text).toContain(
-        `Win rate, 30 d ${((100 * expected.won_30) / expected.closed_30).toFixed(1)}%`,
-      )
+      expect(text).toContain(`Win rate, 30 d ${((100 * expected.won_30) / expected.closed_30).toFixed(1)}%`)
       const funnel = text.slice(text.indexOf('FUNNEL'))
       for (const stage of expected.funnel) expect(figureOf(funnel, stage.label)).toBe(stage.reached)
       expect(mail.html).toContain(`>${expected.new_leads}<`)
@@ -111,7 +109,9 @@ async function expectedFigures(syncing: Syncing) {
       (SELECT count(*) FROM lead WHERE created_at >= ${FROM} AND created_at < ${TO}) AS new_leads,
       (SELECT count(*) FROM lead WHERE status = 'won' AND status_changed_at >= ${FROM} AND status_changed_at < ${TO}) AS won,
       (SELECT count(*) FROM lead WHERE status = 'won' AND status_changed_at >= ${'2026-10-22T00:00:00.000Z'} AND status_changed_at < ${TO}) AS won_30,
-      (SELECT count(*) FROM lead WHERE status IN ('won', 'lost') AND status_changed_at >= ${'2026-10-22T00:00:00.000Z'} AND status_changed_at < ${TO}) AS closed_30`.execute(syncing.store.db)
+      (SELECT count(*) FROM lead WHERE status IN ('won', 'lost') AND status_changed_at >= ${'2026-10-22T00:00:00.000Z'} AND status_changed_at < ${TO}) AS closed_30`.execute(
+    syncing.store.db,
+  )
   const { rows: funnel } = await sql<{ label: string; reached: number }>`
     SELECT upper(substr(status, 1, 1)) || substr(status, 2) AS label, sum(reached) AS reached
     FROM pipeline_stage_stat GROUP BY status`.execute(syncing.store.db)
