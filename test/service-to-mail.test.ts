@@ -41,7 +41,9 @@ describe('from the service to the mail', () => {
       const text = mail.text ?? ''
       expect(figureOf(text, 'New')).toBe(expected.new_leads)
       expect(figureOf(text, 'Won')).toBe(expected.won)
-      expect(text).toContain(`Win rate, 30 d ${((100 * expected.won_30) / expected.closed_30).toFixed(1)}%`)
+      expect(text.replace(/ +/g, ' ')).toContain(
+        `Win rate, 30 d ${((100 * expected.won_30) / expected.closed_30).toFixed(1)}%`,
+      )
       const funnel = text.slice(text.indexOf('FUNNEL'))
       for (const stage of expected.funnel) expect(figureOf(funnel, stage.label)).toBe(stage.reached)
       expect(mail.html).toContain(`>${expected.new_leads}<`)

@@ -24,7 +24,7 @@ export interface ReportView {
   readonly dir: string
   readonly title: string
   readonly period: { readonly long: string; readonly short: string }
-  /** The subject: the title, the period and the verdict in at most 60 characters. */
+  /** The subject: the title, the period and the headline's facts in at most 60 characters. */
   readonly subjectLine: string
   /** The facts of the subject: `19 new (normal), 1 won`. */
   readonly summary: string

@@ -24,7 +24,7 @@ export interface Part {
   measure(options: BenchOptions, add: AddSample): Promise<string | null>
 }
 
-export type Verdict = 'met' | 'not met' | 'not measured'
+export type HeadlineText = 'met' | 'not met' | 'not measured'
 
 /** The result of a goal for one number of leads and one kind of time. */
 export interface Result {
@@ -35,7 +35,7 @@ export interface Result {
   readonly at: Goal['at']
   readonly limit: number
   readonly unit: string
-  readonly verdict: Verdict
+  readonly verdict: HeadlineText
 }
 
 /** Samples by the measured step and the number of leads. */

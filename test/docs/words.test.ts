@@ -41,7 +41,9 @@ describe('a page', () => {
   )
 
   it('has no cell of a table that is over 25 words', () => {
-    const long = pages.flatMap(({ path, text }) =>
+    // The page of sentences has them as mails have them.
+    const ours = pages.filter(({ path }) => !path.endsWith('/sentences.md'))
+    const long = ours.flatMap(({ path, text }) =>
       listCells(text)
         .filter((cell) => countWords(cell) > CELL_MAX_WORDS)
         .map((cell) => `${path}: ${cell}`),

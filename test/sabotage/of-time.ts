@@ -119,7 +119,7 @@ export const OF_TIME: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        title: 'goes out after that and says what is old and why (row 6)',
+        title: 'goes out after that, and says first that its data are old, and then why (row 6)',
         because: /data ends 14:10/,
       },
     ],

@@ -72,7 +72,7 @@ async function areCaught(copies: readonly ProjectCopy[]): Promise<boolean> {
   let caught = 0
   await inParallel(copies, chosen, async (sabotage, folder) => {
     const began = performance.now()
-    const verdicts = await judge(folder, sabotage).catch((thrown: unknown): Verdict[] => [
+    const verdicts = await judge(folder, sabotage).catch((thrown: unknown): HeadlineText[] => [
       { title: 'the sabotage itself', flaw: String(thrown), failure: '' },
     ])
     const isCaught = verdicts.every(({ flaw }) => flaw === null)
@@ -85,14 +85,14 @@ async function areCaught(copies: readonly ProjectCopy[]): Promise<boolean> {
   return caught === chosen.length
 }
 
-interface Verdict {
+interface HeadlineText {
   readonly title: string
   /** The reason why the test proves nothing; null if it fails because of the bug. */
   readonly flaw: string | null
   readonly failure: string
 }
 
-async function judge(folder: string, { edits, caughtBy }: Sabotage): Promise<Verdict[]> {
+async function judge(folder: string, { edits, caughtBy }: Sabotage): Promise<HeadlineText[]> {
   using _broken = applyEdits(folder, edits)
   const outcomes = await runTests(
     folder,

@@ -92,7 +92,7 @@ function cookieIn(header: string | undefined, name: string): string | undefined 
  * locks nobody out.
  */
 
-type Verdict = 'right' | 'wrong' | 'too_many'
+type HeadlineText = 'right' | 'wrong' | 'too_many'
 
 export type TokenCheck = ReturnType<typeof createTokenCheck>
 
@@ -113,7 +113,7 @@ export function createTokenCheck(
   const wrong = new Map<string, { readonly digests: Set<string>; readonly until: number }>()
   return {
     /** Checks a token that the IP address `address` sent. */
-    judge: async (given: string, address: string): Promise<Verdict> => {
+    judge: async (given: string, address: string): Promise<HeadlineText> => {
       const at = now().getTime()
       for (const [network, { until }] of wrong) if (until <= at) wrong.delete(network)
       // All addresses of a /64 network of IPv6 count as one, because one customer usually has them all.

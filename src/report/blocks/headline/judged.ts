@@ -19,7 +19,7 @@ import { formatMoneys } from '../lists.ts'
 const NAME_LENGTH = 40
 const NAMED_MAX = 3
 
-export interface Verdict {
+export interface HeadlineText {
   /** One sentence. */
   readonly text: string
   /** Further sentences; empty if there are none. */
@@ -33,7 +33,7 @@ export function composeJudged(
   figures: ReportFigures,
   names: PeriodNames,
   locale: LocaleContext,
-): Verdict | null {
+): HeadlineText | null {
   const { words } = locale
   const ofAll = listTold(figures).filter(({ pipeline }) => pipeline === null)
   if (!ofAll.some(({ range, shift }) => range !== null || shift !== null)) return null

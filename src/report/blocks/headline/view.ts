@@ -1,4 +1,4 @@
-/** The headline block is the verdict on the period in one sentence, with facts for the subject. */
+/** The headline block says in one sentence how the period was, with facts for the subject. */
 import type { FilterCondition, ReportFigures, UnusualWarning } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
 import {
@@ -20,9 +20,9 @@ import {
   composeJudged,
   composeLearning,
   directionOf,
+  type HeadlineText,
   listUnusual,
   nameOfPipeline,
-  type Verdict,
 } from './judged.ts'
 
 const TITLE_LENGTH = 80
@@ -47,7 +47,7 @@ export function composeHeadline(figures: ReportFigures, locale: LocaleContext, c
 }
 
 /** Says first what makes the numbers doubtful, then how the numbers are. */
-function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
+function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): HeadlineText {
   const { words, dates } = locale
   const { freshness, newLeads, won, leads, filter, warnings } = figures
   const { dataAsOf } = freshness
@@ -90,20 +90,20 @@ function judge(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
   }
 }
 
-function alone(text: string, fact: string): Verdict {
+function alone(text: string, fact: string): HeadlineText {
   return { text, detail: '', facts: [fact] }
 }
 
 /** Adds a pipeline that is unusual to the subject of a report whose whole is not. */
-function withPipelines(verdict: Verdict, figures: ReportFigures, locale: LocaleContext): Verdict {
+function withPipelines(headline: HeadlineText, figures: ReportFigures, locale: LocaleContext): HeadlineText {
   const unusual = listUnusual(figures)
   const [first] = unusual
-  if (first === undefined || first.pipeline === null) return verdict
+  if (first === undefined || first.pipeline === null) return headline
   return {
-    ...verdict,
+    ...headline,
     facts: [
       locale.words('unusual.name', { name: nameOfPipeline(first), direction: directionOf(first) }),
-      ...verdict.facts,
+      ...headline.facts,
     ],
   }
 }
