@@ -71,7 +71,7 @@ function generate(path: string, leads: number, seed: number): void {
       derived_version)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run', ?)`)
   const version = database.prepare(
-    `INSERT INTO lead_history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', NULL, 'run', -1)`,
+    `INSERT INTO lead_history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', NULL, NULL, 'run', -1)`,
   )
   const move = database.prepare(`INSERT INTO stage_move VALUES (?, ?, ?, ?, ?, ?, ?, 'version', ?)`)
   for (let number = 0; number < leads; number++) {
