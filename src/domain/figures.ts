@@ -117,7 +117,6 @@ export interface TrendDay {
   /** The date of the day in the report's time zone, such as `2026-11-20`. */
   readonly day: string
   readonly newLeads: number | null
-  readonly won: number | null
 }
 
 export interface Funnel {

@@ -98,7 +98,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       value: { current: { known: 1190, of: 1190 }, prior: { known: 1204, of: 1204 } },
     },
     trend: daysUpTo(period.to, TREND_DAYS, period.timeZone).map((day, index) => {
-      return { day: localDates(day), newLeads: wave(index, 59), won: wave(index + 3, 4) }
+      return { day: localDates(day), newLeads: wave(index, 59) }
     }),
     funnel: {
       source: 'service',
@@ -259,7 +259,7 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
     winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
     openValue: nothing,
     known: { status: unread, value: unread },
-    trend: figures.trend.map(({ day }) => ({ day, newLeads: null, won: null })),
+    trend: figures.trend.map(({ day }) => ({ day, newLeads: null })),
     funnel: { ...figures.funnel, stages: [] },
     changes: { ...figures.changes, kinds: [] },
     topLeads: { ...figures.topLeads, total: 0, rows: [] },

@@ -62,8 +62,8 @@ export function figureTable(figures: ReportFigures, report: string): FigureTable
 
 export function trendTable({ trend }: Pick<ReportFigures, 'trend'>): FigureTable {
   return {
-    columns: ['day', 'new_leads', 'won'].map((name) => ({ name })),
-    rows: trend.map(({ day, newLeads, won }) => [day, newLeads, won]),
+    columns: ['day', 'new_leads'].map((name) => ({ name })),
+    rows: trend.map(({ day, newLeads }) => [day, newLeads]),
   }
 }
 

@@ -22,8 +22,6 @@ export const RELATION_NAMES = [
   'span',
   'arrival',
   'arrival_gone',
-  'closed_now',
-  'closed_once',
   'due_today',
   'news',
   'standing',

@@ -215,18 +215,6 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       AND created_at >= span_from AND created_at < span_to${inScope(pipelineAt('span_to'), 'lead.no')}
       AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to)`,
     },
-    closed_now: {
-      reads: chosen,
-      sql: `-- leads that are closed now, and since when
-    SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
-    FROM stage CROSS JOIN lead WHERE lead.status = stage.status AND outcome <> 'open'${inScope('pipeline_id', 'lead.no')}`,
-    },
-    closed_once: {
-      reads: chosen,
-      sql: `-- each time that a lead was closed and then reopened
-    SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at
-    FROM stage CROSS JOIN stage_move WHERE from_status = stage.status AND outcome <> 'open'${inScope()}`,
-    },
     due_today: {
       reads: chosen,
       isMaterialized: true,

@@ -4,28 +4,16 @@ import type { Instant, Period } from '../../domain/model.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type QueryValues, readRows } from './query.ts'
 
-/** The SQL condition that a lead was deleted at the end of a span. */
-const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
-      AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
-
-/** Counts only leads that were still closed with the outcome at the end of the span. */
-const closedSince = (since: string, outcome: string): string => `(SELECT count(*) FROM closed_now AS each
-      WHERE outcome = '${outcome}' AND closed_at >= ${since} AND closed_at < span_to AND NOT ${WAS_GONE})
-    + (SELECT count(*) FROM closed_once AS each WHERE outcome = '${outcome}' AND closed_at >= ${since}
-      AND closed_at < span_to AND reopened_at >= span_to AND NOT ${WAS_GONE})`
-
-const COUNTS = `(SELECT count(*) FROM arrival AS each WHERE each.place = span.place)
-      - (SELECT count(*) FROM arrival_gone AS each WHERE each.place = span.place) AS "newLeads",
-    ${closedSince('span_from', 'won')} AS won`
-
-/** The new and won leads of each day. */
+/** The new leads of each day. */
 export const TREND = {
-  reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
-  sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
+  reads: ['span', 'arrival', 'arrival_gone'],
+  sql: `SELECT (SELECT count(*) FROM arrival AS each WHERE each.place = span.place)
+      - (SELECT count(*) FROM arrival_gone AS each WHERE each.place = span.place) AS "newLeads"
+  FROM span ORDER BY place`,
 } as const
 
 /**
- * Reads the trend: the new leads and won leads of each day.
+ * Reads the trend: the new leads of each day.
  * @param days whole local days, in order
  * @param dataAsOf the time up to which everything has been read. The counts of days that end later are null.
  * If `dataAsOf` is null, there is no such limit
@@ -37,16 +25,11 @@ export async function readTrend(
   dataAsOf: Instant | null,
 ): Promise<TrendDay[]> {
   const known = { from: await findFirstLead(trx), to: dataAsOf }
-  const rows = await readRows<Counts>(trx, TREND, scope, spansOf(days))
+  const rows = await readRows<{ readonly newLeads: number }>(trx, TREND, scope, spansOf(days))
   return days.map((day, index): TrendDay => {
     const row = isKnown(day, known) ? rows[index] : undefined
-    return { day: dateOf(day), newLeads: row?.newLeads ?? null, won: row?.won ?? null }
+    return { day: dateOf(day), newLeads: row?.newLeads ?? null }
   })
-}
-
-interface Counts {
-  readonly newLeads: number
-  readonly won: number
 }
 
 export function spansOf(days: readonly Period[]): QueryValues {

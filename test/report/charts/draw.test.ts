@@ -43,11 +43,7 @@ describe('the charts of an issue', () => {
   })
 
   it('are left out where there is too little to show', async () => {
-    const trend = trendOf(
-      96,
-      (index) => (index < 90 ? null : 5),
-      () => null,
-    )
+    const trend = trendOf(96, (index) => (index < 90 ? null : 5))
     expect(await drawCharts({ trend }, english)).toEqual({ files: [], failed: [] })
   })
 
@@ -83,33 +79,13 @@ describe('the days of the trend', () => {
   })
 
   it('begin with the first that is known', () => {
-    const trend = trendOf(
-      96,
-      (index) => (index < 60 ? null : 1),
-      (index) => (index < 70 ? null : 1),
-    )
+    const trend = trendOf(96, (index) => (index < 60 ? null : 1))
     expect(shownDays(trend)).toHaveLength(36)
   })
 
   it('are none where fewer than two weeks are known', () => {
-    expect(
-      shownDays(
-        trendOf(
-          96,
-          (index) => (index < 83 ? null : 1),
-          () => null,
-        ),
-      ),
-    ).toEqual([])
-    expect(
-      shownDays(
-        trendOf(
-          96,
-          (index) => (index < 82 ? null : 1),
-          () => null,
-        ),
-      ),
-    ).toHaveLength(14)
+    expect(shownDays(trendOf(96, (index) => (index < 83 ? null : 1)))).toEqual([])
+    expect(shownDays(trendOf(96, (index) => (index < 82 ? null : 1)))).toHaveLength(14)
   })
 })
 

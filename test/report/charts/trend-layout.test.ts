@@ -28,11 +28,7 @@ describe('the lines', () => {
   })
 
   it('stay within the plot where the days before it raise the mean above all of its counts', () => {
-    const days = trendOf(
-      96,
-      (index) => (index < 6 ? 700 : 1),
-      () => 0,
-    )
+    const days = trendOf(96, (index) => (index < 6 ? 700 : 1))
     const layout = layoutTrend(days, 6, english)
     expect(layout.line.mean[0]?.[0]?.y).toBeGreaterThanOrEqual(layout.top)
   })
@@ -45,22 +41,14 @@ describe('the lines', () => {
   })
 
   it('have gaps where nothing is known', () => {
-    const gap = trendOf(
-      30,
-      (index) => (index >= 10 && index < 13 ? null : 8),
-      () => 1,
-    )
+    const gap = trendOf(30, (index) => (index >= 10 && index < 13 ? null : 8))
     const { line } = layoutTrend(gap, 0, english)
     expect(line.daily.map((run) => run.length)).toEqual([10, 17])
     expect(line.mean.map((run) => run.length)).toEqual([4, 11])
   })
 
   it('end with the last count where its week is not known', () => {
-    const late = trendOf(
-      30,
-      (index) => (index < 27 ? null : index),
-      () => 1,
-    )
+    const late = trendOf(30, (index) => (index < 27 ? null : index))
     const { line } = layoutTrend(late, 0, english)
     expect(line.mean).toEqual([])
     expect(line.label).toBe(english.newLeads(29))
@@ -70,11 +58,7 @@ describe('the lines', () => {
 
 describe('the counts beside it', () => {
   const beside = (highest: number) => {
-    const days = trendOf(
-      90,
-      () => highest,
-      () => 0,
-    )
+    const days = trendOf(90, () => highest)
     return layoutTrend(days, 0, english).rows.map(({ text }) => text)
   }
 
@@ -88,11 +72,7 @@ describe('the counts beside it', () => {
 
 describe('the days below', () => {
   const below = (length: number) => {
-    const days = trendOf(
-      length,
-      () => 1,
-      () => 1,
-    )
+    const days = trendOf(length, () => 1)
     return layoutTrend(days, 0, english).columns.map(({ text }) => text)
   }
 

@@ -757,10 +757,10 @@ function trendUpTo(last: string, known: number): ReportFigures['trend'] {
     const at = new Date(Date.parse(last) - ago * DAY_MS)
     const isWeekend = at.getUTCDay() % 6 === 0
     const day = at.toISOString().slice(0, 10)
-    if (ago >= known) return { day, newLeads: null, won: null }
+    if (ago >= known) return { day, newLeads: null }
     const wave = Math.round(41 + index / 8 + 6 * Math.sin(index / 9) + ((index * 7) % 11))
-    if (ago === 0) return { day, newLeads: 59, won: 3 }
-    return { day, newLeads: isWeekend ? Math.round(wave / 4) : wave, won: isWeekend ? 0 : (index * 7) % 5 }
+    if (ago === 0) return { day, newLeads: 59 }
+    return { day, newLeads: isWeekend ? Math.round(wave / 4) : wave }
   })
 }
 

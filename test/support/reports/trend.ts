@@ -11,22 +11,17 @@ const DAY_MS = 86_400_000
 
 type Count = (index: number) => number | null
 
-export function trendOf(length: number, newLeads: Count, won: Count): readonly TrendDay[] {
+export function trendOf(length: number, newLeads: Count): readonly TrendDay[] {
   return Array.from({ length }, (_, index) => ({
     day: new Date(LAST_DAY - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
     newLeads: newLeads(index),
-    won: won(index),
   }))
 }
 
-/** Returns 96 days as in a normal report: quiet weekends, a slow rise, and fewer won leads than new ones. */
+/** Returns 96 days as in a normal report: quiet weekends and a slow rise. */
 export function normalTrend(): readonly TrendDay[] {
   const next = random(7)
-  return trendOf(
-    96,
-    (index) => Math.round(28 + index / 3 + 12 * next() - (index % 7 < 2 ? 22 : 0)),
-    (index) => Math.round(3 + 6 * next() + (index > 60 ? 4 : 0)),
-  )
+  return trendOf(96, (index) => Math.round(28 + index / 3 + 12 * next() - (index % 7 < 2 ? 22 : 0)))
 }
 
 export function labelsIn(locale: string): ChartLabels {
