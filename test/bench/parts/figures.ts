@@ -13,8 +13,6 @@ import { readCpuMs } from '../step.ts'
 
 const A_YEAR_AGO = new Date('2025-11-21T07:00:00Z')
 const ZONE = 'Europe/Berlin'
-/** A report that takes longer than this is measured once. */
-const LONG_MS = 20_000
 
 export const REPORTS = [
   { name: 'daily', kind: 'day', at: NOW },
@@ -31,10 +29,8 @@ export const FIGURES: Part = {
     process.stderr.write(`figures of ${leads} leads\n`)
     await using store = await openStore(await generateHistory(folder, leads), NOW)
     for (const { name, kind, at } of REPORTS) {
-      const began = performance.now()
       await readAll(kind, at)
-      const isLong = performance.now() - began > LONG_MS
-      for (let round = 0; round < (isLong ? 1 : rounds); round++) {
+      for (let round = 0; round < rounds; round++) {
         const [started, cpuBefore] = [performance.now(), readCpuMs()]
         await readAll(kind, at)
         add(`figures ${name} wall`, leads, performance.now() - started)
