@@ -9,9 +9,10 @@ import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { Option } from 'commander'
+import { openConfiguredDaemon } from '../../app/configured-daemon.ts'
 import { deliveryPolicyOf } from '../../app/configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from '../../app/configured-reports.ts'
-import { syncOptions } from '../../app/configured-upstream.ts'
+import { openSourceOf, syncOptions } from '../../app/configured-upstream.ts'
 import { COMPANIES, openData, pathsIn } from '../../app/installation.ts'
 import { configuredPublishing } from '../../app/publishing.ts'
 import type { Config } from '../../config/config.ts'
@@ -35,10 +36,9 @@ import type { Store } from '../../store/db/store.ts'
 import { listDeliveries } from '../../store/outbox/delivery.ts'
 import { readMessage } from '../../store/outbox/stored-message.ts'
 import { listRuns } from '../../store/sync/sync-run.ts'
-import { openSource } from '../../upstream/source.ts'
 import { addExamples } from '../command.ts'
 import { endingOf, summary, withProgress } from '../commands/data/sync.ts'
-import type { Result, Terminal } from '../terminal/terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 const FOLDER = 'data/demo'
 /** The hint of the error for a folder that cannot be made. */
@@ -68,6 +68,7 @@ const GO_ON_IN = {
   postgres: [['demo --database-url …', WHAT_IS_NEW]],
 } satisfies Record<StorePlace['kind'], readonly Step[]>
 const GO_ON: readonly Step[] = [
+  ['demo --serve', 'the same, and then the dashboard, which the links in the reports open'],
   ['service run', 'run only the service, with an API key for trying the commands'],
   ['init', 'write settings for your own service and recipients'],
   ['--help', 'list all commands; the README explains how to run leadsheet for real'],
@@ -75,6 +76,7 @@ const GO_ON: readonly Step[] = [
 
 interface DemoOptions {
   readonly fresh?: boolean
+  readonly serve?: boolean
   readonly databaseUrl?: string
 }
 
@@ -87,18 +89,19 @@ export function defineDemo(command: Command, terminal: Terminal): void {
         'keep the copy in PostgreSQL: postgres://user@host/database?schema=NAME (default: a file)',
       ).env('LEADSHEET_DATABASE_URL'),
     )
-    .action(async (options: DemoOptions) => terminal.show(await runDemo(terminal, options)))
+    .option('--serve', 'go on as the daemon, so that links in the reports open, until Ctrl-C')
+    .action((options: DemoOptions) => runDemo(terminal, options))
   addExamples(command, [
     'demo',
-    'demo --fresh',
+    'demo --fresh --serve',
     'demo --database-url postgres://localhost/leads?schema=leadsheet_demo',
   ])
 }
 
 async function runDemo(
   terminal: Terminal,
-  { fresh = false, databaseUrl: address }: DemoOptions,
-): Promise<Result> {
+  { fresh = false, serve = false, databaseUrl: address }: DemoOptions,
+): Promise<void> {
   if (address !== undefined && fresh) {
     throw new LeadsheetError('usage_invalid', '--fresh is for a demo in a file', {
       hint: 'Leave --database-url (LEADSHEET_DATABASE_URL) away; in PostgreSQL another ?schema= begins afresh.',
@@ -111,18 +114,20 @@ async function runDemo(
   if (address !== undefined) await writeStoreFile(folder, address)
   const file = join(folder, 'leadsheet.yaml')
   if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
-  const config = loadConfig({ file, cwd: folder, env: {} })
-  const opening = { log: await terminal.log(), signal: terminal.signal }
-  await using store = await openData(config, opening)
-  if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
   await using service = await startService(terminal, folder)
+  const key = await service.createKey({ name: 'demo', scope: 'read' })
+  const env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key }
+  const config = loadConfig({ file, cwd: folder, env })
+  const { signal } = terminal
+  await using store = await openData(config, { log: await terminal.log(), signal })
+  if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
   // The summary says what was done, so the log shows only warnings and errors.
   const log = (await terminal.log()).child({}, { level: 'warn' })
-  const { result, reports } = await syncAndReport(terminal, { config, store, service, log })
+  const { result, reports } = await syncAndReport(terminal, { config, store, log })
   const database = nameOf(store.place)
   const { snapshot } = pathsIn(folder)
   terminal.end(endingOf(result))
-  return {
+  terminal.show({
     data: {
       database,
       snapshot,
@@ -131,7 +136,10 @@ async function runDemo(
       leads: result.leads,
     },
     text: textOf(terminal, result, { reports, place: store.place, snapshot, settings: file }),
-  }
+  })
+  if (!serve) return
+  await using daemon = await openConfiguredDaemon(config, store, log)
+  await daemon.run(signal, ({ web }) => terminal.note(`The dashboard is at ${web}. Ctrl-C ends the demo.`))
 }
 
 async function startService(terminal: Terminal, folder: string): Promise<Service> {
@@ -150,25 +158,17 @@ async function startService(terminal: Terminal, folder: string): Promise<Service
 interface Demo {
   readonly config: Config
   readonly store: Store
-  readonly service: Service
   readonly log: Log
 }
 
-async function syncAndReport(terminal: Terminal, { config, store, service, log }: Demo) {
-  const now = (): Date => new Date()
-  const apiKey = await service.createKey({ name: 'demo', scope: 'read' })
-  const opened = openSource({ baseUrl: service.url, apiKey, maxWaitMs: 60_000, log })
-  // The service has another port each time, but its leads are the same.
-  const source = { ...opened, address: FOLDER }
+async function syncAndReport(terminal: Terminal, { config, store, log }: Demo) {
+  const source = openSourceOf(config, log)
   try {
     const result = await withProgress(terminal, (onProgress) =>
       sync(
-        { source, store, log, now },
-        {
-          ...syncOptions(config, terminal.signal),
-          pageSize: 100,
-          onProgress,
-        },
+        { source, store, log, now: () => new Date() },
+        // The service has another port each time, but its leads are the same.
+        { ...syncOptions(config, terminal.signal), acceptsAddress: true, onProgress },
       ),
     )
     terminal.signal.throwIfAborted()
@@ -264,6 +264,8 @@ function settingsOf(folder: string, isInPostgres: boolean): string {
   return `# What the demo has made: ${shellCommand(`report preview weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
 data_dir: .
 ${isInPostgres ? `database_url_file: ./${DATABASE_URL_FILE}\n` : ''}\
+# These links open while ${shellCommand('demo --serve')} runs.
+lead_url: http://127.0.0.1:8080/leads/{id}
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
 holidays: [US]
 smtp: { url: file:./outbox }

@@ -72,17 +72,7 @@ export interface JudgedReport {
   readonly coversPeriod: boolean
 }
 
-type JudgedNumbers = Pick<
-  Insight,
-  | 'expectations'
-  | 'lastUnusual'
-  | 'publishedRecord'
-  | 'drivers'
-  | 'winRates'
-  | 'pace'
-  | 'yearBefore'
-  | 'imports'
->
+type JudgedNumbers = Omit<Insight, 'backfill' | 'today' | 'oldLeads' | 'notes' | 'holidays' | 'holidayCount'>
 
 /**
  * Judges the numbers of a report. If a report is filtered by anything besides pipelines, nothing is judged,

@@ -4,10 +4,11 @@
  */
 
 import { ATTACHED_LISTS } from '../../domain/choices.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { ListedFigures, ListOptions, ListTable } from '../../report/blocks/lists.ts'
+import type { ListOptions, ListTable } from '../../report/blocks/lists.ts'
 import { composeList } from '../../report/blocks/registry.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/encode-text.ts'
@@ -26,7 +27,7 @@ export interface Attachment {
 
 interface AttachmentRequest extends ListOptions {
   readonly report: string
-  readonly figures: ListedFigures
+  readonly figures: ReportFigures
   readonly charts: readonly Pick<MessageFile, 'name' | 'content'>[]
   readonly locale: LocaleContext
 }
@@ -80,7 +81,7 @@ function csvOf({ columns, rows }: ListTable, locale: string): Buffer {
   return Buffer.from(BYTE_ORDER_MARK + encodeCsv(columns, rows, locale))
 }
 
-function unknownList(wanted: string, { queries }: ListedFigures): LeadsheetError {
+function unknownList(wanted: string, { queries }: ReportFigures): LeadsheetError {
   const lists = [...ATTACHED_LISTS, ...queries.map((query) => query.name)]
   return new LeadsheetError('config_invalid', `The report has no list for the attachment ${wanted}`, {
     hint: `Its lists are ${lists.join(', ')}.`,

@@ -33,20 +33,6 @@ export interface ListColumn<Row> {
 
 export type ListOptions = Pick<BlockContext, 'leadUrl'>
 
-export type ListedFigures = Pick<
-  ReportFigures,
-  | 'kind'
-  | 'period'
-  | 'prior'
-  | 'changes'
-  | 'topLeads'
-  | 'stalled'
-  | 'byPipeline'
-  | 'bySource'
-  | 'insight'
-  | 'queries'
->
-
 /** `more` is the text of the last row; empty if no rows are left out. */
 export function listTable<Row>(
   title: string,
@@ -171,6 +157,50 @@ function cleanCell(
 /** Formats a local time: `2026-11-20 09:15:00`. */
 function localTime(at: Instant, timeZone: string): string {
   return new Date(wallMs(Date.parse(at), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** The most lines of a breakdown. If only one line would be left out, it is shown too. */
+export const BREAKDOWN_ROWS = 5
+
+interface LineName {
+  readonly name: string
+  readonly detail?: string
+  readonly tones?: { readonly newLeads: string; readonly won: string }
+}
+
+/** Composes a table of the first rows, with the new leads, the won leads and the win rate of each. */
+export function composeBreakdown<Row extends Pick<PipelineLine, 'newLeads' | 'won' | 'winRate'>>(
+  list: 'pipelines' | 'sources',
+  rows: readonly Row[],
+  lineOf: (row: Row) => LineName,
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: BlockContext,
+) {
+  const { words } = locale
+  const [total, cell] = [rows.length, (count: number) => countCell(count, figures, locale)]
+  const shown = shownOf(rows, total, BREAKDOWN_ROWS)
+  return {
+    title: words(`${list}.title`),
+    note: '',
+    columns: {
+      name: words(`${list}.name`),
+      newLeads: words('pipelines.newLeads'),
+      won: words('pipelines.won'),
+      winRate: words('pipelines.winRate'),
+    },
+    lines: shown.map((row) => {
+      const { name, detail = '', tones } = lineOf(row)
+      return {
+        name,
+        detail,
+        newLeads: { value: cell(row.newLeads), tone: tones?.newLeads ?? 'neutral' },
+        won: { value: cell(row.won), tone: tones?.won ?? 'neutral' },
+        winRate: rateCell(row.winRate, locale),
+      }
+    }),
+    more: moreOf(list, { total, shown: shown.length, stored: total }, locale, context),
+  }
 }
 
 /** Formats a count of the period: `59`, or `–` if nothing of the period has been read. */

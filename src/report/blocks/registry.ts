@@ -12,7 +12,7 @@ import { composeFunnel } from './funnel/view.ts'
 import { composeGoals } from './goals/view.ts'
 import { composeHeadline } from './headline/view.ts'
 import { composeKpis } from './kpis/view.ts'
-import type { ListedFigures, ListOptions, ListTable } from './lists.ts'
+import type { ListOptions, ListTable } from './lists.ts'
 import { composePipelines, listPipelines } from './pipelines/view.ts'
 import { composeQueries, listQuery } from './queries/view.ts'
 import { composeRecord } from './record/view.ts'
@@ -35,7 +35,7 @@ interface Block {
     context: BlockContext,
   ) => readonly { readonly kind: string }[]
   /** Composes the whole list, for an attached file with the name of the block. */
-  readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
+  readonly list?: (figures: ReportFigures, locale: LocaleContext, options: ListOptions) => ListTable
   /** Shown even before all leads have been read once. */
   readonly isAlwaysShown?: true
   /** Tells whether the report fails if this block fails. */
@@ -182,7 +182,7 @@ function isBlockName(name: string): name is BlockName {
  */
 export function composeList(
   name: string,
-  figures: ListedFigures,
+  figures: ReportFigures,
   locale: LocaleContext,
   options: ListOptions,
 ): ListTable | undefined {

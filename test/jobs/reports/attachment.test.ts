@@ -1,11 +1,12 @@
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { ListedLead } from '../../../src/domain/lists.ts'
 import type { MessageFile } from '../../../src/domain/message.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
-import type { ListedFigures } from '../../../src/report/blocks/lists.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import { BLANK_LISTED } from '../../support/data/blank-lead.ts'
+import { emptyDay } from '../../support/reports/figures.ts'
 
 const BERLIN = { timeZone: 'Europe/Berlin' }
 const ACME: ListedLead & { idleDays: number } = {
@@ -28,8 +29,8 @@ const ACME: ListedLead & { idleDays: number } = {
   changedAt: '2026-07-01T10:00:00.000Z',
   idleDays: 142,
 }
-const FIGURES: ListedFigures = {
-  kind: 'day',
+const FIGURES: ReportFigures = {
+  ...emptyDay(),
   period: { from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T23:00:00.000Z', ...BERLIN },
   prior: { from: '2026-11-12T23:00:00.000Z', to: '2026-11-13T23:00:00.000Z', ...BERLIN },
   topLeads: { minScore: 80, total: 1, rows: [ACME] },

@@ -14,6 +14,7 @@ import { BLANK_LISTED } from '../../support/data/blank-lead.ts'
 import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { folderWith } from '../../support/folder.ts'
 import { PAYLOADS } from '../../support/mail/payloads.ts'
+import { emptyDay } from '../../support/reports/figures.ts'
 
 const NOW = '2026-11-21T05:04:00.000Z'
 const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
@@ -54,11 +55,10 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
     {
       report: 'daily',
       figures: {
-        kind: 'day',
+        ...emptyDay(),
         period: DAY,
         prior: DAY,
         topLeads: { minScore: 80, total, rows },
-        insight: null,
         stalled: { days: 14, coverage: { known: total, of: total }, total, rows },
         changes: {
           since: NOW,

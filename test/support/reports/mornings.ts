@@ -316,13 +316,16 @@ export const MORNINGS: readonly Morning[] = [
   {
     name: 'low in a normal week',
     template: 'daily',
-    figures: day({
-      expectations: judged({
-        ...LOW_DAY,
-        inARow: 1,
-        within: { kind: 'week', lastDay: '2026-11-22', judgement: 'normal' },
-      }),
-    }),
+    figures: day(
+      {
+        expectations: judged({
+          ...LOW_DAY,
+          inARow: 1,
+          within: { kind: 'week', lastDay: '2026-11-22', judgement: 'normal' },
+        }),
+      },
+      { newLeads: { current: 19, prior: 50 } },
+    ),
     making: LINKS,
   },
   { name: 'old data', template: 'daily', figures: { ...staleDay(), insight: null }, making: LINKS },
@@ -378,6 +381,59 @@ export const MORNINGS: readonly Morning[] = [
   },
   { name: 'week', template: 'weekly', figures: week({ pace: [GOAL] }), making: { ...LINKS, now: WEEK_NOW } },
   {
+    name: 'week with holidays',
+    template: 'weekly',
+    figures: {
+      ...week({
+        expectations: [
+          expectation({ figure: 'new_leads', actual: 82, range: { low: 80, high: 119 }, expected: 96 }),
+          expectation({ figure: 'won', actual: 0, range: { low: 0, high: 9 }, expected: 4 }),
+        ],
+        holidays: [
+          { day: '2026-11-17', names: { en: 'First Day', de: 'Erster Tag' } },
+          { day: '2026-11-18', names: { en: 'Repentance Day', de: 'Buß- und Bettag' } },
+          { day: '2026-11-19', names: { en: 'Third Day', de: 'Dritter Tag' } },
+        ],
+        holidayCount: 3,
+      }),
+      newLeads: { current: 82, prior: 280 },
+      won: { current: 0, prior: 11 },
+      wonValue: { current: [], prior: [] },
+    },
+    making: { ...LINKS, now: WEEK_NOW },
+  },
+  {
+    name: 'low week with a cause',
+    template: 'weekly',
+    figures: {
+      ...week({
+        expectations: [
+          expectation({
+            figure: 'new_leads',
+            actual: 170,
+            judgement: 'low',
+            range: { low: 241, high: 322 },
+            expected: 280,
+            inARow: 2,
+          }),
+          expectation({ figure: 'won', actual: 14, range: { low: 6, high: 18 }, expected: 11 }),
+        ],
+        drivers: [
+          {
+            figure: 'new_leads',
+            actual: 170,
+            expected: 280,
+            dimension: 'agent_id',
+            parts: [{ name: 'LinkedIn finder', actual: 21, expected: 118, difference: -97 }],
+            rest: -13,
+          },
+        ],
+      }),
+      newLeads: { current: 170, prior: 201 },
+    },
+    making: { ...LINKS, now: WEEK_NOW },
+  },
+  {
     name: 'month',
     template: 'monthly',
     figures: month({
@@ -407,6 +463,36 @@ export const MORNINGS: readonly Morning[] = [
         },
       ],
     }),
+    making: { ...LINKS, now: WEEK_NOW },
+  },
+  {
+    name: 'high month with a goal missed',
+    template: 'monthly',
+    figures: {
+      ...month({
+        expectations: [
+          expectation({
+            figure: 'new_leads',
+            actual: 1361,
+            judgement: 'high',
+            range: { low: 1080, high: 1290 },
+            expected: 1190,
+          }),
+          expectation({ figure: 'won', actual: 61, range: { low: 44, high: 72 }, expected: 57 }),
+        ],
+        pace: [
+          {
+            ...GOAL,
+            goal: { name: 'New leads in October', target: 1400, owner: 'Ana' },
+            soFar: 1361,
+            lastDay: '2026-10-31',
+            daysLeft: 0,
+            end: null,
+          },
+        ],
+      }),
+      newLeads: { current: 1361, prior: 1188 },
+    },
     making: { ...LINKS, now: WEEK_NOW },
   },
 ]

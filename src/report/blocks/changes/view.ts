@@ -13,7 +13,6 @@ import {
   identityColumns,
   joined,
   type ListColumn,
-  type ListedFigures,
   type ListOptions,
   type ListTable,
   listTable,
@@ -62,7 +61,7 @@ export function composeChanges(figures: ReportFigures, locale: LocaleContext, co
   ]
 }
 
-export function listChanges(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
+export function listChanges(figures: ReportFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { kinds } = figures.changes
   const rows = kinds.flatMap(({ kind, rows }) => rows.map((lead) => ({ ...lead, kind })))
   const total = kinds.reduce((sum, each) => sum + each.total, 0)

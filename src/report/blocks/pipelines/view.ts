@@ -9,21 +9,16 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import { expectationOf, newsOf } from '../headline/judged.ts'
 import {
   columnsByCurrency,
-  countCell,
+  composeBreakdown,
   countColumns,
   formatMoneys,
   type ListColumn,
-  type ListedFigures,
   type ListTable,
   listTable,
-  moreOf,
   NAME_LENGTH,
-  rateCell,
+  BREAKDOWN_ROWS as ROWS,
   winRateColumns,
 } from '../lists.ts'
-
-// The maximum number of pipelines in the table. If only one pipeline would be left out, it is shown too.
-const ROWS = 5
 
 /** Returns no view for a single pipeline, because the table would only repeat the key figures. */
 export function composePipelines(figures: ReportFigures, locale: LocaleContext, context: BlockContext) {
@@ -33,35 +28,19 @@ export function composePipelines(figures: ReportFigures, locale: LocaleContext, 
   const sizeOf = ({ newLeads, leads }: PipelineLine) => newLeads * 1e9 + leads
   const areAll = byPipeline.length <= ROWS + 1
   const chosenBy = byPipeline.some(({ newLeads }) => newLeads > 0) ? 'mostNew' : 'mostLeads'
-  const shown = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, ROWS)
-  const cellOf = (figure: ExpectedFigure, count: number, id: string) => ({
-    value: countCell(count, figures, locale),
-    tone: TONES[newsOf(expectationOf(figures, figure, id)) ?? 'normal'],
+  const rows = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a))
+  const toneOf = (figure: ExpectedFigure, id: string) =>
+    TONES[newsOf(expectationOf(figures, figure, id)) ?? 'normal']
+  const lineOf = (line: PipelineLine) => ({
+    name: oneLine(line.name, NAME_LENGTH),
+    detail: detailOf(line, locale),
+    tones: { newLeads: toneOf('new_leads', line.id), won: toneOf('won', line.id) },
   })
   return [
     {
       kind: 'pipelines' as const,
-      title: words('pipelines.title'),
+      ...composeBreakdown('pipelines', rows, lineOf, figures, locale, context),
       note: areAll ? '' : words(`pipelines.${chosenBy}`),
-      columns: {
-        name: words('pipelines.pipeline'),
-        newLeads: words('pipelines.newLeads'),
-        won: words('pipelines.won'),
-        winRate: words('pipelines.winRate'),
-      },
-      lines: shown.map((line) => ({
-        name: oneLine(line.name, NAME_LENGTH),
-        detail: detailOf(line, locale),
-        newLeads: cellOf('new_leads', line.newLeads, line.id),
-        won: cellOf('won', line.won, line.id),
-        winRate: rateCell(line.winRate, locale),
-      })),
-      more: moreOf(
-        'pipelines',
-        { total: byPipeline.length, shown: shown.length, stored: byPipeline.length },
-        locale,
-        context,
-      ),
     },
   ]
 }
@@ -74,7 +53,7 @@ function detailOf({ openValue }: PipelineLine, locale: LocaleContext): string {
   return value === '' ? '' : locale.words('pipelines.open', { value })
 }
 
-export function listPipelines(figures: ListedFigures, locale: LocaleContext): ListTable {
+export function listPipelines(figures: ReportFigures, locale: LocaleContext): ListTable {
   const rows = figures.byPipeline
   type Line = (typeof rows)[number]
   const columns: ListColumn<Line>[] = [

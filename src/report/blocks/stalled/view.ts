@@ -9,7 +9,6 @@ import {
   composeLead,
   joined,
   type ListColumn,
-  type ListedFigures,
   type ListOptions,
   type ListTable,
   leadTable,
@@ -43,7 +42,7 @@ export function composeStalled(figures: ReportFigures, locale: LocaleContext, co
 }
 
 export function listStalled(
-  { stalled }: ListedFigures,
+  { stalled }: ReportFigures,
   locale: LocaleContext,
   options: ListOptions,
 ): ListTable {

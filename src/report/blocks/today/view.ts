@@ -14,7 +14,6 @@ import {
   composeLead,
   formatMoneys,
   type ListColumn,
-  type ListedFigures,
   type ListOptions,
   type ListTable,
   leadTable,
@@ -121,7 +120,7 @@ function ownersOf(byOwner: Today['byOwner'], locale: LocaleContext): string {
   return shortenNames(names, OWNERS_NAMED, locale).join(', ')
 }
 
-export function listToday(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
+export function listToday(figures: ReportFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { rows, total } = figures.insight?.today ?? NOBODY
   const reasons = new Map(rows.map((row) => [row.lead, writeWhy(row, locale)]))
   const why: ListColumn<TodayLead['lead']> = {

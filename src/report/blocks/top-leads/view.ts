@@ -8,7 +8,6 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import {
   composeLead,
   joined,
-  type ListedFigures,
   type ListOptions,
   type ListTable,
   leadTable,
@@ -48,6 +47,6 @@ function describe(lead: ListedLead): string {
   ])
 }
 
-export function listTopLeads(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
+export function listTopLeads(figures: ReportFigures, locale: LocaleContext, options: ListOptions): ListTable {
   return leadTable(locale.words('top_leads.title'), [], figures.topLeads, locale, options)
 }
