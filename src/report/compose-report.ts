@@ -183,7 +183,8 @@ function preheaderOf(figures: ReportFigures, locale: LocaleContext, context: Blo
   const [today] = composeToday(figures, locale, context)
   const [goals] = composeGoals(figures.insight?.pace ?? [], locale)
   const risks = goals?.goals.filter(({ tone }) => tone !== 'good' && tone !== '') ?? []
-  const numbers = composeKpis(figures, locale).tiles.slice(2)
+  const tiles = composeKpis(figures, locale).tiles.slice(2)
+  const numbers = tiles.filter(({ value }) => value !== locale.words('none'))
   const parts = [
     today?.title ?? '',
     ...risks.map(({ name, state }) => `${name}: ${state}`),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LateWarning, ReportFigures } from '../../src/domain/figures.ts'
 import type { Expectation, ExpectedFigure, Insight, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
+import type { HistoryCoverage } from '../../src/domain/model.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
 import {
@@ -622,6 +623,38 @@ describe('data that covers the day', () => {
       'The sync at 06:02 did not finish: the service did not accept our key.',
     )
     expect(block('kpis', failed).tiles[0]?.line).toBe('+9 (+18%)')
+  })
+})
+
+describe('open value', () => {
+  const knownOf = (current: HistoryCoverage) => {
+    const figures = { ...busyDay(), known: { ...busyDay().known, value: { current, prior: current } } }
+    return {
+      tile: block('kpis', figures).tiles[3],
+      details: block('pipelines', figures).lines.map(({ detail }) => detail),
+      lines: block('freshness', figures).lines.join(' '),
+      preheader: compose(figures).preheader,
+    }
+  }
+
+  it('is exact where the values of all open leads are known', () => {
+    const { tile, details } = knownOf({ known: 1840, of: 1840 })
+    expect(tile).toMatchObject({ value: '$4.2m', line: '+$230k (+6%)' })
+    expect(details).toEqual(['€1.3m open', '$4.2m open'])
+  })
+
+  it('says of how many leads it is known where those are most', () => {
+    const { tile, lines } = knownOf({ known: 1200, of: 1840 })
+    expect(tile).toMatchObject({ value: '≈ $4.2m' })
+    expect(lines).toContain('Values are known of 1,200 of 1,840 open leads.')
+  })
+
+  it('is shown nowhere where the values of most leads are not known, and neither is that', () => {
+    const { tile, details, lines, preheader } = knownOf({ known: 190, of: 1840 })
+    expect(tile).toMatchObject({ value: '–', line: 'not known' })
+    expect(details).toEqual(['', ''])
+    expect(lines).not.toContain('Values')
+    expect(preheader).not.toContain('Open')
   })
 })
 

@@ -270,7 +270,7 @@ time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
 holidays: [US]
 smtp: { url: file:./outbox }
 mail: { from: leadsheet <reports@leadsheet.example> }
-goals: [{ name: New leads of the month, figure: new_leads, period: month, target: 600 }]
+goals: [{ name: Won in the month, figure: won_value, currency: USD, period: month, target: 320000 }]
 recipients:
   - you@example.com
   - { address: sie@example.com, locale: de-DE }

@@ -28,7 +28,7 @@ describe.skipIf(isWithoutServers)('the program', () => {
         return { status, answer: JSON.parse(stdout).data }
       }
       expect(await run('sync')).toMatchObject({ status: 0 })
-      const sent = await run('report', 'send', 'daily', '--at', at)
+      const sent = await run('report', 'send', 'weekly', '--at', at)
       expect(sent).toMatchObject({
         status: 3,
         answer: {
@@ -63,16 +63,16 @@ describe.skipIf(isWithoutServers)('the program', () => {
         ],
       })
       const workbook = german.attachments.at(-1)
-      expect(workbook?.filename).toMatch(/^daily-.*\.xlsx$/)
+      expect(workbook?.filename).toMatch(/^weekly-.*\.xlsx$/)
       const rows = await readSheet(Buffer.from(workbook?.content as ArrayBuffer))
       expect(rows.length).toBeGreaterThan(1)
 
       await using ben = await servers.open('ben@example.org')
       const english = await PostalMime.parse(await untilArrived(ben))
       expect(english.html).toContain('lang="en-GB"')
-      expect(english.subject).toMatch(/^Daily leads, /)
+      expect(english.subject).toMatch(/^Weekly leads, /)
 
-      await run('report', 'send', 'daily', '--at', at)
+      await run('report', 'send', 'weekly', '--at', at)
       expect(await dana.count()).toBe(1)
       expect(await ben.count()).toBe(1)
     },
@@ -93,6 +93,7 @@ recipients:
   - ben@example.org
   - { address: dana@example.org, name: Dana Lopes, locale: de-DE, attachments: [pipelines.xlsx] }
   - ${GONE}
+reports: [{ name: weekly, schedule: "0 7 * * 1" }]
 `,
   })
   const env = {

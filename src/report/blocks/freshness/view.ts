@@ -14,7 +14,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext, 
   const { freshness, agents, known } = figures
   const failing = listFailing(figures).length
   const history = composeHistory(known.status.current, locale)
-  const value = known.value.current
+  const value = composeHistory(known.value.current, locale)
   const first = [
     freshness.dataAsOf === null
       ? words('freshness.never')
@@ -22,7 +22,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext, 
     failing > 0 && words('freshness.failing', { n: failing, of: agents.rows.length }),
     freshness.quarantinedRecords > 0 && words('freshness.quarantined', { n: freshness.quarantinedRecords }),
     history.note !== '' && words('freshness.history', { ...known.status.current }),
-    composeHistory(value, locale).note !== '' && words('freshness.values', { ...value }),
+    value.isShown && value.note !== '' && words('freshness.values', { ...known.value.current }),
   ]
   const leftOut = context.leftOut.map(({ name, megabytes }) =>
     words('freshness.leftOut', {

@@ -17,7 +17,7 @@ import { FEW } from '../../words/numbers.ts'
 import { expectationOf, newsOf, percentsOf, writeRange } from '../headline/judged.ts'
 import { countCell, splitMoneys } from '../lists.ts'
 
-const LARGE_LENGTH = 7
+const LARGE_LENGTH = 6
 
 /** The line below a number, such as `normal 14–31` or `+9 (+18%)`; empty if nothing is known. */
 interface Line {
@@ -42,8 +42,8 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
       ...lineOfCount(figure, isKnown && !isImplausible(figures, name), figures, locale),
     }
   }
-  const { isExact } = composeHistory(known.value.current, locale)
-  const money = splitMoneys(openValue.current, locale).largest
+  const { isShown, isExact } = composeHistory(known.value.current, locale)
+  const money = isShown ? splitMoneys(openValue.current, locale).largest : null
   const tiles = [
     countOf('new_leads', true),
     countOf('won', status === true),
@@ -57,7 +57,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
       value: money === null ? words('none') : `${isExact ? '' : '≈ '}${money}`,
       ...(value === true && !insight?.backfill && canCompare(figures)
         ? changed(changeOfMoney(openValue, null, locale), null)
-        : NOTHING),
+        : { ...NOTHING, line: isShown ? '' : words('kpis.unknown') }),
     },
   ].map((tile) => ({ ...tile, isLong: tile.value.length > LARGE_LENGTH }))
   const widthOf = (part: 'label' | 'value') => Math.max(...tiles.map((tile) => tile[part].length))

@@ -4,6 +4,7 @@ import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ExpectedFigure } from '../../../domain/insight.ts'
 import type { PipelineLine } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
+import { composeHistory } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { expectationOf, newsOf } from '../headline/judged.ts'
@@ -29,11 +30,12 @@ export function composePipelines(figures: ReportFigures, locale: LocaleContext, 
   const areAll = byPipeline.length <= ROWS + 1
   const chosenBy = byPipeline.some(({ newLeads }) => newLeads > 0) ? 'mostNew' : 'mostLeads'
   const rows = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a))
+  const isOpenKnown = composeHistory(figures.known.value.current, locale).isShown
   const toneOf = (figure: ExpectedFigure, id: string) =>
     TONES[newsOf(expectationOf(figures, figure, id)) ?? 'normal']
   const lineOf = (line: PipelineLine) => ({
     name: oneLine(line.name, NAME_LENGTH),
-    detail: detailOf(line, locale),
+    detail: isOpenKnown ? detailOf(line, locale) : '',
     tones: { newLeads: toneOf('new_leads', line.id), won: toneOf('won', line.id) },
   })
   return [
