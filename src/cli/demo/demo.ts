@@ -113,10 +113,11 @@ async function runDemo(
   await makeFolder(folder, FOLDER_HINT, DATA_MODE)
   if (address !== undefined) await writeStoreFile(folder, address)
   const file = join(folder, 'leadsheet.yaml')
-  if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
-  await using service = await startService(terminal, folder)
-  const key = await service.createKey({ name: 'demo', scope: 'read' })
-  const env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key }
+  // The port stays the same, because a copy is of the service at one address.
+  const url = existsSync(file) ? loadConfig({ file, cwd: folder, env: {} }).api.url : null
+  await using service = await startService(terminal, folder, url === null ? 0 : Number(new URL(url).port))
+  if (url === null) await writeFile(file, settingsOf(name, service.url, address), { mode: 0o600 })
+  const env = { LEADSHEET_API_KEY: await service.createKey({ name: 'demo', scope: 'read' }) }
   const config = loadConfig({ file, cwd: folder, env })
   const { signal } = terminal
   await using store = await openData(config, { log: await terminal.log(), signal })
@@ -142,12 +143,12 @@ async function runDemo(
   await daemon.run(signal, ({ web }) => terminal.note(`The dashboard is at ${web}. Ctrl-C ends the demo.`))
 }
 
-async function startService(terminal: Terminal, folder: string): Promise<Service> {
+async function startService(terminal: Terminal, folder: string, port: number): Promise<Service> {
   using bar = await terminal.progress('Simulating days')
   return await openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
-    port: 0,
+    port,
     seed: SEED,
     rateLimitPerMinute: REQUESTS_PER_MINUTE,
     onProgress: (done, total) => bar.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
@@ -167,8 +168,7 @@ async function syncAndReport(terminal: Terminal, { config, store, log }: Demo) {
     const result = await withProgress(terminal, (onProgress) =>
       sync(
         { source, store, log, now: () => new Date() },
-        // The service has another port each time, but its leads are the same.
-        { ...syncOptions(config, terminal.signal), acceptsAddress: true, onProgress },
+        { ...syncOptions(config, terminal.signal), onProgress },
       ),
     )
     terminal.signal.throwIfAborted()
@@ -260,10 +260,11 @@ const INSTALLATION_FILE = 'installation'
  * Returns the settings that the demo writes, so that other commands can be tried on its data.
  * @param folder the path as shown to people
  */
-function settingsOf(folder: string, isInPostgres: boolean): string {
+function settingsOf(folder: string, url: string, databaseUrl: string | undefined): string {
   return `# What the demo has made: ${shellCommand(`report preview weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
 data_dir: .
-${isInPostgres ? `database_url_file: ./${DATABASE_URL_FILE}\n` : ''}\
+${databaseUrl === undefined ? '' : `database_url_file: ./${DATABASE_URL_FILE}\n`}\
+api: { url: ${url} }
 # These links open while ${shellCommand('demo --serve')} runs.
 lead_url: http://127.0.0.1:8080/leads/{id}
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
