@@ -120,7 +120,7 @@ export const OF_TIME: readonly Sabotage[] = [
     caughtBy: [
       {
         title: 'goes out after that, and says first that its data are old, and then why (row 6)',
-        because: /data ends 14:10/,
+        because: /to match object \{ state: 'done', …\(1\) \}/,
       },
     ],
   },
