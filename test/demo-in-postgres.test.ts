@@ -114,12 +114,13 @@ function readMails({ folder }: Demo): Record<string, string> {
   )
 }
 
-/** Removes the random ids of an installation, its runs, issues and messages. */
+/** Removes the random ids of an installation, its runs, issues and messages, and the port of its service. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'ID')
     .replaceAll(/(\d{8}T\d{6}Z-)[0-9a-f]{6}/g, '$1ID')
     .replaceAll(/[0-9a-v]{40}@/g, 'ID@')
+    .replaceAll(/127\.0\.0\.1:\d+\/api/g, 'SERVICE/api')
     .replaceAll(/_NmP-[0-9a-f]{24}/g, '_NmP-ID')
     .replaceAll(/-[0-9a-f]{8}\.eml/g, '-ID.eml')
 }

@@ -62,6 +62,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
   [/^leadsheet\(\) /, 'it needs sudo'],
   [/^duckdb /, 'it needs DuckDB'],
+  [/ demo .*--serve/, 'its dashboard takes a port of its own; test/cli/demo-serve has it opened'],
   [/\bdb copy |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
 ]
 /** Pages whose lines another test runs. */

@@ -113,10 +113,11 @@ async function runDemo(
   await makeFolder(folder, FOLDER_HINT, DATA_MODE)
   if (address !== undefined) await writeStoreFile(folder, address)
   const file = join(folder, 'leadsheet.yaml')
+  if (!existsSync(file)) await writeFile(file, settingsOf(name, address !== undefined), { mode: 0o600 })
   // The port stays the same, because a copy is of the service at one address.
-  const url = existsSync(file) ? loadConfig({ file, cwd: folder, env: {} }).api.url : null
+  const { url } = loadConfig({ file, cwd: folder, env: {} }).api
   await using service = await startService(terminal, folder, url === null ? 0 : Number(new URL(url).port))
-  if (url === null) await writeFile(file, settingsOf(name, service.url, address), { mode: 0o600 })
+  if (url === null) await writeFile(file, `api: { url: ${service.url} }\n${await readFile(file, 'utf8')}`)
   const env = { LEADSHEET_API_KEY: await service.createKey({ name: 'demo', scope: 'read' }) }
   const config = loadConfig({ file, cwd: folder, env })
   const { signal } = terminal
@@ -260,11 +261,10 @@ const INSTALLATION_FILE = 'installation'
  * Returns the settings that the demo writes, so that other commands can be tried on its data.
  * @param folder the path as shown to people
  */
-function settingsOf(folder: string, url: string, databaseUrl: string | undefined): string {
+function settingsOf(folder: string, isInPostgres: boolean): string {
   return `# What the demo has made: ${shellCommand(`report preview weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
 data_dir: .
-${databaseUrl === undefined ? '' : `database_url_file: ./${DATABASE_URL_FILE}\n`}\
-api: { url: ${url} }
+${isInPostgres ? `database_url_file: ./${DATABASE_URL_FILE}\n` : ''}\
 # These links open while ${shellCommand('demo --serve')} runs.
 lead_url: http://127.0.0.1:8080/leads/{id}
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}

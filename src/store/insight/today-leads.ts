@@ -141,7 +141,7 @@ const COUNTS = {
   sql: `SELECT owner, ${CURRENCY} AS currency, count(*) AS leads,
     ${toCents('sum(value_amount)')} AS amount
   FROM due_today JOIN lead ON lead.id = lead_id GROUP BY 1, 2
-  ORDER BY count(*) DESC, owner, currency`,
+  ORDER BY count(*) DESC, owner NULLS LAST, currency NULLS LAST`,
 } as const
 
 const LEADS = {

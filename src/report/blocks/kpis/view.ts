@@ -1,7 +1,7 @@
 /** The key figures block shows four numbers, each with its normal range or its change. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { type ExpectedFigure, rateOfAll } from '../../../domain/insight.ts'
-import type { Ratio } from '../../../domain/model.ts'
+import type { Compared, HistoryCoverage, Ratio } from '../../../domain/model.ts'
 import {
   type Change,
   changeOfCount,
@@ -30,9 +30,10 @@ const NOTHING: Line = { line: '', tone: 'neutral' }
 export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
   const { words } = locale
   const { won, winRate, openValue, known, insight } = figures
-  const [status, value] = [known.status, known.value].map(
-    ({ current, prior }) => composeHistory(current, locale).isShown && composeHistory(prior, locale).isShown,
-  )
+  const historyOf = ({ current, prior }: Compared<HistoryCoverage>) =>
+    [current, prior].map((each) => composeHistory(each, locale))
+  const isStatusKnown = historyOf(known.status).every(({ note }) => note === '')
+  const isValueKnown = historyOf(known.value).every(({ isExact }) => isExact)
   const countOf = (figure: ExpectedFigure, isKnown: boolean) => {
     const [name, count] =
       figure === 'won' ? (['won', won.current] as const) : (['newLeads', newLeadsOf(figures)] as const)
@@ -46,16 +47,16 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
   const money = isShown ? splitMoneys(openValue.current, locale).largest : null
   const tiles = [
     countOf('new_leads', true),
-    countOf('won', status === true),
+    countOf('won', isStatusKnown),
     {
       label: words('kpis.winRate'),
       value: writeRate(winRate.current, locale),
-      ...lineOfRate(status === true && !isImplausible(figures, 'won'), figures, locale),
+      ...lineOfRate(isStatusKnown && !isImplausible(figures, 'won'), figures, locale),
     },
     {
       label: words('kpis.openValue'),
       value: money === null ? words('none') : `${isExact ? '' : '≈ '}${money}`,
-      ...(value === true && !insight?.backfill && canCompare(figures)
+      ...(isValueKnown && !insight?.backfill && canCompare(figures)
         ? changed(changeOfMoney(openValue, null, locale), null)
         : { ...NOTHING, line: isShown ? '' : words('kpis.unknown') }),
     },
