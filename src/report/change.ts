@@ -1,4 +1,4 @@
-/** Formats changes. The arrow shows the direction, and the tone whether this direction is good. */
+/** Formats changes. The tone shows whether the direction is good. */
 import type { Compared, Money, Ratio } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 import { FEW, signed } from './words/numbers.ts'
@@ -9,7 +9,6 @@ export type Tone = 'good' | 'bad' | 'neutral'
 export type News = 'high' | 'low' | null
 
 export interface Change {
-  readonly arrow: '▲' | '▼' | ''
   readonly text: string
   readonly tone: Tone
 }
@@ -41,7 +40,7 @@ export function changeOfRate(
   return change(tenths, write, null, welcome, locale)
 }
 
-/** Formats `+$90k (+8%)`, in the first currency. Returns null if there is no amount. */
+/** Formats `+$90k`, in the first currency. Returns null if there is no amount. */
 export function changeOfMoney(
   compared: Compared<readonly Money[]>,
   welcome: Welcome,
@@ -53,7 +52,7 @@ export function changeOfMoney(
     moneys.find((money) => money.currency === currency)?.amount ?? 0
   const [current, prior] = [amountIn(compared.current), amountIn(compared.prior)]
   const write = (amount: number) => locale.numbers.money({ amount, currency })
-  return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
+  return change(current - prior, write, null, welcome, locale)
 }
 
 /** `neutral` unless the number is unusual in the same direction, because the change may be chance. */
@@ -77,10 +76,9 @@ function change(
   welcome: Welcome,
   locale: LocaleContext,
 ): Change {
-  if (difference === 0) return { arrow: '', text: locale.words('noChange'), tone: 'neutral' }
+  if (difference === 0) return { text: locale.words('noChange'), tone: 'neutral' }
   const direction = difference > 0 ? 'up' : 'down'
   return {
-    arrow: direction === 'up' ? '▲' : '▼',
     text: signed(difference, write) + (percent === null ? '' : ` (${percent})`),
     tone: welcome === null ? 'neutral' : welcome === direction ? 'good' : 'bad',
   }

@@ -50,26 +50,24 @@ describe('an amount', () => {
 
 describe('a change of a count', () => {
   it.each([
-    [59, 50, '▲', '+9 (+18%)', 'good'],
-    [50, 59, '▼', '−9 (−15%)', 'bad'],
-    [50, 50, '', 'no change', 'neutral'],
-    [59, 0, '▲', '+59 (new)', 'good'],
-    [5, 0, '▲', '+5', 'good'],
-    [3, 2, '▲', '+1', 'good'],
-    [0, 12, '▼', '−12 (−100%)', 'bad'],
-    [1001, 1000, '▲', '+1', 'good'],
-    [12_840, 10, '▲', '+12,830 (+128,300%)', 'good'],
-  ])('from %i before: %i now', (current, prior, arrow, text, tone) => {
-    expect(changeOfCount({ current, prior }, 'up', locale)).toEqual({ arrow, text, tone })
+    [59, 50, '+9 (+18%)', 'good'],
+    [50, 59, '−9 (−15%)', 'bad'],
+    [50, 50, 'no change', 'neutral'],
+    [59, 0, '+59 (new)', 'good'],
+    [5, 0, '+5', 'good'],
+    [3, 2, '+1', 'good'],
+    [0, 12, '−12 (−100%)', 'bad'],
+    [1001, 1000, '+1', 'good'],
+    [12_840, 10, '+12,830 (+128,300%)', 'good'],
+  ])('from %i before: %i now', (current, prior, text, tone) => {
+    expect(changeOfCount({ current, prior }, 'up', locale)).toEqual({ text, tone })
   })
 
   it('keeps direction and goodness apart', () => {
     expect(changeOfCount({ current: 30, prior: 40 }, 'down', locale)).toMatchObject({
-      arrow: '▼',
       tone: 'good',
     })
     expect(changeOfCount({ current: 30, prior: 40 }, null, locale)).toMatchObject({
-      arrow: '▼',
       tone: 'neutral',
     })
   })
@@ -80,7 +78,6 @@ describe('a change of a rate', () => {
 
   it('is told in points', () => {
     expect(changeOfRate({ current: rate(45, 190), prior: rate(46, 177) }, 'up', locale)).toEqual({
-      arrow: '▼',
       text: '−2.3 pt',
       tone: 'bad',
     })
@@ -106,12 +103,12 @@ describe('a change of value', () => {
       null,
       locale,
     )
-    expect(change).toEqual({ arrow: '▲', text: '+$230k (+6%)', tone: 'neutral' })
+    expect(change).toEqual({ text: '+$230k', tone: 'neutral' })
   })
 
-  it('is new where there was none of that currency, and a loss where none is left', () => {
-    expect(changeOfMoney({ current: [usd(500)], prior: [] }, null, locale)?.text).toBe('+$500 (new)')
-    expect(changeOfMoney({ current: [], prior: [usd(500)] }, null, locale)?.text).toBe('−$500 (−100%)')
+  it('is the whole amount where there was none of that currency, or where none is left', () => {
+    expect(changeOfMoney({ current: [usd(500)], prior: [] }, null, locale)?.text).toBe('+$500')
+    expect(changeOfMoney({ current: [], prior: [usd(500)] }, null, locale)?.text).toBe('−$500')
     expect(changeOfMoney({ current: [], prior: [] }, null, locale)).toBeNull()
   })
 })
