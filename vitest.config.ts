@@ -23,7 +23,7 @@ const LONG = [
 const isOfNamed = process.argv.slice(2).some((word) => word.startsWith('test/'))
 const IN_TURN = listMarked('@both-stores, in turn')
 const IN_POSTGRES = [...listMarked('@both-stores'), ...(isOfNamed ? IN_TURN : casesOfToday(IN_TURN, 3))]
-/** What `npm run test:container` runs. */
+/** What `npx vitest run --project container` runs. */
 const OF_IMAGE = 'test/container/podman.test.ts'
 
 /** The time for a long test, which in a full run tries every point or a thousand seeds. It ends only what hangs. */

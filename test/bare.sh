@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs tests as on a machine with Node and npm alone: the path has what every Debian has, ONLY_PATH hides what is found
-# elsewhere. `npm run test:bare -- FILE ...`; without files, each file that skips something where a program is missing;
+# elsewhere. `bash test/bare.sh FILE ...`; without files, each file that skips something where a program is missing;
 # with `all`, the whole of `npm test`. Both must pass, and say in the end the line that installs what was missing.
 set -euo pipefail
 wanted=()

@@ -1,5 +1,5 @@
 /**
- * The site of the documentation: `npm run docs:site`. Its sidebar is made of the folders, in the order in which README.md links
+ * The site of the documentation: `npm run --prefix docs site`. Its sidebar is made of the folders, in the order in which README.md links
  * the pages. `DOCS_REPOSITORY` is the address of the repository, for links to its files and for edit links; without one
  * there are none. `DOCS_BASE` is the path under which the site is served.
  */

@@ -1,7 +1,7 @@
 /**
  * Every page of a running daemon's dashboard in a real browser. The pages are found by following links. Each
  * is tested on a wide screen or a phone, which alternate from day to day, light and dark, by keyboard, and
- * without scripts. `npm run test:look` tests each on both.
+ * without scripts. `LOOK=full` tests each on both.
  */
 import { HtmlValidate } from 'html-validate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'

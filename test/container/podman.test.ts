@@ -1,5 +1,5 @@
 /**
- * `npm run test:container`: podman builds the real image from the Dockerfile, and runs it like the compose
+ * `npx vitest run --project container`: podman builds the real image from the Dockerfile, and runs it like the compose
  * files and the manifests, within 512 MB. The base image is made of Debian's packages, and containers share
  * the machine's network.
  */

@@ -25,7 +25,7 @@ const SAME_COLOUR = 0.1
  * if they are equal.
  */
 export function findDifference(taken: Buffer, referencePath: string): string | null {
-  if (!existsSync(referencePath)) return `${referencePath} is missing; npm run look:renew makes it`
+  if (!existsSync(referencePath)) return `${referencePath} is missing; LOOK=renew makes it`
   const [now, then] = [PNG.sync.read(taken), PNG.sync.read(readFileSync(referencePath))]
   const width = Math.min(now.width, then.width)
   const height = Math.min(now.height, then.height)
@@ -44,7 +44,7 @@ export function findDifference(taken: Buffer, referencePath: string): string | n
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-look-'))
   writeFileSync(join(folder, 'now.png'), taken)
   writeFileSync(join(folder, 'difference.png'), PNG.sync.write(diff))
-  return `the page ${what}: see now.png and difference.png in ${folder}, beside ${referencePath}; if it is better now, npm run look:renew keeps it`
+  return `the page ${what}: see now.png and difference.png in ${folder}, beside ${referencePath}; if it is better now, LOOK=renew keeps it`
 }
 
 /** Saves a picture as the new reference. */

@@ -1,6 +1,6 @@
 /**
- * Compares the demo's reports with the accepted pictures in `reference/`. After an intended change, `npm run
- * look:renew` takes new pictures. Look at each of them before the commit.
+ * Compares the demo's reports with the accepted pictures in `reference/`. After an intended change, `LOOK=renew`
+ * takes new pictures. Look at each of them before the commit.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('a report looks as it did', () => {
   })
 })
 
-const OTHER_BROWSER = 'the pictures are of another Chromium: npm run look:renew, look, commit'
+const OTHER_BROWSER = 'the pictures are of another Chromium: renew them, look, commit'
 
 function isOtherBrowser(browser: Browser): boolean {
   return majorOf(browser) !== readFileSync(CHROMIUM, 'utf8').trim()

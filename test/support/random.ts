@@ -7,7 +7,7 @@ export const SEED_OF_TODAY = Number(process.env.SEED ?? Math.floor(Date.now() / 
 
 /**
  * Returns one of `parts` parts of the cases: another one each day, or by SEED. Returns all cases if LOOK is `full`,
- * as in `npm run test:look`.
+ * as in `LOOK=full`.
  */
 export function casesOfToday<T>(cases: readonly T[], parts: number): T[] {
   if (process.env.LOOK === 'full') return [...cases]

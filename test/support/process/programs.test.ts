@@ -1,5 +1,5 @@
 /**
- * Tests the messages about missing programs. `npm run test:bare` tests that the suite passes without them.
+ * Tests the messages about missing programs. `test/bare.sh` tests that the suite passes without them.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
  * Finds programs that tests need and npm does not bring, and reports missing ones. Tests look for such
- * programs only here, so that `npm run test:bare` can hide them.
+ * programs only here, so that `test/bare.sh` can hide them.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, statfsSync } from 'node:fs'
