@@ -3,13 +3,12 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { missingPostgres } from './test/support/postgres/postgres-programs.ts'
 import { createSummary } from './test/support/process/not-tested.ts'
 import { COMPILED, quickFolder } from './test/support/process/programs.ts'
-import { casesOfToday } from './test/support/random.ts'
 
-/**
- * The first line of a test file says whether its tests run once with each of the two databases, in PostgreSQL always or
- * in turn, or take long.
- */
-function listMarked(mark: '@both-stores' | '@both-stores, in turn' | '@long'): string[] {
+/** On a build server its tests fail then, each for itself. */
+const lacksPostgres = missingPostgres() !== null && !process.env.CI
+
+/** The first line of a test file says whether its tests run once with each of the two databases, or take long. */
+function listMarked(mark: '@both-stores' | '@long'): string[] {
   const files = globSync('test/**/*.test.ts').sort()
   return files.filter((file) => readFileSync(file, 'utf8').startsWith(`// ${mark}\n`))
 }
@@ -19,18 +18,14 @@ const LONG = [
   ...['crash', 'sim', 'foreign', 'mail/real'].map((folder) => `test/${folder}/**/*.test.ts`),
   ...listMarked('@long'),
 ]
-/** True if the run is of some folders or files. It leaves none of them out. */
-const isOfNamed = process.argv.slice(2).some((word) => word.startsWith('test/'))
-const IN_TURN = listMarked('@both-stores, in turn')
-const IN_POSTGRES = [...listMarked('@both-stores'), ...(isOfNamed ? IN_TURN : casesOfToday(IN_TURN, 3))]
+const IN_POSTGRES = lacksPostgres ? [] : listMarked('@both-stores')
+/** What `npm test` runs in PostgreSQL: the tests of the store. What stands above the store meets it there too, in a long run. */
+const OF_STORE = 'test/store/'
 /** What `npx vitest run --project container` runs. */
 const OF_IMAGE = 'test/container/podman.test.ts'
 
 /** The time for a long test, which in a full run tries every point or a thousand seeds. It ends only what hangs. */
 const LONG_MS = process.env.CRASH === 'full' || process.env.SIM === 'full' ? 3_600_000 : 1_200_000
-
-/** On a build server its tests fail then, each for itself. */
-const lacksPostgres = missingPostgres() !== null && !process.env.CI
 
 export default defineConfig({
   test: {
@@ -64,8 +59,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: lacksPostgres ? [] : IN_POSTGRES,
-          exclude: [...configDefaults.exclude, ...LONG],
+          include: IN_POSTGRES.filter((file) => file.startsWith(OF_STORE)),
           env: { TEST_STORE: 'postgres' },
         },
       },
@@ -74,7 +68,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'long-postgres',
-          include: lacksPostgres ? [] : IN_POSTGRES.filter((file) => file.startsWith('test/crash/')),
+          include: IN_POSTGRES.filter((file) => !file.startsWith(OF_STORE)),
           env: { TEST_STORE: 'postgres' },
           testTimeout: LONG_MS,
         },

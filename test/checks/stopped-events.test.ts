@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /**
  * The check that events have stopped reports it if syncs find changes without events, and otherwise not:
  * first with a real service and real events, then case by case.

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

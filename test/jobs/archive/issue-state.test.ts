@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 import { describe, expect, test } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { issueState, variantText } from '../../../src/jobs/archive/archive.ts'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** Leads that did not come one by one: imports are not judged, and a backfill is told once. */
 import { expect, it } from 'vitest'
 import type { PeriodKind } from '../../../src/domain/figures.ts'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** The judgement of a report's numbers, from leads that a test makes day by day. */
 import { describe, expect, it } from 'vitest'
 import type { Goal, LastUnusualDays } from '../../../src/domain/insight.ts'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** The win rates and the won value of a report, from leads that a test closes day by day. */
 import { expect, it } from 'vitest'
 import type { JudgedWinRate } from '../../../src/domain/insight.ts'

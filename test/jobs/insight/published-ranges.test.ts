@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** Reports that are sent store their ranges, print how many held, and withhold a claim that stopped being true. */
 import { expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** The holidays that a report knows of, and how a week that has some is judged. */
 import { expect, it } from 'vitest'
 import type { PeriodKind } from '../../../src/domain/figures.ts'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** The reports of an annotated day and of the days after it, from the leads to the page. */
 import { describe, expect, it } from 'vitest'
 import { BLOCKS } from '../../../src/domain/choices.ts'

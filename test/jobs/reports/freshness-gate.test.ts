@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /**
  * Recipients that their server refuses in one issue after another. They are reported after three, and paused
  * after the number in the settings.

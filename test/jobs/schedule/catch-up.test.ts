@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** Scheduled runs that come due while the daemon is down or busy for long. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { type Listing, MAPPING, openListing, paged, records } from '../../support/source/listing.ts'
 

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /**
  * Random pasts: the changes in a report equal those of a plain search through everything that was ever read.
  */

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** The printed SQL of a report runs in any program, and returns the numbers of the report. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'

@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /**
  * Random pasts: the quick count from the changes of days equals a count of one lead after another.
  */

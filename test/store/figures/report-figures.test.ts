@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /** Compares every number of a report over a service's days with a plain count over all rows of the store. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter, PeriodKind, ReportFigures } from '../../../src/domain/figures.ts'

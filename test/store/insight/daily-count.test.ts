@@ -1,4 +1,4 @@
-// @both-stores, in turn
+// @both-stores
 /**
  * Compares the counts by day, kept over a service's days, with the figures of each day and with a new count.
  */
