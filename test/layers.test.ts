@@ -9,7 +9,7 @@ import { COMMANDS } from '../src/cli/commands.ts'
 import { readPages } from './support/docs/docs.ts'
 
 /** Pages for people who have installed leadsheet, and type `leadsheet` without `npx`. */
-const INSTALLED = /^docs\/(?:releases\/|how-to\/(?:install-|from-a-crontab|postgresql-and-workers))/
+const INSTALLED = /^docs\/(?:releases\/|how-to\/(?:install-|postgresql-and-workers))/
 const ROOT = join(import.meta.dirname, '..')
 
 /** For each folder or file of src, the other folders and files that it may import. */
@@ -286,7 +286,7 @@ describe('commands that are shown', () => {
     const sections = readPages()
       .filter(({ path }) => !INSTALLED.test(path))
       .flatMap(({ path, text }) => text.split(/^#{2,3} /m).map((code) => ({ path, code })))
-    const installed = /^(?:By compose, and on Kubernetes)\n/
+    const installed = /^Run it from a crontab\n/
     expect(withBare(sections.filter(({ code }) => !installed.test(code)))).toEqual([])
   })
 

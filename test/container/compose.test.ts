@@ -186,7 +186,10 @@ describe('deploy/compose/try.yaml', () => {
 describe('the documentation', () => {
   it('starts containers with files, commands and a version that there are', async () => {
     const pages = readAllText()
-    const lines = pages.split('\n').filter((line) => line.startsWith('docker '))
+    const lines = pages
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line.startsWith('docker '))
     expect(lines.length).toBeGreaterThan(10)
     for (const line of lines.map((each) => each.replace(/ +#.*/, ''))) {
       const files = [...line.matchAll(/ -f (\S+)/g)].map(([, file]) => file ?? '')

@@ -120,7 +120,7 @@ describe('the documentation', () => {
     )
     await syncing.sync({ pageSize: 500 })
     const queries = codeBlocks('sql')
-    expect(queries.length).toBeGreaterThan(4)
+    expect(queries).not.toEqual([])
     for (const query of queries) {
       const { rows } = await syncing.store.db.executeQuery<object>({
         ...sql`SELECT 1`.compile(syncing.store.db),
