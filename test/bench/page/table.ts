@@ -28,12 +28,13 @@ export function tableOf({ date, node, machine, load, rounds, notes, results, med
   ].join('\n')
 }
 
-/** Returns one line for each goal, with the numbers of leads side by side. */
+/** Returns one line for each goal, with the numbers of leads side by side. Wall time stands only where there is no CPU time. */
 export function markdownOf({ leads, results }: Pick<Outcome, 'leads' | 'results'>): string {
   const titles = leads.map((count) => count.toLocaleString('en'))
   const rows = GOALS.filter(({ name }) => results.some(({ goal }) => goal === name)).map(
     ({ name, title }) => {
-      const own = results.filter(({ goal }) => goal === name)
+      const all = results.filter(({ goal }) => goal === name)
+      const own = all.some(({ kind }) => kind === 'cpu') ? all.filter(({ kind }) => kind !== 'wall') : all
       const cells = leads.map((count) =>
         own
           .filter((result) => result.leads === count)
@@ -52,7 +53,7 @@ const MARKS = { met: '✓', 'not met': '✗', 'not measured': '–' } as const
 
 function cellOf(result: Result): string {
   if (result.verdict === 'not measured') return MARKS[result.verdict]
-  const kind = result.kind === null ? '' : ` ${KINDS[result.kind]}`
+  const kind = result.kind === 'wall' ? ` ${KINDS.wall}` : ''
   return `${measuredOf(result)}${kind} ${MARKS[result.verdict]}`
 }
 
