@@ -43,33 +43,38 @@ export function recordPage(): string {
   )
 }
 
-/** One line for each claim, of simulated and of real numbers. */
+/** One line for each claim: how many series meet its goal, and what was measured, of simulated and of real numbers. */
 function summaryOf(results: readonly Result[]): string {
-  const groups = Map.groupBy(results, ({ goal, series }) => JSON.stringify([goal, REAL.test(series)]))
-  const rows = [...groups.values()].flatMap((group) => {
+  const rows = [...Map.groupBy(results, ({ goal }) => goal).values()].flatMap((group) => {
     const [first] = group
     if (first === undefined) return []
-    const known = group.filter(({ verdict }) => verdict !== 'withheld')
-    const measured = known.map((each) => each.measured)
-    const [least, most] = [Math.min(...measured), Math.max(...measured)]
-    const numbers = REAL.test(first.series) ? 'real' : 'simulated'
-    const span = least === most ? shown(first, least) : `${shown(first, least)} to ${shown(first, most)}`
-    const met = known.filter(({ verdict }) => verdict === 'met').length
-    const withheld = group.length - known.length
-    return [
-      [
-        ...[CLAIMS[first.goal as Goal].title, numbers, known.length === 0 ? '–' : span],
-        ...[goalOf(first), `${met} of ${known.length}${withheld > 0 ? `, ${withheld} withheld` : ''}`],
-      ],
-    ]
+    const [real, simulated] = [true, false].map((isReal) =>
+      cellOf(group.filter(({ series }) => REAL.test(series) === isReal)),
+    )
+    return [[CLAIMS[first.goal as Goal].title, goalOf(first), simulated ?? '', real ?? '']]
   })
-  return table(['Claim', 'Numbers', 'Lowest to highest series', 'Goal', 'Series that meet it'], rows)
+  return table(['Claim', 'Goal', 'Simulated series', 'Real series'], rows)
+}
+
+function cellOf(group: readonly Result[]): string {
+  const known = group.filter(({ verdict }) => verdict !== 'withheld')
+  const [first] = known
+  if (first === undefined) return '–'
+  const measured = known.map((each) => each.measured)
+  const met = known.filter(({ verdict }) => verdict === 'met').length
+  return `${met} of ${known.length}: ${rangeOf(first, Math.min(...measured), Math.max(...measured))}`
 }
 
 function goalOf(result: Result): string {
   const { least, most } = result
-  if (least !== null && most !== null) return `${shown(result, least)} to ${shown(result, most)}`
+  if (least !== null && most !== null) return rangeOf(result, least, most)
   return least === null ? `at most ${shown(result, most ?? 0)}` : `at least ${shown(result, least)}`
+}
+
+function rangeOf(result: Result, least: number, most: number): string {
+  return least === most
+    ? shown(result, least)
+    : `${shown(result, least).replace(' %', '')}–${shown(result, most)}`
 }
 
 function shown({ goal }: Result, value: number): string {
