@@ -9,7 +9,7 @@ import { COMMANDS } from '../src/cli/commands.ts'
 import { readPages } from './support/docs/docs.ts'
 
 /** Pages for people who have installed leadsheet, and type `leadsheet` without `npx`. */
-const INSTALLED = /^docs\/(?:releases\/|how-to\/(?:install-|postgresql-and-workers))/
+const INSTALLED = /^docs\/how-to\/(?:install-|postgresql-and-workers)/
 const ROOT = join(import.meta.dirname, '..')
 
 /** For each folder or file of src, the other folders and files that it may import. */

@@ -16,9 +16,9 @@ const CLAIMS: Readonly<Record<Goal, { readonly title: string; readonly isShare: 
   'coverage-95-of-weeks': { title: 'The range of 95 % of a week or month holds', isShare: true },
   'coverage-80': { title: 'The range of 80 % holds', isShare: true },
   'false-headlines': { title: 'False headlines in 30 reports', isShare: false },
-  'shift-found': { title: 'A change of 40 % is found', isShare: true },
-  'shift-of-few-found': { title: 'A change of 40 % of few leads is found', isShare: true },
-  'small-shift-found': { title: 'A change of 20 % is found', isShare: true },
+  'shift-found': { title: 'A change of 40 % is found within 3 days', isShare: true },
+  'shift-of-few-found': { title: 'A change of 40 % of few leads is found within 3 days', isShare: true },
+  'small-shift-found': { title: 'A change of 20 % is found within 10 days', isShare: true },
   'pace-hits': { title: 'The range of the expected end holds', isShare: true },
   'pace-error': { title: 'Error of the expected end, where 1 is the better naive way', isShare: false },
   'cause-named': { title: 'The cause is named', isShare: true },
@@ -28,61 +28,53 @@ const CLAIMS: Readonly<Record<Goal, { readonly title: string; readonly isShare: 
   'share-hits': { title: 'A printed share of winners comes true', isShare: true },
 }
 
-/** Returns the page with the tables of the last results in the place of those that it has. */
+/** Returns the page with the table of the last results in the place of the one that it has. */
 export function recordPage(): string {
   const { date, isShort, results }: { date: string; isShort: boolean; results: Result[] } = JSON.parse(
     readFileSync(RESULTS, 'utf8'),
   )
-  const missed = results.filter(({ verdict }) => verdict === 'not met')
+  const missed = results.filter(({ verdict }) => verdict === 'not met').length
   const met = results.filter(({ verdict }) => verdict === 'met').length
-  const withheld = results.length - met - missed.length
-  const parts = [
-    `Measured on ${date}${isShort ? ', in the short form' : ''}: ${met} results meet their goal, ${missed.length} do not, and in ${withheld} cases a report prints nothing.`,
-    summaryOf(results),
-    ...(missed.length === 0 ? [] : ['These missed their goal:', missedTable(missed)]),
-  ]
-  return readFileSync(join(ROOT, RECORD_PAGE), 'utf8').replace(PLACE, () => parts.join('\n\n'))
+  const withheld = results.length - met - missed
+  const text = `Measured on ${date}${isShort ? ', in the short form' : ''}: ${met} results meet their goal, ${missed} miss it, and reports withhold ${withheld}. [insight-record.json](insight-record.json) has each series.`
+  return readFileSync(join(ROOT, RECORD_PAGE), 'utf8').replace(
+    PLACE,
+    () => `${text}\n\n${summaryOf(results)}`,
+  )
 }
 
-/** One line for each claim and span of time, of simulated and of real numbers. */
+/** One line for each claim: how many series meet its goal, and what was measured, of simulated and of real numbers. */
 function summaryOf(results: readonly Result[]): string {
-  const groups = Map.groupBy(results, ({ goal, horizon, series }) =>
-    JSON.stringify([goal, horizon, REAL.test(series)]),
-  )
-  const rows = [...groups.values()].flatMap((group) => {
+  const rows = [...Map.groupBy(results, ({ goal }) => goal).values()].flatMap((group) => {
     const [first] = group
     if (first === undefined) return []
-    const known = group.filter(({ verdict }) => verdict !== 'withheld')
-    const measured = known.map((each) => each.measured)
-    const [least, most] = [Math.min(...measured), Math.max(...measured)]
-    const numbers = REAL.test(first.series) ? 'real' : 'simulated'
-    const span = least === most ? shown(first, least) : `${shown(first, least)} to ${shown(first, most)}`
-    const met = known.filter(({ verdict }) => verdict === 'met').length
-    const withheld = group.length - known.length
-    return [
-      [
-        ...[CLAIMS[first.goal as Goal].title, first.horizon, numbers, known.length === 0 ? '–' : span],
-        ...[goalOf(first), `${met} of ${known.length}${withheld > 0 ? `, ${withheld} withheld` : ''}`],
-      ],
-    ]
+    const [real, simulated] = [true, false].map((isReal) =>
+      cellOf(group.filter(({ series }) => REAL.test(series) === isReal)),
+    )
+    return [[CLAIMS[first.goal as Goal].title, goalOf(first), simulated ?? '', real ?? '']]
   })
-  return table(['Claim', 'When', 'Numbers', 'Lowest to highest series', 'Goal', 'Series that meet it'], rows)
+  return table(['Claim', 'Goal', 'Simulated series', 'Real series'], rows)
 }
 
-function missedTable(missed: readonly Result[]): string {
-  return table(
-    ['Claim that missed', 'Series', 'When', 'Measured', 'Goal', 'Counted'],
-    missed.map((each) => [
-      ...[CLAIMS[each.goal as Goal].title, each.series, each.horizon, shown(each, each.measured)],
-      ...[goalOf(each), each.of.toLocaleString('en')],
-    ]),
-  )
+function cellOf(group: readonly Result[]): string {
+  const known = group.filter(({ verdict }) => verdict !== 'withheld')
+  const [first] = known
+  if (first === undefined) return '–'
+  const measured = known.map((each) => each.measured)
+  const met = known.filter(({ verdict }) => verdict === 'met').length
+  return `${met} of ${known.length}: ${rangeOf(first, Math.min(...measured), Math.max(...measured))}`
 }
 
 function goalOf(result: Result): string {
   const { least, most } = result
-  if (least !== null && most !== null) return `${shown(result, least)} to ${shown(result, most)}`
+  if (least !== null && most !== null) return rangeOf(result, least, most)
   return least === null ? `at most ${shown(result, most ?? 0)}` : `at least ${shown(result, least)}`
+}
+
+function rangeOf(result: Result, least: number, most: number): string {
+  return least === most
+    ? shown(result, least)
+    : `${shown(result, least).replace(' %', '')}–${shown(result, most)}`
 }
 
 function shown({ goal }: Result, value: number): string {

@@ -9,7 +9,7 @@ import { RECORD_PAGE, recordPage } from './insight-record.ts'
 import { jsonOutputPage } from './json-output.ts'
 import { sentencesPage } from './sentences.ts'
 import { settingsJsonSchema, settingsPage } from './settings.ts'
-import { checksPage, errorsPage, figuresPage, metricsPage, releasePages } from './tables.ts'
+import { checksPage, errorsPage, figuresPage, metricsPage } from './tables.ts'
 
 export async function generatePages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
@@ -30,6 +30,5 @@ export async function generatePages(): Promise<ReadonlyMap<string, string>> {
     ['src/schedule/holiday-regions.json', holidayRegionsJson()],
     [RECORD_PAGE, recordPage()],
     ['man/leadsheet.1', await manPage()],
-    ...releasePages(),
   ])
 }

@@ -1,9 +1,4 @@
-/**
- * Generates the pages on checks, errors, figures, metrics and releases. Most of them are one table of data
- * from the code.
- */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** Generates the pages on checks, errors, figures and metrics. Most of them are one table of data from the code. */
 import type { MetricObject } from 'prom-client'
 import { CHECK_IDS, CHECKS } from '../../src/checks/run-checks.ts'
 import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
@@ -85,27 +80,4 @@ export async function metricsPage(): Promise<string> {
       all.filter((row) => !isOurs(row)),
     ),
   )
-}
-
-/** Returns one page for each version in the changelog, as pairs of path and text. */
-export function releasePages(): [string, string][] {
-  const changelog = readFileSync(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')
-  const [, ...versions] = changelog.split(/^## /m)
-  return versions.map((text) => {
-    const [heading = '', ...lines] = text.trim().split('\n')
-    const [, version = '', date = ''] = /^(\S+) \((.*)\)$/.exec(heading) ?? []
-    const released = date === 'unreleased' ? 'This version is not released yet.' : `Released on ${date}.`
-    const changes = lines
-      .join('\n')
-      .trim()
-      .replaceAll(/\]\((?!https?:)(?:docs\/)?/g, (link) => (link.endsWith('docs/') ? '](../' : '](../../'))
-    return [
-      `docs/releases/${version}.md`,
-      page(
-        `leadsheet ${version}`,
-        `What changes for the people who use leadsheet. ${released} [How to upgrade](../how-to/upgrade.md).`,
-        changes,
-      ),
-    ]
-  })
 }

@@ -17,8 +17,6 @@ const SECTIONS = {
   'how-to': 'How to',
   reference: 'Reference',
   explanation: 'Explanation',
-  decisions: 'Decisions',
-  releases: 'Releases',
 }
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
@@ -65,7 +63,6 @@ function listPages(folder: string): (DefaultTheme.SidebarItem & { link: string }
   const pages = globSync(`${folder}/*.md`, { cwd: DOCS }).sort(
     (a, b) => rank(a) - rank(b) || a.localeCompare(b),
   )
-  if (folder === 'releases') pages.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
   return pages.map((path) => ({ text: titleOf(path), link: `/${path.replace(/\.md$/, '')}` }))
 }
 
@@ -90,7 +87,7 @@ function slugOf(heading: string): string {
 
 /** Files that pages link to and that are no pages, such as queries. */
 function listFiles(): string[] {
-  return globSync('{queries,reference}/**/*.{sql,json}', { cwd: DOCS })
+  return globSync('{explanation,queries,reference}/**/*.{sql,json}', { cwd: DOCS })
 }
 
 /** Leads a link to a file outside of this folder to the repository; without an address of it, only its text stays. */

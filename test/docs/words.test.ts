@@ -9,7 +9,6 @@ const CELL_MAX_WORDS = 25
 const MAX_LINES: Readonly<Record<string, number>> = { 'README.md': 250, 'ARCHITECTURE.md': 150 }
 const README_MAX_WORDS = 2000
 const PAGE_MAX_LINES = 250
-const DECISION_MAX_LINES = 12
 
 /** Generated pages, whose sentences come from the code, such as the descriptions of settings. */
 const generated = new Set((await generatePages()).keys())
@@ -55,8 +54,7 @@ describe('a page', () => {
     const long = pages.flatMap(({ path, text }) => {
       const lines = text.trimEnd().split('\n').length
       const isFree = generated.has(path) || path === 'CONTRIBUTING.md'
-      const ofItsKind = path.startsWith('docs/decisions/') ? DECISION_MAX_LINES : PAGE_MAX_LINES
-      const max = isFree ? Number.POSITIVE_INFINITY : (MAX_LINES[path] ?? ofItsKind)
+      const max = isFree ? Number.POSITIVE_INFINITY : (MAX_LINES[path] ?? PAGE_MAX_LINES)
       return lines > max ? [`${path}: ${lines} lines, expected at most ${max}`] : []
     })
     expect(long).toEqual([])

@@ -28,31 +28,32 @@ export function tableOf({ date, node, machine, load, rounds, notes, results, med
   ].join('\n')
 }
 
-/** Returns one line for each goal, with the numbers of leads side by side. */
+/** Returns one line for each measured goal, with the numbers of leads side by side. Wall time stands only where there is no CPU time. */
 export function markdownOf({ leads, results }: Pick<Outcome, 'leads' | 'results'>): string {
   const titles = leads.map((count) => count.toLocaleString('en'))
-  const rows = GOALS.filter(({ name }) => results.some(({ goal }) => goal === name)).map(
-    ({ name, title }) => {
-      const own = results.filter(({ goal }) => goal === name)
-      const cells = leads.map((count) =>
-        own
-          .filter((result) => result.leads === count)
-          .map(cellOf)
-          .join(', '),
-      )
-      const [first] = own
-      return [title, first === undefined ? '' : goalOf(first), ...cells]
-    },
-  )
+  const rows = GOALS.filter(({ name }) =>
+    results.some((result) => result.goal === name && result.verdict !== 'not measured'),
+  ).map(({ name, title }) => {
+    const all = results.filter(({ goal }) => goal === name)
+    const own = all.some(({ kind }) => kind === 'cpu') ? all.filter(({ kind }) => kind !== 'wall') : all
+    const cells = leads.map((count) =>
+      own
+        .filter((result) => result.leads === count)
+        .map(cellOf)
+        .join(', '),
+    )
+    const [first] = own
+    return [title, first === undefined ? '' : goalOf(first), ...cells]
+  })
   const lines = [['What', 'Goal', ...titles], ['---', '---', ...titles.map(() => '---')], ...rows]
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return lines.map((cells) => `| ${cells.join(' | ').replaceAll(' ×', '×')} |`).join('\n')
 }
 
 const MARKS = { met: '✓', 'not met': '✗', 'not measured': '–' } as const
 
 function cellOf(result: Result): string {
   if (result.verdict === 'not measured') return MARKS[result.verdict]
-  const kind = result.kind === null ? '' : ` ${KINDS[result.kind]}`
+  const kind = result.kind === 'wall' ? ` ${KINDS.wall}` : ''
   return `${measuredOf(result)}${kind} ${MARKS[result.verdict]}`
 }
 
