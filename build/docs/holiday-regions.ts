@@ -17,7 +17,9 @@ const REGIONS = new Map(
       country,
       ...codesOf(calendar.getStates(country, 'en')).flatMap((state) => [
         `${country}-${state}`,
-        ...codesOf(calendar.getRegions(country, state, 'en')).map((region) => `${country}-${state}-${region}`),
+        ...codesOf(calendar.getRegions(country, state, 'en')).map(
+          (region) => `${country}-${state}-${region}`,
+        ),
       ]),
     ],
   ]),
