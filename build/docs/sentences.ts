@@ -58,30 +58,32 @@ export function sentencesPage(): string {
   )
   return page(
     'Sentences',
-    'Everything that recipients read, in both languages. Each sentence is shown in its forms, with example values.',
-    ...[...groups].map(([name, keys]) => `## ${name}\n\n${tableOf(keys)}`),
+    'The sentences that recipients read, in both languages, each in its forms and with example values. Forms for 1 are left out, and so are titles and labels of one or two words: all are in [src/report/words](../../src/report/words).',
+    ...[...groups].map(([name, keys]) => {
+      const rows = [...new Set(keys.flatMap(rowsOf))]
+      const head = `| ${LANGUAGES.join(' | ')} |\n|${LANGUAGES.map(() => '---').join('|')}|`
+      return rows.length === 0 ? '' : [`## ${name}\n`, head, ...rows].join('\n')
+    }),
   )
 }
 
-/** One row for each form of each message. */
-function tableOf(keys: readonly string[]): string {
-  const rows = new Set(
-    keys.flatMap((key) =>
-      formsOf(key).map((values) => {
-        const cells = LANGUAGES.map((language, place) => {
-          const texts = Object.entries(values).map(([name, value]) => [
-            name,
-            EXAMPLES[name]?.[place] !== undefined && value === TEXT ? EXAMPLES[name][place] : value,
-          ])
-          const text = wordsIn(LOCALES[language] ?? language)(key as WordKey, Object.fromEntries(texts))
-          return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-        })
-        return `| ${cells.join(' | ')} |`
-      }),
-    ),
-  )
-  return [`| ${LANGUAGES.join(' | ')} |`, `|${LANGUAGES.map(() => '---').join('|')}|`, ...rows].join('\n')
+/** One row for each form of a message, without those of a few words, which are no sentences. */
+function rowsOf(key: string): string[] {
+  return formsOf(key).flatMap((values) => {
+    const cells = LANGUAGES.map((language, place) => {
+      const texts = Object.entries(values).map(([name, value]) => [
+        name,
+        EXAMPLES[name]?.[place] !== undefined && value === TEXT ? EXAMPLES[name][place] : value,
+      ])
+      const text = wordsIn(LOCALES[language] ?? language)(key as WordKey, Object.fromEntries(texts))
+      return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+    })
+    return cells.every((cell) => cell.split(' ').length < WORDS_MIN) ? [] : [`| ${cells.join(' | ')} |`]
+  })
 }
+
+/** The fewest words of a sentence on the page. */
+const WORDS_MIN = 3
 
 /** Stands for a text of {@link EXAMPLES}. */
 const TEXT = '12'
@@ -115,10 +117,10 @@ function collect(nodes: readonly Node[], choices: Map<string, (string | number |
       continue
     }
     const cases = Object.keys(node.options)
+    // The forms for 1 differ in their grammar alone.
     if (node.type === 6) {
       add(12)
-      add(1)
-      for (const exact of cases.filter((each) => each.startsWith('='))) add(Number(exact.slice(1)))
+      if (cases.includes('=0')) add(0)
     } else for (const each of cases) add(each === 'null' ? null : each === 'other' ? TEXT : each)
     for (const { value } of Object.values(node.options)) collect(value, choices)
   }
