@@ -16,7 +16,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const lines = rows.map((cells) => {
     const short = cells.map((cell) => {
       const { start, rest } = cut(cell)
-      if (rest !== '') long.push(`${cells[0]}, further: ${prose(rest).replace(/\.$/, '')}.`)
+      if (rest !== '') long.push(`${cells[0]}: … ${prose(rest).replace(/\.$/, '')}.`)
       return prose(start).replaceAll('|', '\\|')
     })
     return `| ${short.join(' | ')} |`

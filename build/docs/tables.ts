@@ -97,8 +97,8 @@ export function figuresPage(): string {
     'Figures',
     'Every figure has one definition. For the same period and leads, reports, `npx leadsheet figures` and `npx leadsheet figures NAME` give the same number.',
     table(
-      ['Figure', 'Title', 'Unit', 'Meaning'],
-      FIGURES.map(({ name, title, unit, meaning }) => [code(name), title, unit, meaning]),
+      ['Figure', 'Unit', 'Meaning'],
+      FIGURES.map(({ name, unit, meaning }) => [code(name), unit, meaning]),
     ),
     'Money is in whole units of its currency, with cents as decimals. A share is a part divided by its whole, so 0.25 is 25 %. It comes with its part and its whole.',
   )
