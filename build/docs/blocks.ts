@@ -23,8 +23,8 @@ export function blocksPage(): string {
       ['Block', 'What it tells'],
       BLOCKS.map((name) => [code(name), blockOf(name).meaning]),
     ),
-    `${namesOf(({ isAlwaysShown }) => isAlwaysShown === true)} are always shown, all others once all leads were read. If ${namesOf(({ isCore }) => isCore === true)} fail, the report is not sent. If another block fails, the report says so.`,
-    `These can be [attached](../how-to/attachments.md): ${namesOf(({ list }) => list !== undefined)}.`,
+    `${namesOf('conjunction', ({ isAlwaysShown }) => isAlwaysShown === true)} are always shown, all others once all leads were read. If ${namesOf('disjunction', ({ isCore }) => isCore === true)} fails, the report is not sent. If another block fails, the report says so.`,
+    `These can be [attached](../how-to/attachments.md): ${namesOf('conjunction', ({ list }) => list !== undefined)}.`,
     '## Variables',
     'The template of a block gets these variables, and `kind`, which is the name of the block. Texts are ready to print: their words, numbers and dates are in the locale of the recipient. A variable without a type is a text, and `[]` marks a list. [Report definition](report-definition.md#variables) lists the variables of the whole report.',
     fenced(
@@ -34,8 +34,13 @@ export function blocksPage(): string {
   )
 }
 
-function namesOf(isMeant: (block: ReturnType<typeof blockOf>) => boolean): string {
-  return new Intl.ListFormat('en').format(BLOCKS.filter((name) => isMeant(blockOf(name))).map(code))
+function namesOf(
+  type: 'conjunction' | 'disjunction',
+  isMeant: (block: ReturnType<typeof blockOf>) => boolean,
+): string {
+  return new Intl.ListFormat('en-GB', { type }).format(
+    BLOCKS.filter((name) => isMeant(blockOf(name))).map(code),
+  )
 }
 
 /** Every view has the name of its block. */

@@ -31,7 +31,9 @@ export async function jsonOutputPage(): Promise<string> {
 /** Cuts long texts, and leaves out the last plain values of long objects. */
 function shorten(value: unknown, depth = 0): unknown {
   if (typeof value === 'string')
-    return value.length > TEXT_MAX && value.includes(' ') ? `${value.slice(0, TEXT_MAX)}…` : value
+    return value.length > TEXT_MAX && value.includes(' ')
+      ? `${value.slice(0, TEXT_MAX).replace(/ \S*$/, '')} …`
+      : value
   if (Array.isArray(value)) return value.map((item) => shorten(item, depth))
   if (!isObject(value)) return value
   const fields = Object.entries(value)
