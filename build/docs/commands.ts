@@ -40,7 +40,7 @@ export async function commandsPage(): Promise<string> {
   const groups = [...new Set(leaves.map(({ group }) => group))]
   return page(
     'Commands',
-    `Every command of \`${CALLED}\`, with its options and examples. \`--help\` prints the same. [Exit status and error codes](exit-and-error-codes.md) says how to read what a command prints.`,
+    `Every command of \`${CALLED}\`, with its options and examples. \`--help\` prints the same. An argument in \`[ ]\` may be left out. [Exit status and error codes](exit-and-error-codes.md) says how to read what a command prints.`,
     '## Options of every command',
     optionTable((await loadProgram()).options),
     ...groups.flatMap((group) => [
@@ -52,7 +52,6 @@ export async function commandsPage(): Promise<string> {
 
 function commandSection({ name, command }: Leaf): string {
   const { examples, note } = helpBelow(command)
-  const hasArguments = command.registeredArguments.length > 0
   const shown = examples
     .slice(0, EXAMPLES_MAX)
     .filter((line) => !examples.includes(line.replace(/ --json$/, '')) || !line.endsWith('--json'))
@@ -66,7 +65,6 @@ function commandSection({ name, command }: Leaf): string {
   return [
     `### ${name}`,
     sentence(command.description()),
-    ...(hasArguments ? [fenced('', `${CALLED} ${name} ${command.usage()}`)] : []),
     ...(rows.length > 0 ? [table(['Option', 'Meaning'], rows)] : []),
     ...(note === '' ? [] : [note]),
     ...(shown.length > 0 ? [fenced('sh', shown.join('\n'))] : []),

@@ -26,7 +26,6 @@ const DESCRIBED = [
   'pipeline_overview',
   'pipeline_stat_latest',
   'funnel_latest',
-  'level_change',
   'agent',
   'agent_outage',
   'annotation',

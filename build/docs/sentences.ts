@@ -58,7 +58,7 @@ export function sentencesPage(): string {
   )
   return page(
     'Sentences',
-    'The sentences that recipients read, in both languages, each in its forms and with example values. Forms for 1 are left out, and so are titles and labels of one or two words: all are in [src/report/words](../../src/report/words).',
+    'The sentences that recipients read, in both languages, each in its forms and with example values. Forms for 1 are left out, and so are titles, labels and parts of up to three words: all are in [src/report/words](../../src/report/words).',
     ...[...groups].map(([name, keys]) => {
       const rows = [...new Set(keys.flatMap(rowsOf))]
       const head = `| ${LANGUAGES.join(' | ')} |\n|${LANGUAGES.map(() => '---').join('|')}|`
@@ -83,7 +83,7 @@ function rowsOf(key: string): string[] {
 }
 
 /** The fewest words of a sentence on the page. */
-const WORDS_MIN = 3
+const WORDS_MIN = 4
 
 /** Stands for a text of {@link EXAMPLES}. */
 const TEXT = '12'

@@ -19,11 +19,12 @@ export function checksPage(): string {
     '`fail` means that something important does not work, and `warn` that something needs attention. A single finding can have the other severity.',
     'An alert opens at once, or after three failures in a row; where the table has neither, the check opens none. An alert that is announced once reports a past event: leadsheet sends no reminder of it and does not resolve it.',
     table(
-      ['Check', 'In the subject', 'Severity, alert', 'When'],
+      ['Check (in the subject)', 'Severity, alert', 'When'],
       CHECK_IDS.map((id) => {
         const { title, severity, alert, meaning } = CHECKS[id]
         const given = alert === undefined ? severity : `${severity}, ${alert.replace('_', ' ')}`
-        return [code(id), title, given, meaning]
+        const name = title === id.replaceAll('_', ' ') ? code(id) : `${code(id)} (${title})`
+        return [name, given, meaning]
       }),
     ),
   )
@@ -51,7 +52,7 @@ Installed for the machine, or in the container, you type \`leadsheet\` in place 
 
 const SYNC_RESULT = `## The result of a sync
 
-A sync that was only partly done still prints its result, and its \`problems\` say why:
+A sync that was only partly done still prints its result. Its \`problems\` say why:
 
 \`\`\`sh
 npx leadsheet sync --json | jq .data.outcome
@@ -111,15 +112,15 @@ export async function metricsPage(): Promise<string> {
     version: '',
   })
   const all = registry.getMetricsAsArray().map((metric) => {
-    const { name, help, type, labelNames = [] } = metric as MetricObject & { labelNames?: readonly string[] }
+    const { name, help, labelNames = [] } = metric as MetricObject & { labelNames?: readonly string[] }
     const labels = labelNames.map(code).join(', ')
-    return [code(name), labels, String(type), help.replace(/\.$/, '')]
+    return [code(name), labels, help.replace(/\.$/, '')]
   })
   return page(
     'Metrics',
-    'The daemon serves these metrics at `/metrics` for Prometheus. A series exists from the start of the process, unless its meaning says when it is absent.',
+    'The daemon serves these metrics at `/metrics` for Prometheus. A series exists from the start of the process, unless its meaning says when it is absent. A metric whose name ends in `_total` is a counter, any other a gauge.',
     table(
-      ['Metric', 'Labels', 'Type', 'Meaning'],
+      ['Metric', 'Labels', 'Meaning'],
       all.filter(([name = '']) => name.startsWith('`leadsheet_')),
     ),
     'The metrics `process_…` and `nodejs_…` come from the package [prom-client](https://github.com/siimon/prom-client). They describe only the process that serves `/metrics`.',
