@@ -54,6 +54,7 @@ function commandSection({ name, command }: Leaf): string {
   const { examples, note } = helpBelow(command)
   const shown = examples
     .slice(0, EXAMPLES_MAX)
+    .filter((line, _, all) => all.length === 1 || line !== `${CALLED} ${name}`)
     .filter((line) => !examples.includes(line.replace(/ --json$/, '')) || !line.endsWith('--json'))
   const rows = [
     ...command.registeredArguments.map((argument) => [

@@ -10,7 +10,7 @@ import { code, page, sentence, table } from './markdown.ts'
 
 const OPENING = `The tables and views of \`snapshot.db\` that analysts use, column by column; [the others](#other-tables-and-views) have one line each. The tables \`dictionary_table\` and \`dictionary\` of the file describe all columns.
 
-Our clock is the clock of the machine that runs leadsheet. A path after a column's type says where it is in the records of the upstream. A column without a type is computed by its view.
+Our clock is the clock of the machine that runs leadsheet. A path after a column's type says where it is in the records of the upstream. A column without a type is TEXT. A view computes the type of one that is called computed.
 
 If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-workers.md#let-analysts-in) reads the same tables and views there. TEXT is then \`text\`, sorted by its bytes, INTEGER is \`bigint\`, and REAL is \`double precision\`. Only the snapshot has \`dictionary\`, \`dictionary_table\` and \`snapshot_info\`.`
 
@@ -40,7 +40,9 @@ export async function databasePage(): Promise<string> {
     if (found === undefined) throw new Error(`the snapshot has no table ${name}`)
     return found
   })
-  const others = tables.filter(({ table_name }) => !DESCRIBED.includes(table_name))
+  const others = tables.filter(
+    ({ table_name }) => !DESCRIBED.includes(table_name) && !/^dictionary/.test(table_name),
+  )
   const seen = new Map<string, string>()
   return page(
     'Database',
@@ -94,7 +96,7 @@ function tableSection(
   for (const column of own) if (!seen.has(keyOf(column))) seen.set(keyOf(column), name)
   const rows = (known.get('') ?? []).map(({ column_name, type, source_path, meaning }) => {
     const path = ['ours', 'computed', 'the whole record'].includes(source_path) ? '' : code(source_path)
-    return [code(column_name), [type ?? '', path].join(' ').trim(), meaning]
+    return [code(column_name), [type === 'TEXT' ? '' : (type ?? 'computed'), path].join(' ').trim(), meaning]
   })
   const same = [...known]
     .filter(([table]) => table !== '')

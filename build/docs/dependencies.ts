@@ -43,13 +43,11 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
     '`Response.formData()` of Node',
     '`@fastify/formbody` reads only one of the two encodings of RFC 8058.',
   ],
-  ['Headers', 'three constants', '`@fastify/helmet` sets one policy for all pages; ours are three.'],
   [
     'Backoff',
     '`retry.ts`',
     'undici cuts Retry-After to 30 s, `p-retry` does not read it, and neither outlives a restart.',
   ],
-  ['CSV', 'about 60 lines', 'The packages have more options than these files have lines.'],
   ['XLSX', 'our encoder on `yazl`', 'The same rows give the same bytes, and no cell can be a formula.'],
   [
     'Public holidays',

@@ -4,7 +4,7 @@ import examples from './json-examples.json' with { type: 'json' }
 import { fenced, page } from './markdown.ts'
 
 /** How many plain values of an object are shown: of a result, of an object in it, and of objects deeper inside. */
-const PLAIN_MAX = [6, 4, 3]
+const PLAIN_MAX = [5, 4, 2]
 const TEXT_MAX = 24
 
 const OPENING = `What each command prints with \`--json\`. A result is one object: \`{"data": …}\`, with \`meta\` beside a list if there is something to say about the whole list.`

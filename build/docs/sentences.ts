@@ -53,18 +53,28 @@ const EXAMPLES: Readonly<Record<string, readonly [english: string, german: strin
 }
 
 export function sentencesPage(): string {
-  const groups = Map.groupBy(readCatalogue('en').keys(), (key) =>
-    key.includes('.') ? key.replace(/\..*/, '') : 'words',
-  )
+  const groups = [
+    ...Map.groupBy(readCatalogue('en').keys(), (key) =>
+      key.includes('.') ? key.replace(/\..*/, '') : 'words',
+    ),
+  ].map(([name, keys]) => [name, [...new Set(keys.flatMap(rowsOf))]] as const)
   return page(
     'Sentences',
-    'The sentences that recipients read, in both languages, each in its forms and with example values. Forms for 1 are left out, and so are titles, labels and parts of up to three words: all are in [src/report/words](../../src/report/words).',
-    ...[...groups].map(([name, keys]) => {
-      const rows = [...new Set(keys.flatMap(rowsOf))]
-      const head = `| ${LANGUAGES.join(' | ')} |\n|${LANGUAGES.map(() => '---').join('|')}|`
-      return rows.length === 0 ? '' : [`## ${name}\n`, head, ...rows].join('\n')
-    }),
+    'The sentences that recipients read, in both languages, each in its forms and with example values. Forms for 0 and 1 are left out, and so are titles, labels and parts of up to three words: all are in [src/report/words](../../src/report/words).',
+    ...groups.filter(([, rows]) => rows.length >= ROWS_MIN).map(([name, rows]) => section(name, rows)),
+    section(
+      'others',
+      groups.flatMap(([, rows]) => (rows.length < ROWS_MIN ? rows : [])),
+    ),
   )
+}
+
+/** Smaller groups of the catalogue stand together. */
+const ROWS_MIN = 3
+
+function section(name: string, rows: readonly string[]): string {
+  const head = `| ${LANGUAGES.join(' | ')} |\n|${LANGUAGES.map(() => '---').join('|')}|`
+  return [`## ${name}\n`, head, ...rows].join('\n')
 }
 
 /** One row for each form of a message, without those of a few words, which are no sentences. */
@@ -117,11 +127,9 @@ function collect(nodes: readonly Node[], choices: Map<string, (string | number |
       continue
     }
     const cases = Object.keys(node.options)
-    // The forms for 1 differ in their grammar alone.
-    if (node.type === 6) {
-      add(12)
-      if (cases.includes('=0')) add(0)
-    } else for (const each of cases) add(each === 'null' ? null : each === 'other' ? TEXT : each)
+    // The forms for 0 and 1 differ in their grammar alone.
+    if (node.type === 6) add(12)
+    else for (const each of cases) add(each === 'null' ? null : each === 'other' ? TEXT : each)
     for (const { value } of Object.values(node.options)) collect(value, choices)
   }
 }

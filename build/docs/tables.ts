@@ -17,14 +17,14 @@ export function checksPage(): string {
     'Checks and alerts',
     `The daemon runs every check once a minute. \`status\`, \`doctor\`, \`/metrics\`, the alerts and the dashboard all read the same findings. \`/readyz\` fails because of ${listed(READY)}. Only as alerts come ${listed(ONLY_ALERTED)}.`,
     '`fail` means that something important does not work, and `warn` that something needs attention. A single finding can have the other severity.',
-    'An alert opens at once, or after three failures in a row; where the table has neither, the check opens none. An alert that is announced once reports a past event: leadsheet sends no reminder of it and does not resolve it.',
+    'A check is of severity `warn` and opens its alert at once, unless the table says otherwise. Some alerts open after three failures in a row. An alert that is announced once reports a past event: leadsheet sends no reminder of it and does not resolve it.',
     table(
       ['Check (in the subject)', 'Severity, alert', 'When'],
       CHECK_IDS.map((id) => {
         const { title, severity, alert, meaning } = CHECKS[id]
-        const given = alert === undefined ? severity : `${severity}, ${alert.replace('_', ' ')}`
+        const given = `${severity}, ${(alert ?? 'no alert').replace('_', ' ')}`
         const name = title === id.replaceAll('_', ' ') ? code(id) : `${code(id)} (${title})`
-        return [name, given, meaning]
+        return [name, given === 'warn, at once' ? '' : given, meaning]
       }),
     ),
   )
@@ -113,14 +113,14 @@ export async function metricsPage(): Promise<string> {
   })
   const all = registry.getMetricsAsArray().map((metric) => {
     const { name, help, labelNames = [] } = metric as MetricObject & { labelNames?: readonly string[] }
-    const labels = labelNames.map(code).join(', ')
-    return [code(name), labels, help.replace(/\.$/, '')]
+    const labels = labelNames.length === 0 ? '' : `{${labelNames.join(',')}}`
+    return [code(`${name}${labels}`), help.replace(/\.$/, '')]
   })
   return page(
     'Metrics',
-    'The daemon serves these metrics at `/metrics` for Prometheus. A series exists from the start of the process, unless its meaning says when it is absent. A metric whose name ends in `_total` is a counter, any other a gauge.',
+    'The daemon serves these metrics at `/metrics` for Prometheus. A series exists from the start of the process, unless its meaning says when it is absent. A metric whose name ends in `_total` is a counter, any other a gauge. The names in braces are its labels.',
     table(
-      ['Metric', 'Labels', 'Meaning'],
+      ['Metric', 'Meaning'],
       all.filter(([name = '']) => name.startsWith('`leadsheet_')),
     ),
     'The metrics `process_…` and `nodejs_…` come from the package [prom-client](https://github.com/siimon/prom-client). They describe only the process that serves `/metrics`.',
