@@ -26,7 +26,7 @@ export function blocksPage(): string {
     `${namesOf('conjunction', ({ isAlwaysShown }) => isAlwaysShown === true)} are always shown, all others once all leads were read. If ${namesOf('disjunction', ({ isCore }) => isCore === true)} fails, the report is not sent. If another block fails, the report says so.`,
     `These can be [attached](../how-to/attachments.md): ${namesOf('conjunction', ({ list }) => list !== undefined)}.`,
     '## Variables',
-    'The template of a block gets these variables, and `kind`, which is the name of the block. Texts are ready to print: their words, numbers and dates are in the locale of the recipient. A variable without a type is a text, and `[]` marks a list. [Report definition](report-definition.md#variables) lists the variables of the whole report.',
+    'The template of a block gets these variables, and `kind`, the name of the block. A variable without a type is a text, ready to print in the locale of the recipient; `[]` marks a list. [Report definition](report-definition.md#variables) lists those of the whole report.',
     fenced(
       '',
       BLOCKS.map((name) => `${name}${printFields(withoutKind(shapeOf(listViews(name))))}`).join('\n'),

@@ -24,7 +24,6 @@ const DESCRIBED = [
   'stage_stay',
   'stage_move',
   'pipeline_overview',
-  'pipeline_stat_latest',
   'funnel_latest',
   'agent',
   'agent_outage',

@@ -2,6 +2,7 @@
 import { listLeaves } from './commands.ts'
 import examples from './json-examples.json' with { type: 'json' }
 import { fenced, page } from './markdown.ts'
+import { shapeOf } from './shapes.ts'
 
 /** How many plain values of an object are shown: of a result, of an object in it, and of objects deeper inside. */
 const PLAIN_MAX = [5, 4, 2]
@@ -21,11 +22,17 @@ A failure is [one line on standard error](exit-and-error-codes.md). \`run\` prin
 export async function jsonOutputPage(): Promise<string> {
   const shown: Readonly<Record<string, unknown>> = examples
   const sections = (await listLeaves()).flatMap(({ name }) =>
-    Object.entries(shown)
-      .filter(([line]) => line === name || line.startsWith(`${name} `))
-      .map(([line, example]) => `## ${line}\n\n${fenced('json', resultText(shorten(example)))}`),
+    Object.keys(shown).filter((line) => line === name || line.startsWith(`${name} `)),
   )
-  return page('JSON output', OPENING, ABOUT, ...sections)
+  const seen = new Map<string, string>()
+  const parts = sections.map((line) => {
+    const shape = JSON.stringify(shapeOf([shown[line]]))
+    const same = seen.get(shape)
+    if (same === undefined) seen.set(shape, line)
+    const example = fenced('json', resultText(shorten(shown[line])))
+    return `## ${line}\n\n${same === undefined ? example : `The same fields as \`${same}\`.`}`
+  })
+  return page('JSON output', OPENING, ABOUT, ...parts)
 }
 
 /** Cuts long texts, and leaves out the last plain values of long objects. */

@@ -70,7 +70,7 @@ export function sentencesPage(): string {
 }
 
 /** Smaller groups of the catalogue stand together. */
-const ROWS_MIN = 3
+const ROWS_MIN = 6
 
 function section(name: string, rows: readonly string[]): string {
   const head = `| ${LANGUAGES.join(' | ')} |\n|${LANGUAGES.map(() => '---').join('|')}|`

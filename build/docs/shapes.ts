@@ -1,4 +1,4 @@
-/** Finds and prints the shape of data, for the page on report blocks. */
+/** Finds and prints the shape of data, for the pages on report blocks and JSON output. */
 
 export type Shape =
   | string

@@ -16,7 +16,7 @@ export function checksPage(): string {
   return page(
     'Checks and alerts',
     `The daemon runs every check once a minute. \`status\`, \`doctor\`, \`/metrics\`, the alerts and the dashboard all read the same findings. \`/readyz\` fails because of ${listed(READY)}. Only as alerts come ${listed(ONLY_ALERTED)}.`,
-    '`fail` means that something important does not work, and `warn` that something needs attention. A single finding can have the other severity.',
+    '`fail` means that something important does not work, and `warn` that something needs attention.',
     'A check is of severity `warn` and opens its alert at once, unless the table says otherwise. Some alerts open after three failures in a row. An alert that is announced once reports a past event: leadsheet sends no reminder of it and does not resolve it.',
     table(
       ['Check (in the subject)', 'Severity, alert', 'When'],
@@ -101,7 +101,7 @@ export function figuresPage(): string {
       ['Figure', 'Unit', 'Meaning'],
       FIGURES.map(({ name, unit, meaning }) => [code(name), unit, meaning]),
     ),
-    'Money is in whole units of its currency, with cents as decimals. A share is a part divided by its whole, so 0.25 is 25 %. It comes with its part and its whole.',
+    'Money is in whole units of its currency, with cents as decimals. A share is a part divided by its whole: 0.25 is 25 %.',
   )
 }
 
