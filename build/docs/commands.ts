@@ -52,10 +52,11 @@ export async function commandsPage(): Promise<string> {
 
 function commandSection({ name, command }: Leaf): string {
   const { examples, note } = helpBelow(command)
+  // Neither the bare command nor another with `--json` alone tells more than the options.
   const shown = examples
+    .filter((line) => line !== `${CALLED} ${name}`)
+    .filter((line) => !line.endsWith(' --json') || !examples.includes(line.replace(/ --json$/, '')))
     .slice(0, EXAMPLES_MAX)
-    .filter((line, _, all) => all.length === 1 || line !== `${CALLED} ${name}`)
-    .filter((line) => !examples.includes(line.replace(/ --json$/, '')) || !line.endsWith('--json'))
   const rows = [
     ...command.registeredArguments.map((argument) => [
       code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
