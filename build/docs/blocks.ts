@@ -11,7 +11,7 @@ import type { BlockContext } from '../../src/report/context.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../../src/report/sample.ts'
 import { createLocaleContext } from '../../src/report/words/locale-context.ts'
 import { code, fenced, page, table } from './markdown.ts'
-import { printShape, shapeOf } from './shapes.ts'
+import { printFields, type Shape, shapeOf } from './shapes.ts'
 
 const NOW = new Date('2026-11-18T07:00:00Z')
 
@@ -20,22 +20,33 @@ export function blocksPage(): string {
     'Report blocks',
     'The parts of a report, in their default order. `blocks` in the settings or in `report.yaml` selects the blocks of a report. A block that has nothing to say is left out.',
     table(
-      ['Block', 'Title', 'What it tells', 'Shown', 'Can be attached', 'If it fails'],
-      BLOCKS.map((name) => {
-        const { title, meaning, isAlwaysShown, list, isCore } = blockOf(name)
-        return [
-          code(name),
-          title,
-          meaning,
-          isAlwaysShown ? 'always' : 'once all leads were read',
-          list === undefined ? '' : 'yes',
-          isCore ? 'the report is not sent' : 'the report says so',
-        ]
-      }),
+      ['Block', 'What it tells'],
+      BLOCKS.map((name) => [code(name), blockOf(name).meaning]),
     ),
-    '## Variables\n\nThe template of a block gets these variables. Texts are ready to print: their words, numbers and dates are in the locale of the recipient. [Report definition](report-definition.md#templates) lists the variables of the whole report.',
-    ...BLOCKS.map((name) => `### ${name}\n\n${fenced('ts', printShape(shapeOf(listViews(name))))}`),
+    `${namesOf('conjunction', ({ isAlwaysShown }) => isAlwaysShown === true)} are always shown, all others once all leads were read. If ${namesOf('disjunction', ({ isCore }) => isCore === true)} fails, the report is not sent. If another block fails, the report says so.`,
+    `These can be [attached](../how-to/attachments.md): ${namesOf('conjunction', ({ list }) => list !== undefined)}.`,
+    '## Variables',
+    'The template of a block gets these variables, and `kind`, the name of the block. A variable without a type is a text, ready to print in the locale of the recipient; `[]` marks a list. [Report definition](report-definition.md#variables) lists those of the whole report.',
+    fenced(
+      '',
+      BLOCKS.map((name) => `${name}${printFields(withoutKind(shapeOf(listViews(name))))}`).join('\n'),
+    ),
   )
+}
+
+function namesOf(
+  type: 'conjunction' | 'disjunction',
+  isMeant: (block: ReturnType<typeof blockOf>) => boolean,
+): string {
+  return new Intl.ListFormat('en-GB', { type }).format(
+    BLOCKS.filter((name) => isMeant(blockOf(name))).map(code),
+  )
+}
+
+/** Every view has the name of its block. */
+function withoutKind(shape: Shape): Shape {
+  if (typeof shape === 'string' || !('fields' in shape)) return shape
+  return { fields: shape.fields.filter(({ name }) => name !== 'kind') }
 }
 
 /** Composes the views of a block for full and empty figures of each kind of period. */

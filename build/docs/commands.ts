@@ -9,6 +9,9 @@ import { CALLED } from '../../src/errors.ts'
 import { readVersion } from '../../src/packages.ts'
 import { code, fenced, page, sentence, table } from './markdown.ts'
 
+/** The help of a command may print more examples. */
+const EXAMPLES_MAX = 2
+
 interface Leaf {
   /** The whole name, such as `report preview`. */
   readonly name: string
@@ -37,11 +40,7 @@ export async function commandsPage(): Promise<string> {
   const groups = [...new Set(leaves.map(({ group }) => group))]
   return page(
     'Commands',
-    `Every command of \`${CALLED}\`, with its options and examples. \`--help\` prints the same. Results go to standard output; the log and the progress go to standard error.`,
-    table(
-      ['Command', 'What it does'],
-      leaves.map(({ name, command }) => [code(name), command.description()]),
-    ),
+    `Every command of \`${CALLED}\`, with its options and examples. \`--help\` prints the same. An argument in \`[ ]\` may be left out. [Exit status and error codes](exit-and-error-codes.md) says how to read what a command prints.`,
     '## Options of every command',
     optionTable((await loadProgram()).options),
     ...groups.flatMap((group) => [
@@ -53,18 +52,24 @@ export async function commandsPage(): Promise<string> {
 
 function commandSection({ name, command }: Leaf): string {
   const { examples, note } = helpBelow(command)
-  const given = command.registeredArguments.map((argument) => [
-    code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
-    argument.description,
-  ])
+  // Neither the bare command nor another with `--json` alone tells more than the options.
+  const shown = examples
+    .filter((line) => line !== `${CALLED} ${name}`)
+    .filter((line) => !line.endsWith(' --json') || !examples.includes(line.replace(/ --json$/, '')))
+    .slice(0, EXAMPLES_MAX)
+  const rows = [
+    ...command.registeredArguments.map((argument) => [
+      code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
+      argument.description,
+    ]),
+    ...command.options.map((option) => [code(option.flags), meaningOf(option)]),
+  ]
   return [
     `### ${name}`,
     sentence(command.description()),
-    fenced('', `${CALLED} ${name} ${command.usage()}`),
-    ...(given.length > 0 ? [table(['Argument', 'Meaning'], given)] : []),
-    ...(command.options.length > 0 ? [optionTable(command.options)] : []),
+    ...(rows.length > 0 ? [table(['Option', 'Meaning'], rows)] : []),
     ...(note === '' ? [] : [note]),
-    ...(examples.length > 0 ? [fenced('sh', examples.join('\n'))] : []),
+    ...(shown.length > 0 ? [fenced('sh', shown.join('\n'))] : []),
   ].join('\n\n')
 }
 

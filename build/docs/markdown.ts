@@ -1,6 +1,5 @@
 /**
- * Writes generated pages as Markdown. A text that is too long for a table cell is printed in full below the
- * table.
+ * Writes generated pages as Markdown. A text that is too long for a table cell goes on below the table.
  */
 
 const LONGEST_CELL = 25
@@ -16,8 +15,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const long: string[] = []
   const lines = rows.map((cells) => {
     const short = cells.map((cell) => {
-      const start = beginningOf(cell)
-      if (start !== cell) long.push(`${cells[0]}: ${prose(cell).replace(/\.$/, '')}.`)
+      const { start, rest } = cut(cell)
+      if (rest !== '') long.push(`${cells[0]}: … ${prose(rest).replace(/\.$/, '')}.`)
       return prose(start).replaceAll('|', '\\|')
     })
     return `| ${short.join(' | ')} |`
@@ -39,9 +38,9 @@ export function fenced(language: string, text: string): string {
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``
 }
 
-/** Returns the first clauses of a text that has too many words for a cell. */
-function beginningOf(text: string): string {
-  if (countWords(text) <= LONGEST_CELL) return text
+/** Cuts a text that has too many words for a cell after its first clauses. */
+function cut(text: string): { readonly start: string; readonly rest: string } {
+  if (countWords(text) <= LONGEST_CELL) return { start: text, rest: '' }
   const starts = [...text.matchAll(/(?<=\w|\))[.;:,] /g)].map(({ 0: mark, index }) => ({
     isWhole: mark !== ', ',
     start: text.slice(0, index),
@@ -51,7 +50,8 @@ function beginningOf(text: string): string {
       countWords(start) <= LONGEST_CELL - 2 && start.split('(').length === start.split(')').length,
   )
   const best = fitting.findLast(({ isWhole }) => isWhole) ?? fitting.at(-1)
-  return `${best?.start ?? text.split(' ').slice(0, 12).join(' ')} (more below)`
+  const start = best?.start ?? text.split(' ').slice(0, 12).join(' ')
+  return { start: `${start} (more below)`, rest: text.slice(start.length).replace(/^[.;:,]? /, '') }
 }
 
 function countWords(text: string): number {

@@ -4,7 +4,7 @@ import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
 import { dependenciesPage } from './dependencies.ts'
 import { exampleYaml } from './example-yaml.ts'
-import { holidayRegionsJson, holidayRegionsPage } from './holiday-regions.ts'
+import { holidayRegionsJson } from './holiday-regions.ts'
 import { RECORD_PAGE, recordPage } from './insight-record.ts'
 import { jsonOutputPage } from './json-output.ts'
 import { sentencesPage } from './sentences.ts'
@@ -26,7 +26,6 @@ export async function generatePages(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/dependencies.md', dependenciesPage()],
     ['docs/reference/report-blocks.md', blocksPage()],
     ['docs/reference/sentences.md', sentencesPage()],
-    ['docs/reference/holiday-regions.md', holidayRegionsPage()],
     ['src/schedule/holiday-regions.json', holidayRegionsJson()],
     [RECORD_PAGE, recordPage()],
     ['man/leadsheet.1', await manPage()],

@@ -53,35 +53,47 @@ const EXAMPLES: Readonly<Record<string, readonly [english: string, german: strin
 }
 
 export function sentencesPage(): string {
-  const groups = Map.groupBy(readCatalogue('en').keys(), (key) =>
-    key.includes('.') ? key.replace(/\..*/, '') : 'words',
-  )
+  const groups = [
+    ...Map.groupBy(readCatalogue('en').keys(), (key) =>
+      key.includes('.') ? key.replace(/\..*/, '') : 'words',
+    ),
+  ].map(([name, keys]) => [name, [...new Set(keys.flatMap(rowsOf))]] as const)
   return page(
     'Sentences',
-    'Everything that recipients read, in both languages. Each sentence is shown in its forms, with example values.',
-    ...[...groups].map(([name, keys]) => `## ${name}\n\n${tableOf(keys)}`),
+    'The sentences that recipients read, in both languages, each in its forms and with example values. Forms for 0 and 1 are left out, and so are titles, labels and parts of up to three words: all are in [src/report/words](../../src/report/words).',
+    ...groups.filter(([, rows]) => rows.length >= ROWS_MIN).map(([name, rows]) => section(name, rows)),
+    section(
+      'others',
+      groups.flatMap(([, rows]) => (rows.length < ROWS_MIN ? rows : [])),
+    ),
   )
 }
 
-/** One row for each form of each message. */
-function tableOf(keys: readonly string[]): string {
-  const rows = new Set(
-    keys.flatMap((key) =>
-      formsOf(key).map((values) => {
-        const cells = LANGUAGES.map((language, place) => {
-          const texts = Object.entries(values).map(([name, value]) => [
-            name,
-            EXAMPLES[name]?.[place] !== undefined && value === TEXT ? EXAMPLES[name][place] : value,
-          ])
-          const text = wordsIn(LOCALES[language] ?? language)(key as WordKey, Object.fromEntries(texts))
-          return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-        })
-        return `| ${cells.join(' | ')} |`
-      }),
-    ),
-  )
-  return [`| ${LANGUAGES.join(' | ')} |`, `|${LANGUAGES.map(() => '---').join('|')}|`, ...rows].join('\n')
+/** Smaller groups of the catalogue stand together. */
+const ROWS_MIN = 6
+
+function section(name: string, rows: readonly string[]): string {
+  const head = `| ${LANGUAGES.join(' | ')} |\n|${LANGUAGES.map(() => '---').join('|')}|`
+  return [`## ${name}\n`, head, ...rows].join('\n')
 }
+
+/** One row for each form of a message, without those of a few words, which are no sentences. */
+function rowsOf(key: string): string[] {
+  return formsOf(key).flatMap((values) => {
+    const cells = LANGUAGES.map((language, place) => {
+      const texts = Object.entries(values).map(([name, value]) => [
+        name,
+        EXAMPLES[name]?.[place] !== undefined && value === TEXT ? EXAMPLES[name][place] : value,
+      ])
+      const text = wordsIn(LOCALES[language] ?? language)(key as WordKey, Object.fromEntries(texts))
+      return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+    })
+    return cells.every((cell) => cell.split(' ').length < WORDS_MIN) ? [] : [`| ${cells.join(' | ')} |`]
+  })
+}
+
+/** The fewest words of a sentence on the page. */
+const WORDS_MIN = 4
 
 /** Stands for a text of {@link EXAMPLES}. */
 const TEXT = '12'
@@ -115,11 +127,9 @@ function collect(nodes: readonly Node[], choices: Map<string, (string | number |
       continue
     }
     const cases = Object.keys(node.options)
-    if (node.type === 6) {
-      add(12)
-      add(1)
-      for (const exact of cases.filter((each) => each.startsWith('='))) add(Number(exact.slice(1)))
-    } else for (const each of cases) add(each === 'null' ? null : each === 'other' ? TEXT : each)
+    // The forms for 0 and 1 differ in their grammar alone.
+    if (node.type === 6) add(12)
+    else for (const each of cases) add(each === 'null' ? null : each === 'other' ? TEXT : each)
     for (const { value } of Object.values(node.options)) collect(value, choices)
   }
 }

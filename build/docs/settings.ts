@@ -6,9 +6,7 @@ import { code, page, sentence, table } from './markdown.ts'
 
 const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows all values in force, each with its source. A range in brackets says which whole numbers are allowed.
 
-The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Keep each secret in a file of its own. Name the file in the setting that ends in \`_file\`, or in the variable with \`_FILE\` at its end.
-
-leadsheet reports all mistakes at once, each with its place, its value and what was expected.
+The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Keep each secret in a file of its own: \`api.key\`, \`database_url\`, \`smtp.url\`, \`mail.dkim.key\`, \`alerts.webhook.url\`, \`alerts.heartbeat.url\`, \`web.token\` and \`events.secret\` each have a second setting with \`_file\` at its end, which names the file. Its variable, if it has one, ends in \`_FILE\`.
 
 [leadsheet.schema.json](leadsheet.schema.json) describes the same settings for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
 
@@ -36,7 +34,14 @@ export function settingsJsonSchema(): Record<string, unknown> {
 }
 
 function section(title: string, about: string, rows: readonly (readonly string[])[]): string {
-  const list = table(['Setting', 'Default', 'What it is', 'Environment'], rows)
+  const head = ['Setting', 'Default', 'What it is', 'Environment']
+  // A column without values is left out.
+  const columns = head
+    .keys()
+    .filter((column) => column === 0 || rows.some((cells) => cells[column] !== ''))
+    .toArray()
+  const pick = (cells: readonly string[]) => columns.map((column) => cells[column] ?? '')
+  const list = table(pick(head), rows.map(pick))
   return [`## ${title}`, about, list].filter((part) => part !== '').join('\n\n')
 }
 
@@ -45,6 +50,7 @@ function settingRows(properties: Readonly<Record<string, SettingSchema>>, path: 
     const group = schema.items?.properties ? schema.items : schema
     const own = group === schema ? [...path, key] : [...path, key, 0]
     if (group.properties && !schema.isWhole) return settingRows(group.properties, own)
+    if (FILE_OF_ANOTHER.test(schema.description ?? '')) return []
     const isEmpty = schema.default === undefined || String(schema.default) === ''
     const usual = isEmpty ? '' : code(String(schema.default))
     const range = schema.maximum === undefined ? '' : `(${schema.minimum} to ${schema.maximum})`
@@ -60,6 +66,9 @@ function settingRows(properties: Readonly<Record<string, SettingSchema>>, path: 
 }
 
 const VARIABLE_OF = new Map(Object.entries(VARIABLES).map(([name, path]) => [nameOf(path), name]))
+
+/** Describes a setting that only names a file with the value of another setting. The opening speaks of all of them. */
+const FILE_OF_ANOTHER = /^File that holds [^.]*, in place of \w+\.?$/
 
 function isGroup(schema: SettingSchema): boolean {
   return schema.properties !== undefined || schema.items?.properties !== undefined

@@ -1,6 +1,4 @@
-/**
- * Prints the shape of data as a TypeScript type, for the page on JSON output and the page on report blocks.
- */
+/** Finds and prints the shape of data, for the pages on report blocks and JSON output. */
 
 export type Shape =
   | string
@@ -12,34 +10,21 @@ export interface Field {
   readonly name: string
   readonly shape: Shape
   readonly isOptional: boolean
-  readonly meaning?: string
 }
 
-const WIDTH = 100
-
-/** @param indent the spaces before each line after the first */
-export function printShape(shape: Shape, indent = ''): string {
-  if (typeof shape === 'string') return shape
-  if ('list' in shape) {
-    const inner = printShape(shape.list, indent)
-    return /^[^{]* \| /.test(inner) ? `(${inner})[]` : `${inner}[]`
-  }
-  if ('either' in shape) return shape.either.map((each) => printShape(each, indent)).join(' | ')
-  const deeper = `${indent}  `
-  const fields = shape.fields.map(({ name, shape: inner, isOptional, meaning }) => {
-    const key = /^(?:[\w$]+|\[.*)$/.test(name) ? name : `'${name}'`
-    return { line: `${key}${isOptional ? '?' : ''}: ${printShape(inner, deeper)}`, meaning }
-  })
-  const short = `{ ${fields.map(({ line }) => line).join('; ')} }`
-  const isShort = indent !== '' && short.length + indent.length <= WIDTH && !short.includes('\n')
-  if (isShort && fields.every(({ meaning }) => meaning === undefined)) return short
-  const lines = fields.map(({ line, meaning }) => {
-    if (meaning === undefined) return `${deeper}${line}`
-    return line.includes('\n') || line.length + meaning.length > WIDTH
-      ? `${deeper}// ${meaning}\n${deeper}${line}`
-      : `${deeper}${line}  // ${meaning}`
-  })
-  return `{\n${lines.join('\n')}\n${indent}}`
+/** Prints the names of the fields of a shape. A name without a type is a text, and `[]` follows the name of a list. */
+export function printFields(shape: Shape): string {
+  if (typeof shape === 'string') return shape === 'string' ? '' : `: ${shape}`
+  if ('list' in shape) return `[]${printFields(shape.list)}`
+  if ('either' in shape)
+    return shape.either
+      .map((each) => printFields(each))
+      .join(' or ')
+      .replace(/ or : /g, ' or ')
+  const fields = shape.fields.map(
+    ({ name, shape: inner, isOptional }) => `${name}${isOptional ? '?' : ''}${printFields(inner)}`,
+  )
+  return ` { ${fields.join(', ')} }`
 }
 
 /** Finds one shape that describes all the given values. */

@@ -10,35 +10,79 @@ import { code, page, table } from './markdown.ts'
 export function checksPage(): string {
   return page(
     'Checks and alerts',
-    'The daemon runs every check once a minute. `status`, `doctor`, `/readyz`, `/metrics`, the alerts and the dashboard all read the same findings.',
-    '`fail` means that something important does not work, and `warn` that something needs attention. A single finding can have the other severity.',
-    'An alert opens at once, or after three failures in a row. An alert that is announced once reports a past event. leadsheet sends no reminder of it and does not resolve it.',
+    `The daemon runs every check once a minute. \`status\`, \`doctor\`, \`/metrics\`, the alerts and the dashboard all read the same findings. \`/readyz\` fails because of ${listed(READY)}. Only as alerts come ${listed(ONLY_ALERTED)}.`,
+    '`fail` means that something important does not work, and `warn` that something needs attention.',
+    'A check is of severity `warn` and opens its alert at once, unless the table says otherwise. Some alerts open after three failures in a row. An alert that is announced once reports a past event: leadsheet sends no reminder of it and does not resolve it.',
     table(
-      ['Check', 'In the subject', 'Severity', 'Alert', 'Shown in', 'When'],
+      ['Check (in the subject)', 'Severity, alert', 'When'],
       CHECK_IDS.map((id) => {
-        const { title, severity, alert = 'none', shownIn, meaning } = CHECKS[id]
-        return [code(id), title, severity, alert.replace('_', ' '), shownIn.join(', '), meaning]
+        const { title, severity, alert, meaning } = CHECKS[id]
+        const given = `${severity}, ${(alert ?? 'no alert').replace('_', ' ')}`
+        const name = title === id.replaceAll('_', ' ') ? code(id) : `${code(id)} (${title})`
+        return [name, given === 'warn, at once' ? '' : given, meaning]
       }),
     ),
   )
 }
 
+const READY = CHECK_IDS.filter((id) => CHECKS[id].shownIn.includes('readyz'))
+const ONLY_ALERTED = CHECK_IDS.filter((id) => CHECKS[id].shownIn.join() === 'alerts')
+
+function listed(ids: readonly string[]): string {
+  return new Intl.ListFormat('en').format(ids.map(code))
+}
+
+const ABOUT_RESULTS = `Results go to standard output. The log, the progress and errors go to standard error. With \`--json\` a result is one object, as [JSON output](json-output.md) shows.
+
+A failed command names one error code. With \`--json\` the failure is one line on standard error:
+
+\`\`\`
+$ npx leadsheet query "SELECT nam FROM agent" --json
+{"error":{"code":"query_failed","message":"no such column: nam","hint":"Did you mean name? \`npx leadsheet query \\"SELECT * FROM dictionary\\"\` shows tables and columns."}}
+\`\`\`
+
+The code is stable, but its \`message\` and \`hint\` may change. An error with several mistakes also has \`mistakes\`. If the upstream asks for a wait, the error has \`not_before\`.
+
+Installed for the machine, or in the container, you type \`leadsheet\` in place of \`npx leadsheet\`.`
+
+const SYNC_RESULT = `## The result of a sync
+
+A sync that was only partly done still prints its result. Its \`problems\` say why:
+
+\`\`\`sh
+npx leadsheet sync --json | jq .data.outcome
+\`\`\`
+
+| \`outcome\` | Meaning | Status |
+|---|---|---|
+| \`ok\` | All was read, and something had changed. | 0 |
+| \`ok_no_change\` | All was read, and nothing had changed. | 0 |
+| \`partial\` | Only a part was read. | 3 |
+| \`deferred\` | The service accepts no request before \`not_before\`. | 4 |
+| \`failed\` | Nothing could be read. | 1 |
+
+\`scan\` says [how far you can trust the list of leads](../explanation/safe-sync.md#a-scan-has-a-result). \`drift\` lists each field of the records that is new, has vanished or has another type.`
+
 export function errorsPage(): string {
   const codes = Object.entries(ERROR_CODES) as [ErrorCode, string][]
   return page(
     'Exit status and error codes',
-    'Every command ends with one of these exit statuses. A failed command also names one error code. A command that only lists what `--yes` would do ends with 2, and its result names no code. With `--json` the failure is one line on standard error: `{"error": {"code", "message", "hint"}}`.',
+    'How a script reads what a command prints, and how the command ended.',
+    ABOUT_RESULTS,
     '## Exit status',
     table(
       ['Exit status', 'Meaning'],
       Object.values(EXIT_STATUS).map(({ status, meaning }) => [String(status), meaning]),
     ),
+    'A command that only lists what `--yes` would do ends with 2, and its result names no code.',
+    SYNC_RESULT,
     '## Error codes',
+    'The status is 1, unless the meaning names another.',
     table(
-      ['Error code', 'Meaning', 'Status'],
+      ['Error code', 'Meaning'],
       codes.map(([name, meaning]) => {
         const { status } = EXIT_STATUS[endingOf(new LeadsheetError(name, ''))]
-        return [code(name), meaning, String(status)]
+        return [code(name), status === 1 ? meaning : `${meaning} (status ${status})`]
       }),
     ),
   )
@@ -49,10 +93,10 @@ export function figuresPage(): string {
     'Figures',
     'Every figure has one definition. For the same period and leads, reports, `npx leadsheet figures` and `npx leadsheet figures NAME` give the same number.',
     table(
-      ['Figure', 'Title', 'Unit', 'Meaning'],
-      FIGURES.map(({ name, title, unit, meaning }) => [code(name), title, unit, meaning]),
+      ['Figure', 'Unit', 'Meaning'],
+      FIGURES.map(({ name, unit, meaning }) => [code(name), unit, meaning]),
     ),
-    'Money is in whole units of its currency, with cents as decimals. A share is a part divided by its whole, so 0.25 is 25 %. It comes with its part and its whole.',
+    'Money is in whole units of its currency, with cents as decimals. A share is a part divided by its whole: 0.25 is 25 %.',
   )
 }
 
@@ -63,21 +107,17 @@ export async function metricsPage(): Promise<string> {
     version: '',
   })
   const all = registry.getMetricsAsArray().map((metric) => {
-    const { name, help, type, labelNames = [] } = metric as MetricObject & { labelNames?: readonly string[] }
-    const labels = labelNames.map(code).join(', ')
-    return [code(name), labels, String(type), help.replace(/\.$/, '')]
+    const { name, help, labelNames = [] } = metric as MetricObject & { labelNames?: readonly string[] }
+    const labels = labelNames.length === 0 ? '' : `{${labelNames.join(',')}}`
+    return [code(`${name}${labels}`), help.replace(/\.$/, '')]
   })
-  const isOurs = ([name = '']: readonly string[]) => name.startsWith('`leadsheet_')
-  const head = ['Metric', 'Labels', 'Type', 'Meaning']
   return page(
     'Metrics',
-    'The daemon serves these metrics at `/metrics` for Prometheus. A series exists from the start of the process, unless its meaning says when it is absent.',
-    '## Metrics of leadsheet',
-    table(head, all.filter(isOurs)),
-    '## Metrics of the process\n\nThese come from the package prom-client. They describe only the process that serves `/metrics`.',
+    'The daemon serves these metrics at `/metrics` for Prometheus. A series exists from the start of the process, unless its meaning says when it is absent. A metric whose name ends in `_total` is a counter, any other a gauge. The names in braces are its labels.',
     table(
-      ['Metric of the process', ...head.slice(1)],
-      all.filter((row) => !isOurs(row)),
+      ['Metric', 'Meaning'],
+      all.filter(([name = '']) => name.startsWith('`leadsheet_')),
     ),
+    'The metrics `process_…` and `nodejs_…` come from the package [prom-client](https://github.com/siimon/prom-client). They describe only the process that serves `/metrics`.',
   )
 }

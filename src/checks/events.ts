@@ -101,8 +101,7 @@ export const EVENT_CHECKS = {
     ...ALERTED,
     part: 'events',
     title: 'events stopped',
-    meaning:
-      'no event about a lead has arrived for three days, although at least two syncs found new or changed leads',
+    meaning: 'no event has arrived for three days, although syncs found changed leads',
     find: whereEvents(findStopped),
   },
   events_waiting: {
@@ -116,8 +115,7 @@ export const EVENT_CHECKS = {
     ...ALERTED,
     part: 'events',
     title: 'events failing',
-    meaning:
-      'at least a tenth of the events of a day, and no fewer than five, could not be read or processed',
+    meaning: 'a tenth of the events of a day, and at least five, could not be processed',
     find: whereEvents(findFailing),
   },
 } as const satisfies Record<string, Check>

@@ -21,15 +21,14 @@ export const LEAD_CHECKS = {
     ...ALERTED,
     part: 'upstream',
     title: 'mass deletion refused',
-    meaning:
-      'more than a fifth of the leads were missing from a complete scan, so none of them was marked as deleted',
+    meaning: 'more than a fifth of the leads were missing from a complete scan; none was marked as deleted',
     find: async ({ db }) => findRefused((await listCompleteFullScans(db, 1))[0]),
   },
   counts_unusual: {
     ...ALERTED,
     part: 'upstream',
     title: 'unusual number of leads',
-    meaning: 'a complete scan found less than half, or more than twice, as many leads as the one before',
+    meaning: 'a scan found less than half, or more than twice, as many leads as before',
     alert: 'once',
     async find({ db }) {
       const [scan, before] = await listCompleteFullScans(db, 2)
@@ -40,7 +39,7 @@ export const LEAD_CHECKS = {
     ...ALERTED,
     part: 'upstream',
     title: 'wrong filter of changes',
-    meaning: 'a list of changes was without a lead that it must have, so each sync reads the whole list',
+    meaning: 'a list of changes lacked a lead, so each sync reads the whole list',
     find: async ({ db }) => findFilterWarning(await listWarningsOfChanges(db)),
   },
   fields_changed: {

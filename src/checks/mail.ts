@@ -26,8 +26,7 @@ export const MAIL_CHECKS = {
     ...ALERTED,
     part: 'messages',
     title: 'mail waiting',
-    meaning:
-      'the mail server cannot be reached, refuses the login, or takes nothing from this sender (such as past a daily limit); the alert shows how many messages are waiting and since when',
+    meaning: 'the mail server cannot be reached, refuses the login, or takes nothing from this sender',
     alert: 'after_failures',
     find: findOutage,
   },
@@ -35,15 +34,14 @@ export const MAIL_CHECKS = {
     ...ALERTED,
     part: 'messages',
     title: 'messages deferred',
-    meaning:
-      'the mail server has deferred messages for more than two hours, or refuses them and names no recipient; they are tried for two days',
+    meaning: 'the mail server has deferred messages for more than two hours; they are tried for two days',
     find: findWaiting,
   },
   outbox_late: {
     ...SHOWN,
     part: 'messages',
     title: 'messages waiting',
-    meaning: 'messages have waited for more than two hours, although the mail server can be reached',
+    meaning: 'messages have waited for two hours, although the mail server can be reached',
     find: findLate,
   },
   messages_failed: {
@@ -51,7 +49,7 @@ export const MAIL_CHECKS = {
     part: 'messages',
     title: 'messages refused',
     meaning:
-      'messages of the last week were refused for good or given up, and no later message to the same recipient was sent',
+      'messages of the last week were refused or given up, and no later one to that recipient was sent',
     find: async ({ db, now }) => (await listRefused(db, minutesBefore(now, WEEK_MINUTES))).map(refused),
   },
   messages_unconfirmed: {
@@ -73,8 +71,7 @@ export const MAIL_CHECKS = {
     ...ALERTED,
     part: 'recipients',
     title: 'recipient paused',
-    meaning:
-      'too many issues in a row to one recipient were refused, so leadsheet sends this recipient no more',
+    meaning: 'too many issues in a row to one recipient were refused; they get no more',
     find: findPaused,
   },
 } as const satisfies Record<string, Check>

@@ -23,7 +23,7 @@ export const REPORT_CHECKS = {
     ...VITAL,
     part: 'schedules',
     title: 'schedule behind',
-    meaning: 'a run that was due more than half an hour ago has not begun, although the daemon is alive',
+    meaning: 'a run has not begun half an hour after its time, although the daemon is alive',
     find: findBehind,
   },
   report_held: {
@@ -37,7 +37,7 @@ export const REPORT_CHECKS = {
     ...ALERTED,
     part: 'reports',
     title: 'report failed',
-    meaning: 'the last scheduled run of a report sent no messages because it failed or was skipped',
+    meaning: 'the last scheduled run of a report failed or was skipped',
     find: forEachReport((report, run) => (run === undefined ? null : failed(report, run))),
   },
   report_late: {
@@ -58,7 +58,7 @@ export const REPORT_CHECKS = {
     ...ALERTED,
     part: 'reports',
     title: 'report missed',
-    meaning: 'scheduled runs of a report were missed while the daemon was down, and were not caught up',
+    meaning: 'scheduled runs of a report were missed and not caught up',
     alert: 'once',
     find: forEachReport(async (report, _, { db, now }) =>
       missed(

@@ -23,7 +23,7 @@ export const SETTINGS_CHECKS = {
     ...ALERTED,
     part: 'settings',
     title: 'settings not in force',
-    meaning: 'the settings file was changed an hour ago, and the daemon has not been started since',
+    meaning: 'the settings file was changed an hour ago, without a restart of the daemon',
     find: findOld,
   },
 } as const satisfies Record<string, Check>

@@ -35,7 +35,7 @@ export const SYNC_CHECKS = {
     ...SHOWN,
     part: 'times',
     title: 'implausible times',
-    meaning: 'nearly all leads have the same day as one of their times, or the time at which they were read',
+    meaning: 'nearly all leads have the same day as one of their times',
     find: findImplausible,
   },
   key_refused: {
@@ -55,7 +55,7 @@ export const SYNC_CHECKS = {
     ...ALERTED,
     part: 'syncs',
     title: 'another source',
-    meaning: 'the settings name another source than the one from which the stored leads were read',
+    meaning: 'the settings name another source than the stored leads came from',
     severity: 'fail',
     find: async (facts) => findByCode(await listEndedRuns(facts), OTHER_SOURCE, 'Put api.url back.'),
   },
@@ -63,15 +63,14 @@ export const SYNC_CHECKS = {
     ...SHOWN,
     part: 'syncs',
     title: 'first sync not finished',
-    meaning: 'the first sync was stopped, and no daemon runs that goes on with it',
+    meaning: 'the first sync was stopped, and no daemon goes on with it',
     find: findFirstUnfinished,
   },
   sync_failing: {
     ...ALERTED,
     part: 'syncs',
     title: 'sync failing',
-    meaning:
-      'the last sync, or that many in a row, failed or were incomplete; the alert shows the last error',
+    meaning: 'the last sync failed or was incomplete',
     alert: 'after_failures',
     find: findFailing,
   },
@@ -79,7 +78,7 @@ export const SYNC_CHECKS = {
     ...ALERTED,
     part: 'syncs',
     title: 'sync deferred',
-    meaning: 'the upstream has made syncs wait for more than two hours, or asks for such a wait',
+    meaning: 'the upstream makes syncs wait for more than two hours',
     find: findDeferred,
   },
   sync_late: {
@@ -130,7 +129,7 @@ function freshnessCheck(reported: ReportedPart, part: Part, words: string): Chec
     ...(reported === 'leads' ? VITAL : SHOWN),
     part,
     title: `${part} old`,
-    meaning: `no sync has read ${words} for 26 hours, or three scheduled syncs in a row were missed`,
+    meaning: `no sync has read ${words} for 26 hours, or for three scheduled syncs`,
     async find(facts) {
       if (!facts.reportedParts.includes(reported)) return []
       const { asOf, isFresh } = await readFreshness(facts, reported)

@@ -45,7 +45,7 @@ function holidayFault(entry: string): string | null {
   if (REGIONS.includes(entry.toUpperCase())) return null
   if (/^\d/.test(entry)) return ''
   const [meant, ...others] = regionsLike(entry.toUpperCase())
-  if (meant === undefined) return 'docs/reference/holiday-regions.md lists all regions'
+  if (meant === undefined) return 'a country is its ISO code, such as DE; write DE-? to see its parts'
   return others.length === 0 ? `did you mean ${meant}?` : `${meant} has ${others.join(', ')}`
 }
 
@@ -58,7 +58,7 @@ function regionsLike(code: string): readonly string[] {
   const name = nearest(/^[A-Z]{2}$/.test(start) ? nameOf(start) : start, COUNTRIES.map(nameOf))
   const country = COUNTRIES.find((each) => nameOf(each) === name)
   const own = REGIONS.filter((region) => region.split('-')[0] === country)
-  const meant = nearest([country, ...parts].join('-'), own)
+  const meant = parts[0] === '?' ? null : nearest([country, ...parts].join('-'), own)
   return meant === null ? own : [meant]
 }
 

@@ -1,6 +1,6 @@
 /**
- * With `--json`, every command prints a result on a demo installation that has the fields of its example on the
- * page of the JSON output. A failure is `{"error": …}`. `EXAMPLES=renew` writes the examples anew.
+ * With `--json`, every command prints a result on a demo installation that has the fields of its example in
+ * build/docs/json-examples.json, of which the page of the JSON output shows a part. A failure is `{"error": …}`. `EXAMPLES=renew` writes the examples anew.
  */
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

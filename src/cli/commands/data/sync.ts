@@ -51,8 +51,8 @@ export function defineSync(command: Command, terminal: Terminal): void {
   addExamples(command, [
     'sync',
     'sync --full',
-    'sync --only agents',
     'sync --full --accept-deletions --yes',
+    'sync --only agents',
     'sync --json | jq .data.leads.inserted',
   ])
 }
