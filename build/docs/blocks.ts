@@ -24,7 +24,7 @@ export function blocksPage(): string {
       BLOCKS.map((name) => [code(name), blockOf(name).meaning]),
     ),
     `${namesOf('conjunction', ({ isAlwaysShown }) => isAlwaysShown === true)} are always shown, all others once all leads were read. If ${namesOf('disjunction', ({ isCore }) => isCore === true)} fails, the report is not sent. If another block fails, the report says so.`,
-    `These can be [attached](../how-to/attachments.md): ${namesOf('conjunction', ({ list }) => list !== undefined)}.`,
+    `These can be [attached](../how-to/goals-annotations-attachments.md#attach-files): ${namesOf('conjunction', ({ list }) => list !== undefined)}.`,
     '## Variables',
     'The template of a block gets these variables, and `kind`, the name of the block. A variable without a type is a text, ready to print in the locale of the recipient; `[]` marks a list. [Report definition](report-definition.md#variables) lists those of the whole report.',
     fenced(
