@@ -8,11 +8,11 @@ import { withEmptySnapshot } from '../../src/store/snapshot/snapshot.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { code, page, sentence, table } from './markdown.ts'
 
-const OPENING = `The tables and views of \`snapshot.db\` that analysts use, column by column; [the others](#other-tables-and-views) have one line each. The tables \`dictionary_table\` and \`dictionary\` of the file describe all columns.
+const OPENING = `The tables and views of \`snapshot.db\` that analysts use, column by column; [the others](#other-tables-and-views) have one line each. \`dictionary_table\` and \`dictionary\` in the file describe all columns.
 
 Our clock is the clock of the machine that runs leadsheet. A path after a column's type says where it is in the records of the upstream. A column without a type is TEXT. A view computes the type of one that is called computed.
 
-If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-workers.md#let-analysts-in) reads the same tables and views there. TEXT is then \`text\`, sorted by its bytes, INTEGER is \`bigint\`, and REAL is \`double precision\`. Only the snapshot has \`dictionary\`, \`dictionary_table\` and \`snapshot_info\`.`
+If the store is in PostgreSQL, [a role of its own](../how-to/postgresql-and-workers.md#let-analysts-in) reads the same tables and views there. TEXT is then \`text\`, sorted by its bytes, INTEGER is \`bigint\`, and REAL is \`double precision\`. Only the snapshot has the dictionary and \`snapshot_info\`.`
 
 /** The tables and views for analysts, in the order of the page. Maintainers find the columns of the others in src/store/tables. */
 const DESCRIBED = [

@@ -48,16 +48,10 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
     '`retry.ts`',
     'undici cuts Retry-After to 30 s, `p-retry` does not read it, and neither outlives a restart.',
   ],
-  ['XLSX', 'our encoder on `yazl`', 'The same rows give the same bytes, and no cell can be a formula.'],
   [
     'Public holidays',
     'one file of `date-holidays`, copied by the build',
     'Only it has the whole world offline; with its packages it would take 45 MB, its file takes 1.5 MB.',
-  ],
-  [
-    'Cron',
-    '`node-cron` wakes, `croner` calculates',
-    '`node-cron` drops a run when the process was busy for a second.',
   ],
 ]
 

@@ -5,7 +5,7 @@ import { fenced, page } from './markdown.ts'
 import { shapeOf } from './shapes.ts'
 
 /** How many plain values of an object are shown: of a result, of an object in it, and of objects deeper inside. */
-const PLAIN_MAX = [5, 4, 2]
+const PLAIN_MAX = [5, 3, 2]
 const TEXT_MAX = 24
 
 const OPENING = `What each command prints with \`--json\`. A result is one object: \`{"data": …}\`, with \`meta\` beside a list if there is something to say about the whole list.`

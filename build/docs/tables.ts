@@ -67,7 +67,6 @@ export function errorsPage(): string {
   const codes = Object.entries(ERROR_CODES) as [ErrorCode, string][]
   return page(
     'Exit status and error codes',
-    'How a script reads what a command prints, and how the command ended.',
     ABOUT_RESULTS,
     '## Exit status',
     table(
