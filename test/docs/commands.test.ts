@@ -54,7 +54,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   ],
   [/^git (?:clone|commit) /, 'it is about a copy of the repository'],
   [/^npm (?:ci|pack|test|run (?!demo))/, 'it installs, builds or tests the clone that this test is in'],
-  [/^npx (?:vitest|node) /, 'it runs tests or measurements of the clone'],
+  [/^(?:LOOK=\w+ )?npx (?:vitest|node|tsc) |^bash test\//, 'it runs tests or measurements of the clone'],
   [/^(?:openssl|curl|install|\(umask)/, 'it is another program'],
   [/^export NODE_EXTRA_CA_CERTS/, 'it is read when the program starts, for a certificate that there is not'],
   [/^sqlite3 \/(?:srv|var)\//, 'it reads an installation on another machine'],
@@ -73,7 +73,6 @@ const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
  * words.
  */
 const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
-  [/ health\b/, /daemon/],
   [/ leadsheet (?:status|doctor)\b/, /"data"|Daily leads|ok +settings/],
   [/ report resend daily --failed| report resend daily --all$/, /Nothing was sent/],
   [/ report approve daily/, /Nothing of report:daily is held/],
