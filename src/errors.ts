@@ -25,7 +25,7 @@ export const ERROR_CODES = {
   mail_unreachable: 'the mail server could not be reached or refused the login',
   query_failed: 'a query has a mistake, writes, or takes too much time or memory',
   report_failed: 'the figures of the report could not be read, or its page was empty',
-  report_held: 'the report is held because its data is old or odd',
+  report_held: 'the report is held because its data is old, or has far fewer leads than before',
   report_not_kept: 'no such issue or message of the report is kept',
   report_unknown: 'no report has this name',
   report_no_data: 'there is no data yet; run a sync first',

@@ -115,7 +115,7 @@ export const EVENT_CHECKS = {
     ...ALERTED,
     part: 'events',
     title: 'events failing',
-    meaning: 'a tenth of the events of a day, and at least five, could not be processed',
+    meaning: 'at least a tenth of the events of a day, and no fewer than five, could not be processed',
     find: whereEvents(findFailing),
   },
 } as const satisfies Record<string, Check>

@@ -79,8 +79,7 @@ export const MACHINE_CHECKS = {
     ...ALERTED,
     part: 'snapshot',
     title: 'snapshot old',
-    meaning:
-      'a snapshot could not be made, or lacks newer data although none is being made, or for two hours',
+    meaning: 'a snapshot could not be made, or the database has had newer data for two hours',
     find: findSnapshotOld,
   },
   clock_set: {
@@ -96,7 +95,7 @@ export const MACHINE_CHECKS = {
     part: 'clock',
     title: 'clock wrong',
     meaning:
-      'our clock and that of the upstream differ by more than two minutes, or a clock that was set cannot be confirmed',
+      'our clock and that of the upstream differ by more than two minutes, or the upstream cannot confirm a clock that was set',
     alert: 'after_failures',
     find: findClockWrong,
   },

@@ -34,7 +34,8 @@ export const MAIL_CHECKS = {
     ...ALERTED,
     part: 'messages',
     title: 'messages deferred',
-    meaning: 'the mail server has deferred messages for more than two hours; they are tried for two days',
+    meaning:
+      'the mail server has deferred messages for more than two hours, or refuses them and names no recipient',
     find: findWaiting,
   },
   outbox_late: {

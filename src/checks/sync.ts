@@ -35,7 +35,7 @@ export const SYNC_CHECKS = {
     ...SHOWN,
     part: 'times',
     title: 'implausible times',
-    meaning: 'nearly all leads have the same day as one of their times',
+    meaning: 'nearly all leads have one day as one of their times, or the time at which they were read',
     find: findImplausible,
   },
   key_refused: {
@@ -129,7 +129,7 @@ function freshnessCheck(reported: ReportedPart, part: Part, words: string): Chec
     ...(reported === 'leads' ? VITAL : SHOWN),
     part,
     title: `${part} old`,
-    meaning: `no sync has read ${words} for 26 hours, or for three scheduled syncs`,
+    meaning: `no sync has read ${words} for 26 hours, or three scheduled syncs in a row were missed`,
     async find(facts) {
       if (!facts.reportedParts.includes(reported)) return []
       const { asOf, isFresh } = await readFreshness(facts, reported)

@@ -1,6 +1,7 @@
 /**
  * `npm run test:sabotage`: breaks functions that keep a promise, in a copy of the project, and asks whether the
- * tests notice. Of each function it tries up to three mutants, chosen by SEED, and fails if no test notices any.
+ * tests, which are green without a bug, notice. Of each function it tries up to three mutants, chosen by SEED, and
+ * fails if no test notices any.
  *
  *     npm run test:sabotage -- [WORD]        only the targets with this in their file or function
  *     npm run test:sabotage -- --sample 4    so many of them, by the day or by SEED
@@ -51,6 +52,10 @@ async function work(): Promise<void> {
   using copy = copyProject(ROOT)
   for (let each = tried.shift(); each !== undefined; each = tried.shift()) {
     const { target, mutants } = each
+    if (!(await areGreen(copy.folder, target.tests))) {
+      say(`RED without a mutant: ${target.tests.join(', ')}`)
+      continue
+    }
     for (const mutant of mutants.slice(0, TRIES)) {
       const isNoticed = await isNoticedBy(copy.folder, target, mutant)
       if (isNoticed) noticed++
@@ -64,6 +69,16 @@ async function isNoticedBy(folder: string, { file, of, tests }: Target, mutant: 
   const text = readFileSync(path, 'utf8')
   const began = performance.now()
   writeFileSync(path, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end))
+  const isNoticed = !(await areGreen(folder, tests))
+  writeFileSync(path, text)
+  const seconds = Math.round((performance.now() - began) / 1000)
+  const where = `${file}:${mutant.line} ${of} (${mutant.kind})`
+  say(`${isNoticed ? 'noticed' : 'MISSED '}  ${where}, ${seconds} s`)
+  return isNoticed
+}
+
+/** Runs tests up to the first red one. Those that hang count as red. */
+async function areGreen(folder: string, tests: readonly string[]): Promise<boolean> {
   const args = ['run', '--bail', '1', '--maxWorkers', '1', '--reporter', 'dot', ...tests]
   const child = spawn(process.execPath, [join(folder, 'node_modules/vitest/vitest.mjs'), ...args], {
     cwd: folder,
@@ -72,11 +87,7 @@ async function isNoticedBy(folder: string, { file, of, tests }: Target, mutant: 
   const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
   const [status] = await once(child, 'close')
   clearTimeout(timer)
-  writeFileSync(path, text)
-  const seconds = Math.round((performance.now() - began) / 1000)
-  const where = `${file}:${mutant.line} ${of} (${mutant.kind})`
-  say(`${status === 0 ? 'MISSED ' : 'noticed'}  ${where}, ${seconds} s`)
-  return status !== 0
+  return status === 0
 }
 
 function say(line: string): void {

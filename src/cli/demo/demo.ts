@@ -146,7 +146,7 @@ async function runDemo(
 
 async function startService(terminal: Terminal, folder: string, port: number): Promise<Service> {
   using bar = await terminal.progress('Simulating days')
-  return await openService({
+  const opening = openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
     port,
@@ -154,6 +154,11 @@ async function startService(terminal: Terminal, folder: string, port: number): P
     rateLimitPerMinute: REQUESTS_PER_MINUTE,
     onProgress: (done, total) => bar.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
     signal: terminal.signal,
+  })
+  return await opening.catch((thrown: unknown) => {
+    if (!(thrown instanceof LeadsheetError) || thrown.code !== 'service_port') throw thrown
+    const hint = `If another demo runs, end it; else ${shellCommand('demo --fresh')} takes another port.`
+    throw new LeadsheetError(thrown.code, thrown.message, { hint, cause: thrown })
   })
 }
 

@@ -9,6 +9,7 @@ import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { expectationOf, newsOf } from '../headline/judged.ts'
 import {
+  BREAKDOWN_ROWS,
   columnsByCurrency,
   composeBreakdown,
   countColumns,
@@ -17,7 +18,6 @@ import {
   type ListTable,
   listTable,
   NAME_LENGTH,
-  BREAKDOWN_ROWS as ROWS,
   winRateColumns,
 } from '../lists.ts'
 
@@ -27,7 +27,7 @@ export function composePipelines(figures: ReportFigures, locale: LocaleContext, 
   const { byPipeline } = figures
   if (byPipeline.length < 2) return []
   const sizeOf = ({ newLeads, leads }: PipelineLine) => newLeads * 1e9 + leads
-  const areAll = byPipeline.length <= ROWS + 1
+  const areAll = byPipeline.length <= BREAKDOWN_ROWS + 1
   const chosenBy = byPipeline.some(({ newLeads }) => newLeads > 0) ? 'mostNew' : 'mostLeads'
   const rows = areAll ? byPipeline : byPipeline.toSorted((a, b) => sizeOf(b) - sizeOf(a))
   const isOpenKnown = composeHistory(figures.known.value.current, locale).isShown
