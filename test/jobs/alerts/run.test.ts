@@ -13,7 +13,6 @@ import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
 import type { Db } from '../../../src/store/db/store.ts'
 import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
-import { savePreference } from '../../../src/store/reports/preference.ts'
 import { beginUptime } from '../../../src/store/schedule/uptime.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
@@ -157,31 +156,6 @@ describe('operators', () => {
     ])
     expect(subjects().at(-1)).toBe('[leadsheet] resolved: mail waiting')
   })
-
-  it('are a handful of messages for ten thousand problems that come one after the other', async () => {
-    const pause = (from: number, to: number) =>
-      syncing.store.write(async (trx) => {
-        for (let n = from; n < to; n++) {
-          await savePreference(trx, {
-            address: `r${n}@example.com`,
-            report: 'daily',
-            state: 'paused',
-            changedAt: '2026-11-21T06:00:00.000Z',
-            changedBy: 'leadsheet',
-            reason: 'refused',
-          })
-        }
-      })
-    for (let round = 0; round < 20; round++) {
-      await pause(round * 500, (round + 1) * 500)
-      await tick(1)
-    }
-    expect(mailServer.received.filter(({ to }) => to.includes('ops@example.com')).length).toBeLessThanOrEqual(
-      4,
-    )
-    for (const { raw } of mailServer.received) expect(raw.length).toBeLessThan(60_000)
-    expect(mailServer.received[0]?.mail.text).toContain('and 480 more')
-  })
 })
 
 describe('a webhook', () => {
@@ -263,16 +237,6 @@ describe('a dead-man switch', () => {
       .execute()
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual(['/ping/s3cr3t/start', '/ping/s3cr3t'])
-  })
-
-  it('that is away is told later, and only of how it stands then', async () => {
-    receiver.answer = 503
-    await syncing.sync()
-    await pingHeartbeatMonitor(deps, signal)
-    await failingSync()
-    receiver.answer = 200
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail'])
   })
 
   it('is told that no mail can be sent, with the reason, and that it can again', async () => {

@@ -63,18 +63,6 @@ describe('delivery', () => {
     expect((await made.deliveries())[1]).toMatchObject({ recipient: 'ben@example.com', ...gone })
   })
 
-  it('gives every recipient a message of their own', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    expect(server.received.map((one) => one.to)).toEqual([['ana@example.com'], ['ben@example.com']])
-    expect(server.received.map((one) => one.mail.to?.[0]?.address)).toEqual([
-      'ana@example.com',
-      'ben@example.com',
-    ])
-  })
-
   it('lets one refused recipient stand alone, and does not ask again (row 59)', async () => {
     await using made = await openIssue(['ana@example.com', 'gone@example.com', 'zoe@example.com'])
     await using server = await openMailServer({
@@ -92,46 +80,6 @@ describe('delivery', () => {
       ['zoe@example.com', 'sent', 1],
     ])
     expect(server.received).toHaveLength(2)
-  })
-
-  it('waits and tries again after a passing refusal', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    let refusals = 1
-    await using server = await openMailServer({
-      onRcptTo: (_address, _session, done) =>
-        done(refusals-- > 0 ? Object.assign(new Error('greylisted'), { responseCode: 450 }) : null),
-    })
-    await using transport = openTransport(server.url, { log: SILENT })
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
-    await deliverDue({ ...made.deps, transport }, signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
-    made.clock.now = new Date('2026-11-21T07:01:12Z')
-    await deliverDue({ ...made.deps, transport }, signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'sent', 2]])
-  })
-
-  it('keeps the messages of a server that is away, and tries one of them only', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    expect(await made.states()).toEqual([
-      ['ana@example.com', 'pending', 0],
-      ['ben@example.com', 'pending', 0],
-    ])
-  })
-
-  it('is unconfirmed when the answer to the message is lost, and sends once more under the same Message-ID', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using losing = await openScriptedServer({ body: 'drop' })
-    await using first = openTransport(losing.url, { log: SILENT })
-    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 1]])
-    expect(losing.bodies()).toBe(1)
-    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 2]])
-    expect(losing.bodies()).toBe(2)
   })
 
   it('sends once more what is unconfirmed, however often it could not be sent before', async () => {

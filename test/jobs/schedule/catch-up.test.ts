@@ -140,15 +140,4 @@ describe('a run that takes longer than its interval', () => {
       '10:00 done',
     ])
   })
-
-  it('runs them all where all are made up for, oldest first', async () => {
-    await using hourly = await openTicking(catchUp('all'))
-    hourly.ends = async ({ dueAt }) => {
-      if (dueAt.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
-      return { state: 'done', message: null }
-    }
-    await hourly.tick('2026-11-20T07:00:00Z')
-    await hourly.tick('2026-11-20T10:21:00Z')
-    expect(hours(hourly.ran)).toEqual(['20T07', '20T08', '20T09', '20T10'])
-  })
 })

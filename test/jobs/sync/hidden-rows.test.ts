@@ -51,17 +51,6 @@ describe('a list that hides rows', () => {
     expect(holes).toBeGreaterThan(0)
   })
 
-  it.each(['page', 'offset'] as const)('by %s is read behind an empty page, and told', async (kind) => {
-    const isVisible = Array.from({ length: 50 }, (_, at) => at < 20 || at >= 32)
-    await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, hiding(kind, isVisible))
-    const { scan, problems } = await listing.sync()
-    expect(scan).toMatchObject({ result: 'unproven', passes: 2, distinct: 38 })
-    expect(problems[0]).toMatchObject({
-      message: expect.stringMatching(/page \d+: leads behind what seemed to be the last page/),
-      hint: expect.stringContaining('paging.total'),
-    })
-  })
-
   it('is complete if the rows were hidden only once', async () => {
     const all = Array.from({ length: 50 }, () => true)
     let hidden = 1
@@ -102,8 +91,13 @@ describe('empty pages in the middle of a numbered list', () => {
     await using listing = await openListing(profile, hiding(kind, Array(50).fill(true)))
     if (mode === 'incremental') await listing.sync()
     listing.answer = (...asked) => ({ ...hiding(kind, isVisible)(...asked), total })
-    const { scan } = await listing.sync({ full: mode === 'full' })
+    const { scan, problems } = await listing.sync({ full: mode === 'full' })
     expect(scan).toMatchObject({ mode, distinct: 80, result: total === null ? 'unproven' : 'complete' })
+    if (total === null)
+      expect(problems[0]).toMatchObject({
+        message: expect.stringMatching(/page \d+: leads behind what seemed to be the last page/),
+        hint: expect.stringContaining('paging.total'),
+      })
   })
 
   it('are not looked for behind an endless list that gives its first page again', async () => {

@@ -66,17 +66,6 @@ describe('a sync', () => {
     expect(result.outcome).toBe('ok')
   })
 
-  it('changes nothing when nothing changed, and says so', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync(LEADS)
-    const before = await rows(syncing, 'lead')
-    const result = await syncing.sync({ ...LEADS, full: true })
-    expect(result.outcome).toBe('ok_no_change')
-    expect(result.leads).toMatchObject({ seen: 35, inserted: 0, updated: 0, unchanged: 35 })
-    expect(await rows(syncing, 'lead')).toEqual(before)
-  })
-
   it('keeps each state that a lead was in, from the upstream’s own time of change', async () => {
     await using upstream = await startUpstream(1)
     await using syncing = await openSyncing(upstream.url)
@@ -97,28 +86,6 @@ describe('a sync', () => {
       ['contacted', first.status_changed_at, '2026-11-20T10:00:00.000Z'],
       ['won', '2026-11-20T10:00:00.000Z', null],
     ])
-  })
-
-  it('holds a record that cannot be mapped, with the reason, and stores the rest of its page', async () => {
-    await using upstream = await startUpstream(10)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.put(4, { created_at: 'yesterday' })
-    const result = await syncing.sync(LEADS)
-    expect(result.leads).toMatchObject({ seen: 9, inserted: 9, quarantined: 1 })
-    const held = await syncing.store.db.selectFrom('quarantined_record').selectAll().execute()
-    expect(held).toHaveLength(1)
-    expect(held[0]?.reason).toBe('created_at: "yesterday" is not an instant')
-    expect(JSON.parse(held[0]?.raw ?? '')).toMatchObject({ created_at: 'yesterday' })
-  })
-
-  it('keeps what identifies a lead digit for digit', async () => {
-    await using upstream = await startUpstream(0)
-    await using syncing = await openSyncing(upstream.url)
-    const lead = { ...upstream.put(0), id: 'ID' }
-    const text = JSON.stringify({ data: [lead], page: { next_cursor: null, has_more: false, total: 1 } })
-    upstream.faults.push(body(text.replace('"ID"', '9007199254740993')))
-    await syncing.sync(LEADS)
-    expect((await rows(syncing, 'lead'))[0]?.['id']).toBe('9007199254740993')
   })
 })
 
@@ -210,47 +177,6 @@ describe('a sync that meets faults', () => {
     expect(await syncing.sync()).toMatchObject({ outcome: 'deferred', notBefore: '2026-11-22T06:00:00.000Z' })
   })
 
-  it.each([
-    ['a web page', body('<html>Sign in</html>', 'text/html'), 'not with JSON'],
-    ['JSON of another shape', body('{"items":[]}'), 'has no list of leads at data'],
-    ['a redirect', status(302, { location: 'https://elsewhere.example/' }), 'redirects (302)'],
-  ])('names %s as what it is', async (_name, fault, said) => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.faults.push(fault)
-    const result = await syncing.sync(LEADS)
-    expect(result.outcome).toBe('failed')
-    expect(result.problems).toMatchObject([{ code: 'api_unexpected' }])
-    expect(result.problems[0]?.message).toContain(said)
-    expect(await contents(syncing)).toEqual([])
-  })
-
-  it('ends a list that repeats its cursor', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    const page = JSON.stringify({
-      data: [upstream.put(1)],
-      page: { next_cursor: 'again', has_more: true, total: 9 },
-    })
-    upstream.faults.push(...Array.from({ length: 9 }, () => body(page)))
-    const result = await syncing.sync(LEADS)
-    expect(result.problems[0]?.message).toContain('repeats the cursor "again"')
-    // At most the pages that are requested ahead, until the first one has been read.
-    expect(upstream.requests.length).toBeLessThan(10)
-  })
-
-  it('starts the scan over when the upstream has forgotten the cursor', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.faults.push(() => false, status(401))
-    await syncing.sync(LEADS)
-    upstream.faults.length = 0
-    upstream.faults.push(status(400))
-    const result = await syncing.sync(LEADS)
-    expect(result).toMatchObject({ outcome: 'ok', complete: true, pages: 4 })
-    expect(await contents(syncing)).toHaveLength(35)
-  })
-
   it('puts down the current page when it is told to stop, and goes on there next time', async () => {
     await using upstream = await startUpstream(95)
     await using syncing = await openSyncing(upstream.url)
@@ -293,42 +219,6 @@ describe('leads that are gone upstream', () => {
     ])
   })
 
-  it('are not marked by scans that did not reach the end, nor by incremental ones', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync(LEADS)
-    upstream.leads.delete(upstream.put(34).id)
-    await syncing.sync({ ...LEADS, full: true })
-    for (let round = 0; round < 3; round++) {
-      upstream.faults.push(
-        () => false,
-        () => false,
-        status(401),
-      )
-      await syncing.sync({ ...LEADS, full: true })
-      upstream.faults.length = 0
-      await syncing.store.db.deleteFrom('sync_scan').execute()
-      expect((await syncing.sync(LEADS)).leads.deleted).toBe(0)
-    }
-    const deleted = await syncing.store.db
-      .selectFrom('lead')
-      .where('deleted_at', 'is not', null)
-      .selectAll()
-      .execute()
-    expect(deleted).toEqual([])
-  })
-
-  it('are believed only up to a fifth of all: more is a fault of the upstream, and said (row 34)', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync(LEADS)
-    for (let number = 0; number < 20; number++) upstream.leads.delete(upstream.put(number).id)
-    const results = []
-    for (let round = 0; round < 3; round++) results.push(await syncing.sync({ ...LEADS, full: true }))
-    expect(results.map(({ leads }) => leads.deleted)).toEqual([0, 0, 0])
-    for (const { problems } of results) expect(problems[0]?.message).toContain('20 of 35 leads were missing')
-  })
-
   it('are not those whose record cannot be read any more, nor any while one hides its id', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
@@ -351,17 +241,6 @@ describe('leads that are gone upstream', () => {
 })
 
 describe('a record that could not be read', () => {
-  it('is skipped once it can be', async () => {
-    await using upstream = await startUpstream(10)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.put(4, { created_at: 'yesterday' })
-    await syncing.sync(LEADS)
-    upstream.put(4)
-    await syncing.sync({ ...LEADS, full: true })
-    expect(await syncing.store.db.selectFrom('quarantined_record').selectAll().execute()).toEqual([])
-    expect(await contents(syncing)).toHaveLength(10)
-  })
-
   it.each([
     [
       'agents',
@@ -419,19 +298,6 @@ describe('the statistics of a sync', () => {
   })
 })
 
-describe('the end of the list', () => {
-  const page = (data: unknown[], next: string | null, more: boolean) =>
-    body(JSON.stringify({ data, page: { next_cursor: next, has_more: more, total: 35 } }))
-
-  it('is not a page that says more follow and does not tell where', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.faults.push(page([upstream.put(1)], null, true))
-    const result = await syncing.sync(LEADS)
-    expect(result).toMatchObject({ outcome: 'failed', problems: [{ code: 'api_unexpected' }] })
-  })
-})
-
 describe('a sync whose lease was taken over', () => {
   it('ends, and leaves the run and the scan to the other process', async () => {
     await using upstream = await startUpstream(35)
@@ -450,18 +316,5 @@ describe('a sync whose lease was taken over', () => {
     expect(await syncing.store.db.selectFrom('sync_scan').select('seen').execute()).toEqual([{ seen: 35 }])
     const runs = await syncing.store.db.selectFrom('sync_run').select(['outcome', 'leads_as_of']).execute()
     expect(runs).toEqual([{ outcome: null, leads_as_of: null }])
-  })
-})
-
-describe('two syncs at once', () => {
-  it('are refused, naming who is at it', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    const first = syncing.sync(LEADS)
-    await expect(syncing.sync(LEADS)).rejects.toMatchObject({
-      code: 'job_busy',
-      message: expect.stringContaining(`process ${process.pid}`),
-    })
-    expect((await first).outcome).toBe('ok')
   })
 })

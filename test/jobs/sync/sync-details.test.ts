@@ -1,17 +1,8 @@
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { WireLead } from '../../../src/contract/lead.ts'
-import type { Store } from '../../../src/store/db/store.ts'
-import { findViolations } from '../../../src/store/invariants/invariants.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
-import { startLeadsheet } from '../../support/leadsheet.ts'
-import { runWarm } from '../../support/process/warm-leadsheet.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
@@ -21,9 +12,6 @@ const ALL = { perRun: 1000, concurrency: 4 }
 const IN_ORDER = { ...ALL, concurrency: 1 }
 const PARTS = ['leads', 'details'] as const
 const MINUTE_MS = 60_000
-/** The number of kills in the test that kills. */
-const KILLS = 2
-const LEADS = 150
 
 function detailsOf(syncing: Syncing) {
   return syncing.store.db.selectFrom('lead_detail').selectAll().orderBy('lead_id').execute()
@@ -431,41 +419,4 @@ describe('a run that ends among the details', () => {
     expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
     expect(result.details.read).toBeLessThan(20)
   })
-
-  it(`since it was killed leaves nothing half-done, and the next goes on (${KILLS} kills)`, async () => {
-    await using upstream = await startUpstream(LEADS)
-    for (const id of upstream.leads.keys()) {
-      const activity = [1, 2, 3].map((number) => ({ id: `${number}`, at: '2026-11-01T08:00:00.000Z' }))
-      upstream.details.set(id, { enrichment: { hiring: { is_hiring: true } }, activity })
-    }
-    const folder = folderWith()
-    const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: folder }
-    for (let kill = 1; kill <= KILLS; kill++) {
-      const child = startLeadsheet(['sync'], { cwd: folder, env })
-      while (askedOf(upstream).length < kill * 50 && child.exitCode === null) await delay(1)
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-      expect(child.signalCode).toBe('SIGKILL')
-    }
-    const { stdout } = await runWarm(['sync', '--json'], { cwd: folder, env })
-    expect(JSON.parse(stdout).data.details).toMatchObject({ not_found: 0, failed: 0 })
-    // Only leads whose kill came between the answer and the write were requested twice.
-    expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 8 * 2)
-
-    await using whole = await openSyncing(upstream.url)
-    await whole.sync({ parts: PARTS, details: ALL })
-    await using store = await openStore(join(folder, 'leadsheet.db'), new Date())
-    expect(await contentsOf(store)).toEqual(await contentsOf(whole.store))
-    expect(await findViolations(store.db, whole.clock.now.toISOString(), 'all')).toEqual([])
-  })
 })
-
-/** Returns the stored details without the time and the run of the reading. */
-async function contentsOf({ db }: Store): Promise<unknown> {
-  const { rows: details } =
-    await sql`SELECT lead_id, lead_updated_at, raw FROM lead_detail ORDER BY 1`.execute(db)
-  const { rows: activity } = await sql`SELECT lead_id, id, at FROM activity ORDER BY 1, 2`.execute(db)
-  const { rows: queue } = await sql`SELECT lead.id, due_at, failures, last_error
-    FROM detail_request JOIN lead ON no = lead_no ORDER BY 1`.execute(db)
-  return { details, activity, queue }
-}

@@ -1,12 +1,9 @@
 // @both-stores
-/** The upstream lists a deleted lead with a mark (a tombstone), usually with nothing else than its id. */
-import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
-import { parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
 import { type Listing, MAPPING, openListing } from '../../support/source/listing.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { openSyncing } from '../../support/syncing.ts'
+import { body, startUpstream, status } from '../../support/upstream.ts'
 
 const AT = '2026-11-20T00:00:00.000Z'
 const LATER = '2026-11-21T05:00:00.000Z'
@@ -192,51 +189,23 @@ describe('a live lead', () => {
 })
 
 describe('a single lead', () => {
-  it.each<readonly [string, number, object, object]>([
-    ['answers with the lead that it was merged into', 200, { id: 'b', name: 'Acme' }, {}],
-    ['leads to it (301)', 301, {}, { location: '/leads/b' }],
-    ['leads to it (308)', 308, {}, { location: '/leads/b/' }],
-    ['says that it is deleted', 200, { id: 'a', deleted: true }, {}],
-  ])('that %s counts as not found', async (_, status, body, headers) => {
-    await using server = await answering(status, body, headers)
-    await expect(server.source.fetchSingleLead('a')).rejects.toMatchObject({ code: 'api_not_found' })
-    await expect(server.source.fetchDetail('a')).rejects.toMatchObject({ code: 'api_not_found' })
+  it.each([
+    ['answers with the lead that it was merged into', body('{"id":"b","name":"Acme"}'), 'api_not_found'],
+    ['leads to it (301)', status(301, { location: '/api/v1/leads/b' }), 'api_not_found'],
+    ['leads to it (308)', status(308, { location: '/api/v1/leads/b/' }), 'api_not_found'],
+    ['says that it is deleted', body('{"id":"a","deleted":true}'), 'api_not_found'],
+    ['leads to another endpoint', status(301, { location: '/v2/leads/a' }), 'api_unexpected'],
+    ['leads to another page', status(301, { location: '/login' }), 'api_unexpected'],
+    [
+      'leads to another host',
+      status(301, { location: 'https://elsewhere.example/leads/b' }),
+      'api_unexpected',
+    ],
+  ])('that %s has the error of a lead that is not found, or of a wrong address', async (_, fault, code) => {
+    await using upstream = await startUpstream(0)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push(fault, fault)
+    await expect(syncing.source.fetchSingleLead('a')).rejects.toMatchObject({ code })
+    await expect(syncing.source.fetchDetail('a')).rejects.toMatchObject({ code })
   })
-
-  it.each(['/v2/leads/a', '/login', 'https://elsewhere.example/leads/b'])(
-    'that leads to %s is a mistake of the address',
-    async (location) => {
-      await using server = await answering(301, {}, { location })
-      await expect(server.source.fetchSingleLead('a')).rejects.toMatchObject({ code: 'api_unexpected' })
-    },
-  )
 })
-
-async function answering(status: number, body: object, headers: object) {
-  const server = createServer((_, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  const endpoints = { leads: '/leads', lead: '/leads/{id}' }
-  const profile = parseProfile(
-    { name: 'test', endpoints, paging: { kind: 'none' }, mapping: MAPPING },
-    'test',
-  )
-  const source = openSource({
-    baseUrl: `http://127.0.0.1:${port}`,
-    apiKey: 'k3y',
-    maxWaitMs: 1000,
-    log: SILENT,
-    profile,
-  })
-  return {
-    source,
-    async [Symbol.asyncDispose]() {
-      await source.close()
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}

@@ -1,11 +1,9 @@
 // @both-stores
-/** A list of changes is checked by a change that it must contain, because a wrong filter looks like a quiet day. */
-import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
 import { type Answer, type Listing, MAPPING, openListing } from '../../support/source/listing.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { openSyncing } from '../../support/syncing.ts'
+import { startUpstream } from '../../support/upstream.ts'
 
 const FILTER = { filters: { updated_since: { param: 'since' } } } as const
 const HOUR_MS = 3_600_000
@@ -93,26 +91,18 @@ describe('an answer without a body', () => {
     [204, 'incremental', 'an empty page'],
     [204, 'full', 'an empty page'],
     [304, 'full', 'no answer'],
-  ] as const)('of status %d to a scan of the mode %s is %s', async (status, mode, meaning) => {
-    const server = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const address = server.address()
-    const port = address !== null && typeof address === 'object' ? address.port : 0
+  ] as const)('of status %d to a scan of the mode %s is %s', async (code, mode, meaning) => {
+    await using upstream = await startUpstream(0)
     const paging = { kind: 'page', param: 'page' }
     const filters = { updated_since: { param: 'If-Modified-Since', in: 'header' } }
     const profile = parseProfile({ name: 'test', paging, filters, mapping: MAPPING }, 'test')
-    const source = openSource({
-      baseUrl: `http://127.0.0.1:${port}`,
-      apiKey: 'k3y',
-      maxWaitMs: 1000,
-      log: SILENT,
-      profile,
+    await using syncing = await openSyncing(upstream.url, 'k3y', { source: { profile } })
+    upstream.faults.push((_, response) => {
+      response.writeHead(code).end()
+      return true
     })
-    const list = source.listLeads(mode === 'full' ? {} : { updatedSince: NEWEST }, null, 10)
+    const list = syncing.source.listLeads(mode === 'full' ? {} : { updatedSince: NEWEST }, null, 10)
     if (meaning === 'no answer') await expect(list).rejects.toMatchObject({ code: 'api_unexpected' })
     else expect(await list).toMatchObject({ records: [], next: null })
-    await source.close()
-    server.closeAllConnections()
-    server.close()
   })
 })
