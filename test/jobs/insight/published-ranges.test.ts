@@ -4,8 +4,6 @@ import { expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { readIssue } from '../../../src/store/reports/issue.ts'
 import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { publishRanges } from '../../support/reports/published-ranges.ts'
@@ -68,23 +66,6 @@ it('a report whose data do not cover its period publishes no range', async () =>
   const [enqueued] = await enqueueDue(later, [ana], OF_DAY)
   expect((await readIssue(store.db, enqueued?.issue.id ?? ''))?.figures.freshness.coversPeriod).toBe(false)
   expect(await listPublished(store)).toEqual([])
-})
-
-it('a mail prints the record of the ranges that were published, if there are sixty', async () => {
-  const { store, deps } = await openWorld()
-  const textFor = async (address: string, name: string) => {
-    const [enqueued] = await enqueueDue(deps, [recipient(address)], { ...OF_DAY, name })
-    const [sent] = await listDeliveries(store.db, enqueued?.issue.id ?? '')
-    return (await readMessage(store.db, sent?.messageId ?? '')).text.replace(/\s+/g, ' ')
-  }
-  await publish(store, { kind: 'day', figure: 'new_leads', hits: 59, of: 59 })
-  await publish(store, { kind: 'week', figure: 'new_leads', hits: 9, of: 9 })
-  await publish(store, { kind: 'day', figure: 'new_leads', hits: 9, of: 9, pipelines: '["p1"]' })
-  expect(await textFor('ana@example.com', 'first')).toMatch(/Of (?!60)\d+ normal ranges, \d+ were right/)
-  // The first report published the sixtieth, of a day with three times as many leads.
-  expect(await textFor('ben@example.com', 'second')).toContain(
-    'Of 60 normal ranges, 59 were right; 19 of 20 should be.',
-  )
 })
 
 it('a claim whose published ranges held too rarely is withheld in reports', async () => {

@@ -264,21 +264,6 @@ describe('messages that wait', () => {
     expect(rounds).toEqual([addresses.slice(0, 2), addresses, addresses])
   })
 
-  it('are not tried before the server is, and all of them then; the outage is over with the first', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
-    const deps = { ...made.deps, transport }
-    await using gone = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverDue({ ...deps, transport: { ...gone, name: transport.name } }, signal)
-    made.clock.now = new Date('2026-11-21T07:00:40Z')
-    expect(await deliverDue(deps, signal)).toBe(false)
-    made.clock.now = new Date('2026-11-21T07:01:15Z')
-    expect(await deliverDue(deps, signal)).toBe(true)
-    expect(server.received).toHaveLength(2)
-    expect(await listMailOutages(made.store.db)).toEqual([])
-  })
-
   it('wait for their turn, unless all is to stop or the minute is over', async () => {
     await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()

@@ -86,25 +86,14 @@ describe('a lead that the upstream lists as deleted', () => {
     expect((await rowOf(listing, 'a'))?.deleted_at).toBeNull()
   })
 
-  it('may fill whole pages, in a first load too', async () => {
-    const pages = Array.from({ length: 5 }, (_, page) => ({
-      records: [{ id: `gone${page}`, deleted: true }],
-      next: page === 4 ? null : String(page + 1),
-    }))
+  it('may fill whole pages in a first load, and is marked in the load that read it', async () => {
+    const pages = [ALL, ...['gone', 'a', 'lost'].map((id) => [{ id, updated: LATER, deleted: true }])]
     await using listing = await openListing(
       { paging: { kind: 'cursor', param: 'c', next: 'n' } },
-      (position) => (position === null ? { records: ALL, next: '0' } : (pages[Number(position)] ?? {})),
-    )
-    expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { seen: 3, inserted: 3 } })
-  })
-
-  it('is marked in the load that read it', async () => {
-    await using listing = await openListing(
-      { paging: { kind: 'cursor', param: 'c', next: 'n' } },
-      (position) =>
-        position === null
-          ? { records: ALL, next: '0' }
-          : { records: [{ id: 'a', updated: LATER, deleted: true }] },
+      (position) => {
+        const at = Number(position ?? 0)
+        return { records: pages[at] ?? [], next: at < 3 ? String(at + 1) : null }
+      },
     )
     expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: 3, deleted: 1 } })
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])
