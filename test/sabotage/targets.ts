@@ -34,7 +34,7 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'src/jobs/schedule/run-scheduled.ts': [['runScheduledRun', 'test/jobs/schedule/daemon.test.ts']],
   'src/jobs/snapshot/encode-text.ts': [
-    ['harmlessText', 'test/jobs/snapshot/encode-text.test.ts', 'test/jobs/reports/hostile-files.test.ts'],
+    ['harmlessText', 'test/jobs/snapshot/encode.test.ts', 'test/jobs/reports/hostile-files.test.ts'],
   ],
   'src/jobs/sync/map-page.ts': [['mapRecords', 'test/jobs/sync/sync-scan.test.ts']],
   'src/jobs/sync/scan-result.ts': [['DOUBTS', 'test/jobs/sync/page-shift.test.ts']],

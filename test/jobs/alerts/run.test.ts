@@ -13,7 +13,6 @@ import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
 import type { Db } from '../../../src/store/db/store.ts'
 import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
-import { beginUptime } from '../../../src/store/schedule/uptime.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
@@ -259,23 +258,6 @@ describe('a dead-man switch', () => {
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual([])
   })
-})
-
-it('a clock that was ahead for a while is told once for each time it was set', async () => {
-  const { clock, store } = syncing
-  const began = clock.now.getTime()
-  const wakeAt = async (minutes: number, after: 'down' | 'clock' | null = null): Promise<void> => {
-    clock.now = new Date(began + minutes * 60_000)
-    const at = clock.now.toISOString()
-    if (after !== null) await store.write((trx) => beginUptime(trx, { at, after }))
-    await updateAlerts(deps)
-  }
-  await wakeAt(0, 'down')
-  await wakeAt(26 * 60, 'clock')
-  await wakeAt(2, 'clock')
-  for (let hour = 1; hour < 50; hour++) await wakeAt(hour * 60)
-  const alerts = await listAlerts(store.db, 'all', 100)
-  expect(alerts.filter(({ checkId: check }) => check === 'clock_set')).toHaveLength(2)
 })
 
 it('a fault of the database goes to the webhook and the heartbeat monitor without the database', async () => {

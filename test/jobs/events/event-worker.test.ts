@@ -49,6 +49,13 @@ function pass(copy: Following, minutes: number): void {
   copy.clock.now = new Date(copy.clock.now.getTime() + minutes * MINUTE_MS)
 }
 
+/** Moves the clock, and has the worker do what is due then. */
+async function wakeAfter(copy: Following, minutes: number): Promise<void> {
+  pass(copy, minutes)
+  copy.worker.wake()
+  await copy.worker.idle()
+}
+
 describe('an event', () => {
   it('waits while the settings name another source than that of the copy', async () => {
     await using on = await openCopy()
@@ -164,13 +171,9 @@ describe('an event', () => {
     expect(outcomes).toEqual([null, 'unchanged'])
     let asked = 1
     for (const minutes of [1, 5, 30, 120, 360, 720]) {
-      pass(copy, minutes - 0.5)
-      copy.worker.wake()
-      await copy.worker.idle()
+      await wakeAfter(copy, minutes - 0.5)
       expect(upstream.requests.filter(({ path }) => path.includes(broken))).toHaveLength(asked)
-      pass(copy, 0.5)
-      copy.worker.wake()
-      await copy.worker.idle()
+      await wakeAfter(copy, 0.5)
       expect(upstream.requests.filter(({ path }) => path.includes(broken))).toHaveLength(++asked)
     }
     expect(await outcomeOf(copy.store.db, events[0]?.id ?? '')).toBe('failed')
@@ -201,9 +204,7 @@ describe('an event', () => {
     pass(copy, 60)
     await follow(copy, eventOf(ids[0] ?? ''))
     expect(upstream.requests).toHaveLength(2)
-    pass(copy, 61)
-    copy.worker.wake()
-    await copy.worker.idle()
+    await wakeAfter(copy, 61)
     expect(upstream.requests).toHaveLength(14)
     expect(await queued(copy.store)).toEqual([])
   })
@@ -228,13 +229,9 @@ describe('very many events', () => {
     await copy.intake.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
     await copy.worker.idle()
     expect(upstream.requests).toHaveLength(5)
-    pass(copy, 1)
-    copy.worker.wake()
-    await copy.worker.idle()
+    await wakeAfter(copy, 1)
     expect(upstream.requests).toHaveLength(10)
-    pass(copy, 1)
-    copy.worker.wake()
-    await copy.worker.idle()
+    await wakeAfter(copy, 1)
     expect(await queued(copy.store)).toEqual([])
     expect(upstream.requests).toHaveLength(12)
   })
@@ -261,9 +258,7 @@ it('an event that comes while the clock is set back is followed as any other', a
   await follow(copy, eventOf(id))
   pass(copy, -5)
   await copy.intake.take([eventOf(id)])
-  pass(copy, 10)
-  copy.worker.wake()
-  await copy.worker.idle()
+  await wakeAfter(copy, 10)
   const waiting = await copy.store.db.selectFrom('event').where('done_at', 'is', null).select('id').execute()
   expect([waiting, await queued(copy.store)]).toEqual([[], []])
 })

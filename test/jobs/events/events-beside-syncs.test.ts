@@ -13,7 +13,7 @@ import {
   openFollowing,
   outcomeOf,
 } from '../../support/source/following.ts'
-import { startUpstream, type Upstream } from '../../support/upstream.ts'
+import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
 const LEADS = countCases(400, 1500)
@@ -129,11 +129,7 @@ it('an event between two runs of a scan is followed at once, and the scan that g
   await using on = await openCopy()
   const { upstream, copy, ids } = on
   const [id = '', other = ''] = ids
-  const fails: Upstream['faults'][number] = (_request, response) => {
-    response.writeHead(404)
-    response.end()
-    return true
-  }
+  const fails = status(404)
   upstream.faults.push(() => undefined, fails, fails, fails, fails)
   expect(await copy.sync({ ...FULL, pageSize: 5 })).toMatchObject({ outcome: 'partial' })
   upstream.faults.length = 0

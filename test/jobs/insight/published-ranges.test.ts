@@ -37,24 +37,15 @@ it('a report stores its ranges when it is sent, once, and not when it is only ma
   const insight = (await readIssue(store.db, enqueued?.issue.id ?? ''))?.figures.insight
   expect(published.map(({ kind }) => kind)).toEqual(['day', 'month_end', 'day', 'day'])
   const ofDay = published.filter(({ kind }) => kind === 'day')
-  for (const [index, pipelines] of ['', '["p1"]', '["p2"]'].entries()) {
-    const { actual, range } =
-      insight?.expectations.filter(({ figure }) => figure === 'new_leads')[index] ?? {}
-    const day = '2026-11-20'
-    expect(ofDay[index]).toEqual({
-      time_zone: ZONE,
-      kind: 'day',
-      figure: 'new_leads',
-      pipelines,
-      actual,
-      ...range,
-      time_window: day,
-      as_of_day: day,
-      first_day: day,
-      last_day: day,
-      issue_id: enqueued?.issue.id,
-    })
-  }
+  const judged = insight?.expectations.filter(({ figure }) => figure === 'new_leads') ?? []
+  const day = '2026-11-20'
+  const days = { time_zone: ZONE, time_window: day, as_of_day: day, first_day: day, last_day: day }
+  expect(ofDay).toEqual(
+    ['', '["p1"]', '["p2"]'].map((pipelines, index) => {
+      const { actual, range, figure } = judged[index] ?? {}
+      return { ...days, kind: 'day', figure, pipelines, actual, ...range, issue_id: enqueued?.issue.id }
+    }),
+  )
   await enqueueDue(deps, [ana, recipient('ben@example.com')], OF_DAY)
   await enqueueDue(deps, [recipient('cleo@example.com', { filter: P1 })], { ...OF_DAY, name: 'other' })
   expect((await listPublished(store)).filter(({ kind }) => kind === 'day')).toEqual(ofDay)

@@ -114,17 +114,6 @@ describe('the recipients of a report', () => {
     expect(after.get('ben@example.com')?.date).toBe(before.get('ana@example.com')?.date)
   })
 
-  it('who come later get of an older program’s issue what was made then', async () => {
-    await using world = await openWorld()
-    const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
-    const kept = { program_version: null, figures: '{}', html: '<p>as it was</p>', text: 'as it was' }
-    await world.store.write((trx) => trx.updateTable('report_issue').set(kept).execute())
-    await enqueueDue(world.deps, [recipient('ana@example.com'), recipient('ben@example.com')])
-    const messages = await messagesOf(world.store, first?.issue ?? { id: '' })
-    expect(messages.get('ben@example.com')).toMatchObject({ html: '<p>as it was</p>', text: 'as it was' })
-    expect((await makeDue(world.deps)).issue.text).toBe('as it was')
-  })
-
   it('find it in the archive as it was mailed, also where that was lost', async () => {
     await using world = await openWorld()
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }

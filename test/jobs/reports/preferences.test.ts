@@ -48,23 +48,14 @@ async function openDaily() {
         { by: 'recipient', reason: null },
         clock.now,
       ),
-    /**
-     * Returns the received messages in order: the kind of the issue, and the first and the last day of its
-     * period.
-     */
-    async gotten(name: string): Promise<string[]> {
-      const rows = await store.db
-        .selectFrom('delivery')
-        .innerJoin('report_issue', 'report_issue.id', 'issue_id')
-        .where('recipient', '=', `${name}@example.com`)
-        .select(['kind', 'period_from', 'period_to', 'delivery.message_id'])
-        .orderBy('queued_at')
-        .execute()
-      return rows.map(({ kind, period_from: from, period_to: to }) => {
-        const last = new Date(Date.parse(to) - 1).toISOString()
-        return `${kind} ${from.slice(5, 10)} ${last.slice(5, 10)}`
-      })
-    },
+    countMessages: async (name: string) =>
+      (
+        await store.db
+          .selectFrom('delivery')
+          .where('recipient', '=', `${name}@example.com`)
+          .select('state')
+          .execute()
+      ).length,
   }
 }
 
@@ -81,9 +72,7 @@ describe('a report that is due', () => {
     expect(enqueuedText(enqueued)).toMatch(/; left out: ben@example.com \(paused by .*\), cleo@example.com/)
     await daily.choice('ben', 'resume')
     await daily.send(1)
-    expect(await daily.gotten('ana')).toHaveLength(2)
-    expect(await daily.gotten('ben')).toEqual(['day 11-23 11-23'])
-    expect(await daily.gotten('cleo')).toEqual([])
+    expect(await Promise.all(['ana', 'ben', 'cleo'].map(daily.countMessages))).toEqual([2, 1, 0])
   })
 })
 

@@ -87,15 +87,6 @@ describe('what was missed', () => {
     expect((await none.scheduledRuns()).at(-1)?.message).toContain('; not made up for')
   })
 
-  it('comes late with the reason', async () => {
-    await using latest = await missed('latest', '2026-11-20T09:10:00Z')
-    expect(latest.ran.at(-1)?.late).toEqual({
-      from: '2026-11-20T06:31:00.000Z',
-      to: '2026-11-20T09:10:00.000Z',
-      why: 'blocked',
-    })
-  })
-
   it.each([
     ['clock', 60_000, 'it was set, or the machine slept'],
     ['blocked', 9_600_000, 'the process was kept from its work'],

@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { random } from '../../support/random.ts'
-import { type Listing, openListing, paged, records } from '../../support/source/listing.ts'
+import { type Listing, OFFSET, openListing, PAGE, paged, records } from '../../support/source/listing.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
 /** `SEEDS=500 npx vitest run test/jobs/sync/fingerprints.test.ts` takes two minutes. */
 const SEEDS = Number(process.env['SEEDS'] ?? 12)
 const SYNCS = 8
-const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
-const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
 const TABLES = [
   'lead',
   'lead_raw',

@@ -1,13 +1,16 @@
 /** Upstreams that leave records out after they have cut the page, and replicas that sort in other orders. */
 import { describe, expect, it } from 'vitest'
-import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY } from '../../support/random.ts'
-import { type Answer, openListing, records } from '../../support/source/listing.ts'
+import {
+  type Answer,
+  CURSOR,
+  OFFSET,
+  openListing,
+  PAGE,
+  records,
+  SINCE,
+} from '../../support/source/listing.ts'
 
-const PAGE = {
-  paging: { kind: 'page', param: 'page', size_param: 'n' },
-} as const satisfies Partial<ProfileInput>
-const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
 const CASES = countCases(60, 600)
 
 /** Answers with the visible ones of all rows, by the place among all rows. */
@@ -87,7 +90,7 @@ describe('empty pages in the middle of a numbered list', () => {
     ['page', 'incremental', null],
   ] as const)('of kind %s are read over in a %s scan, total %j', async (kind, mode, total) => {
     const isVisible = Array.from({ length: 110 }, (_, at) => at < 50 || at >= 80)
-    const profile = { ...(kind === 'page' ? PAGE : OFFSET), filters: { updated_since: { param: 'since' } } }
+    const profile = { ...(kind === 'page' ? PAGE : OFFSET), ...SINCE }
     await using listing = await openListing(profile, hiding(kind, Array(50).fill(true)))
     if (mode === 'incremental') await listing.sync()
     listing.answer = (...asked) => ({ ...hiding(kind, isVisible)(...asked), total })
@@ -115,7 +118,6 @@ describe('empty pages in the middle of a numbered list', () => {
 })
 
 describe('a list that stops without saying so', () => {
-  const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' } } as const
   const NONE = { paging: { kind: 'none' } } as const
   const cut =
     (at: number, saysMore: false | null = null): Answer =>
@@ -155,8 +157,7 @@ describe('a list that stops without saying so', () => {
   })
 
   it('after a full first page is unproven in a sync of changes, too', async () => {
-    const filters = { updated_since: { param: 'since' } }
-    await using listing = await openListing({ ...CURSOR, filters }, () => ({ records: records(50) }))
+    await using listing = await openListing({ ...CURSOR, ...SINCE }, () => ({ records: records(50) }))
     await listing.sync()
     listing.answer = () => ({ records: records(10, 40) })
     expect((await listing.sync({ full: false })).scan).toMatchObject({
@@ -168,9 +169,8 @@ describe('a list that stops without saying so', () => {
 
 describe('the end of a numbered list', () => {
   it('is looked behind in a full scan, and neither after one short page of changes nor if its total is reached', async () => {
-    const filters = { updated_since: { param: 'since' } }
     const list = hiding('page', Array(20).fill(true))
-    await using listing = await openListing({ ...PAGE, filters }, list)
+    await using listing = await openListing({ ...PAGE, ...SINCE }, list)
     expect((await listing.sync()).scan).toMatchObject({ result: 'complete', pages: 4 })
     listing.answer = hiding('page', Array(5).fill(true))
     expect((await listing.sync({ full: false })).scan).toMatchObject({ mode: 'incremental', pages: 2 })
@@ -200,15 +200,12 @@ describe('replicas that sort in opposite orders', () => {
 })
 
 describe('the total of a sync of changes', () => {
-  const filters = { updated_since: { param: 'since' } }
-  const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' }, filters } as const
-
   it.each([
     ['counts more than came', 'unproven', 12],
     ['counts what came', 'complete', 9],
     ['may be that of the whole list', 'complete', 50],
   ])('%s: the list is %s', async (_name, result, total) => {
-    await using listing = await openListing(CURSOR, () => ({ records: records(50) }))
+    await using listing = await openListing({ ...CURSOR, ...SINCE }, () => ({ records: records(50) }))
     await listing.sync()
     listing.answer = () => ({ records: records(50).slice(41), total })
     expect((await listing.sync({ full: false })).scan).toMatchObject({

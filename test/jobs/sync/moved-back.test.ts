@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { WireLead } from '../../../src/contract/lead.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { generateLead } from '../../bench/generate.ts'
-import { openListing, paged, records } from '../../support/source/listing.ts'
+import { openListing, PAGE, paged, records } from '../../support/source/listing.ts'
 import { openSyncing, type Syncing } from '../../support/syncing.ts'
-import { body, startUpstream, status, type Upstream } from '../../support/upstream.ts'
+import { body, startUpstream, status } from '../../support/upstream.ts'
 
 const LEADS = 30
 const CREATED = '2026-11-01T00:00:00.000Z'
@@ -64,16 +64,8 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-interface World extends AsyncDisposable {
-  readonly upstream: Upstream
-  readonly syncing: Syncing
-  readonly id: string
-  /** Reads the list an hour after the last scan. */
-  scan(full: boolean): Promise<Awaited<ReturnType<Syncing['sync']>>>
-}
-
 /** Opens a copy of 30 leads, of which number 3 is as in `first`. */
-async function openWorld(first: Change): Promise<World> {
+async function openWorld(first: Change) {
   const upstream = await startUpstream(LEADS)
   const syncing = await openSyncing(upstream.url)
   const { id } = upstream.put(3, { created_at: CREATED, ...first })
@@ -82,7 +74,8 @@ async function openWorld(first: Change): Promise<World> {
     upstream,
     syncing,
     id,
-    async scan(full) {
+    /** Reads the list an hour after the last scan. */
+    async scan(full: boolean) {
       syncing.clock.now = new Date(syncing.clock.now.getTime() + HOUR_MS)
       return syncing.sync({ full, parts: ['leads'] })
     },
@@ -230,8 +223,7 @@ describe('a lead whose time of update moved back', () => {
 
   it('stays as it is after a scan that is unproven', async () => {
     const dated = (updated: string) => records(20).map(({ id }) => ({ id, updated }))
-    const profile = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
-    await using listing = await openListing(profile, paged('page', dated('2026-11-20T00:00:00.000Z')))
+    await using listing = await openListing(PAGE, paged('page', dated('2026-11-20T00:00:00.000Z')))
     await listing.sync()
     listing.answer = paged('page', dated('2020-01-01T00:00:00.000Z'), 30)
     const { scan } = await listing.sync()

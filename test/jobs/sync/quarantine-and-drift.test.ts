@@ -1,9 +1,14 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { type Listing, MAPPING, openListing, paged, records } from '../../support/source/listing.ts'
-
-const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
-const SINCE = { filters: { updated_since: { param: 'since' } } } as const
+import {
+  type Listing,
+  MAPPING,
+  openListing,
+  PAGE,
+  paged,
+  records,
+  SINCE,
+} from '../../support/source/listing.ts'
 
 async function held(listing: Listing) {
   return listing.store.db.selectFrom('quarantined_record').select(['record_id', 'reason', 'raw']).execute()

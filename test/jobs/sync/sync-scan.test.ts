@@ -6,24 +6,23 @@ import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
 import {
   type Answer,
+  CURSOR,
   type Listing,
   MAPPING,
+  OFFSET,
   openListing,
+  PAGE,
   paged,
   records,
+  SINCE,
 } from '../../support/source/listing.ts'
 
 /** Pages so small that they do not overlap. */
 const OFFSET_OF_3 = { paging: { kind: 'offset', param: 'from', size_param: 'n', size_max: 3 } } as const
-const PAGE = {
-  paging: { kind: 'page', param: 'page', size_param: 'n' },
-} as const satisfies Partial<ProfileInput>
-const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
 const SHUFFLED = countCases(12, 300)
 const SCANS = countCases(48, 200)
 /** Each page with each kind of failure. */
 const FAILURES = [1, 2, 3, 4, 5, 6].flatMap((page) => [0, 1, 2, 3].map((failure) => [page, failure] as const))
-const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' } } as const
 
 async function ids(listing: Listing): Promise<string[]> {
   const rows = await listing.store.db.selectFrom('lead').select('id').orderBy('id').execute()
@@ -148,8 +147,7 @@ describe('the end of a list', () => {
   })
 
   it('is a 404 to a filter that no lead passes, if the list without it has leads', async () => {
-    const filters = { updated_since: { param: 'since' } }
-    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(5)))
+    await using listing = await openListing({ ...PAGE, ...SINCE }, paged('page', records(5)))
     await listing.sync()
     listing.answer = (position, size, by) =>
       by.updatedSince === undefined ? paged('page', records(5))(position, size, by) : refused('api_not_found')
@@ -206,12 +204,11 @@ describe('the end of a list', () => {
 })
 
 describe('changes of just now', () => {
-  const filters = { updated_since: { param: 'since' } }
   const changed = records(6).map((lead) => ({ ...lead, updated: '2026-11-21T05:59:30.000Z' }))
 
   it.each(['page', 'offset'] as const)('on one short page by %s are read once', async (kind) => {
     const profile = kind === 'page' ? PAGE : OFFSET
-    await using listing = await openListing({ ...profile, filters }, paged(kind, records(40)))
+    await using listing = await openListing({ ...profile, ...SINCE }, paged(kind, records(40)))
     await listing.sync()
     listing.answer = paged(kind, changed.slice(0, 5))
     for (const count of ['updated', 'unchanged']) {
@@ -225,7 +222,7 @@ describe('changes of just now', () => {
 
   it('are all read if the page is as short as those of the whole list, and a row moves behind it', async () => {
     const cut = (all: readonly unknown[]) => (position: string | null) => paged('page', all)(position, 5, {})
-    await using listing = await openListing({ ...PAGE, filters }, cut(records(40)))
+    await using listing = await openListing({ ...PAGE, ...SINCE }, cut(records(40)))
     await listing.sync()
     listing.answer = (position) => {
       const page = cut(changed)(position)
@@ -239,7 +236,7 @@ describe('changes of just now', () => {
   })
 
   it('on several pages are read again, and not by the next sync, which finds them unchanged', async () => {
-    await using listing = await openListing({ ...PAGE, filters }, paged('page', records(40)))
+    await using listing = await openListing({ ...PAGE, ...SINCE }, paged('page', records(40)))
     await listing.sync()
     listing.answer = paged(
       'page',
@@ -554,18 +551,15 @@ describe('a list without an order', () => {
 describe('a list that never holds still', () => {
   it('is unproven: the copy gets no younger, nothing is deleted, and the run says so', async () => {
     const next = random(5)
-    await using listing = await openListing(
-      { ...PAGE, filters: { updated_since: { param: 'since' } } },
-      (position) => {
-        const at = Number(position ?? 1)
-        const shuffled = records(200).sort(() => next() - 0.5)
-        return {
-          records: at > 10 ? [] : shuffled.slice(0, 10),
-          next: at > 10 ? null : String(at + 1),
-          total: 200,
-        }
-      },
-    )
+    await using listing = await openListing({ ...PAGE, ...SINCE }, (position) => {
+      const at = Number(position ?? 1)
+      const shuffled = records(200).sort(() => next() - 0.5)
+      return {
+        records: at > 10 ? [] : shuffled.slice(0, 10),
+        next: at > 10 ? null : String(at + 1),
+        total: 200,
+      }
+    })
     const result = await listing.sync()
     expect(result).toMatchObject({ complete: false, scan: { result: 'unproven', stop: 'empty_page' } })
     expect(result.problems[0]?.message).toContain('has no order')
@@ -667,8 +661,7 @@ describe('leads that are gone', () => {
   it('are marked after two complete scans, and by none between them that failed or read changes', async () => {
     const newest = { ...records(1, 59)[0], updated: '2026-11-02T00:00:00.000Z' }
     const all = [...records(59), newest]
-    const filters = { updated_since: { param: 'since' } }
-    await using listing = await openListing({ ...PAGE, filters }, paged('page', all, 60))
+    await using listing = await openListing({ ...PAGE, ...SINCE }, paged('page', all, 60))
     await listing.sync()
     const fewer = paged('page', all.slice(1), 59)
     listing.answer = fewer
@@ -731,7 +724,6 @@ describe('a sync again', () => {
 })
 
 it('a filter that is inclusive loses none of three pages of one updated_at (row 29)', async () => {
-  const since = { updated_since: { param: 'since' } }
   const answer = (rows: ReturnType<typeof records>): Answer => {
     return (position, size, { updatedSince = '' }) =>
       paged(
@@ -739,7 +731,7 @@ it('a filter that is inclusive loses none of three pages of one updated_at (row 
         rows.filter((row) => row.updated >= (updatedSince ?? '')),
       )(position, size, {})
   }
-  await using listing = await openListing({ ...OFFSET, filters: since }, answer(records(30)))
+  await using listing = await openListing({ ...OFFSET, ...SINCE }, answer(records(30)))
   await listing.sync()
   listing.answer = answer(records(35))
   const { scan, leads } = await listing.sync({ full: false })

@@ -1,19 +1,18 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
-import { type Listing, MAPPING, openListing } from '../../support/source/listing.ts'
+import { CURSOR, type Listing, MAPPING, openListing, SINCE } from '../../support/source/listing.ts'
 import { openSyncing } from '../../support/syncing.ts'
 import { body, startUpstream, status } from '../../support/upstream.ts'
 
 const AT = '2026-11-20T00:00:00.000Z'
 const LATER = '2026-11-21T05:00:00.000Z'
 const ALL = ['a', 'b', 'c'].map((id) => ({ id, status: 'new', name: 'Acme', updated: AT }))
-const FILTER = { filters: { updated_since: { param: 'since' } } } as const
 const options = { full: false, overlapMs: 10 * 60_000 }
 
 async function openCopy(deleted?: object): Promise<Listing> {
   const listing = await openListing(
-    { ...FILTER, mapping: { ...MAPPING, ...(deleted && { deleted }) } } as never,
+    { ...SINCE, mapping: { ...MAPPING, ...(deleted && { deleted }) } } as never,
     () => ({ records: ALL }),
   )
   await listing.sync()
@@ -88,13 +87,10 @@ describe('a lead that the upstream lists as deleted', () => {
 
   it('may fill whole pages in a first load, and is marked in the load that read it', async () => {
     const pages = [ALL, ...['gone', 'a', 'lost'].map((id) => [{ id, updated: LATER, deleted: true }])]
-    await using listing = await openListing(
-      { paging: { kind: 'cursor', param: 'c', next: 'n' } },
-      (position) => {
-        const at = Number(position ?? 0)
-        return { records: pages[at] ?? [], next: at < 3 ? String(at + 1) : null }
-      },
-    )
+    await using listing = await openListing(CURSOR, (position) => {
+      const at = Number(position ?? 0)
+      return { records: pages[at] ?? [], next: at < 3 ? String(at + 1) : null }
+    })
     expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: 3, deleted: 1 } })
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])
   })
@@ -136,13 +132,10 @@ describe('a live lead', () => {
     'stays live beside an $by mark of deletion $place, in each whole list',
     async ({ mark, pages }) => {
       const lists = pages(mark)
-      await using listing = await openListing(
-        { paging: { kind: 'cursor', param: 'c', next: 'n' } },
-        (position) => {
-          const page = Number(position ?? 0)
-          return { records: lists[page] ?? [], next: page + 1 < lists.length ? String(page + 1) : null }
-        },
-      )
+      await using listing = await openListing(CURSOR, (position) => {
+        const page = Number(position ?? 0)
+        return { records: lists[page] ?? [], next: page + 1 < lists.length ? String(page + 1) : null }
+      })
       for (let time = 0; time < 3; time++) {
         expect(await listing.sync()).toMatchObject({ leads: { updated: 0, deleted: 0 } })
       }

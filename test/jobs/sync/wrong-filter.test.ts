@@ -1,11 +1,10 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { type Answer, type Listing, MAPPING, openListing } from '../../support/source/listing.ts'
+import { type Answer, type Listing, MAPPING, openListing, SINCE } from '../../support/source/listing.ts'
 import { openSyncing } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
 
-const FILTER = { filters: { updated_since: { param: 'since' } } } as const
 const HOUR_MS = 3_600_000
 const NEWEST = '2026-11-21T03:00:00.000Z'
 const lead = (id: string, updated: string, status = 'new') => ({ id, status, updated })
@@ -22,7 +21,7 @@ function upstream(all: readonly { updated: string }[], hoursLate = 0): Answer {
 
 /** Opens a copy of `ALL`, and then syncs the changes that the upstream gives. */
 async function syncChanges(answer: Answer): Promise<Listing> {
-  const listing = await openListing(FILTER, upstream(ALL))
+  const listing = await openListing(SINCE, upstream(ALL))
   await listing.sync()
   listing.answer = answer
   listing.asked.length = 0
@@ -72,7 +71,7 @@ describe('a list of changes', () => {
 describe('a list with leads that have no update time', () => {
   it('is read in full each time, and a warning says why', async () => {
     const undated = { id: 'c', status: 'new', updated: null }
-    await using listing = await openListing(FILTER, () => ({ records: [...ALL, undated] }))
+    await using listing = await openListing(SINCE, () => ({ records: [...ALL, undated] }))
     expect((await listing.sync()).scan?.warnings).toEqual([
       expect.stringMatching(/^leads without an update time: 1; filters\.updated_since may leave/),
     ])
