@@ -48,15 +48,13 @@ describe('as slack', () => {
   })
 })
 
-describe('as teams', () => {
-  it('takes no words of an upstream for a link, and stays below its limits', () => {
-    const many = Array.from({ length: 1000 }, (_, n) =>
-      line(n, { message: `[click](https://evil.example) ${'x'.repeat(5000)}` }),
-    )
-    const json = composeWebhook({ ...MESSAGE, opened: many, reminded: many, resolved: many }, 'teams')
-    expect(json).not.toContain('[click](')
-    expect(Buffer.byteLength(json)).toBeLessThan(28_000)
-  })
+it('as teams takes no words of an upstream for a link, and stays below its limits', () => {
+  const many = Array.from({ length: 1000 }, (_, n) =>
+    line(n, { message: `[click](https://evil.example) ${'x'.repeat(5000)}` }),
+  )
+  const json = composeWebhook({ ...MESSAGE, opened: many, reminded: many, resolved: many }, 'teams')
+  expect(json).not.toContain('[click](')
+  expect(Buffer.byteLength(json)).toBeLessThan(28_000)
 })
 
 it('the address of a ping has its signal in the path', () => {

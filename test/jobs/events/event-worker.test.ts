@@ -222,19 +222,17 @@ describe('an event', () => {
   })
 })
 
-describe('very many events', () => {
-  it('are asked for in the rate that is allowed, and a lead once however many of them came meanwhile', async () => {
-    await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
-    const { upstream, copy, ids } = on
-    await copy.intake.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
-    await copy.worker.idle()
-    expect(upstream.requests).toHaveLength(5)
-    await wakeAfter(copy, 1)
-    expect(upstream.requests).toHaveLength(10)
-    await wakeAfter(copy, 1)
-    expect(await queued(copy.store)).toEqual([])
-    expect(upstream.requests).toHaveLength(12)
-  })
+it('very many events are asked for in the rate that is allowed, and a lead once however many of them came meanwhile', async () => {
+  await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
+  const { upstream, copy, ids } = on
+  await copy.intake.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
+  await copy.worker.idle()
+  expect(upstream.requests).toHaveLength(5)
+  await wakeAfter(copy, 1)
+  expect(upstream.requests).toHaveLength(10)
+  await wakeAfter(copy, 1)
+  expect(await queued(copy.store)).toEqual([])
+  expect(upstream.requests).toHaveLength(12)
 })
 
 it('events of an upstream that shows no single lead are left to the next sync of changes', async () => {

@@ -1,5 +1,4 @@
 /** The effect of each failure on a message and on the messages after it. */
-import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
@@ -13,7 +12,13 @@ import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { findMailOutage, listMailOutages, type MailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { CONTENT, type Ledger, openLedger, openPost } from '../../support/mail/ledger.ts'
 import { enqueueMessage, SENDER } from '../../support/mail/message.ts'
-import { type Answer, openMailServer, openScriptedServer, type Step } from '../../support/mail-server.ts'
+import {
+  type Answer,
+  openMailServer,
+  openScriptedServer,
+  refusal,
+  type Step,
+} from '../../support/mail-server.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -179,7 +184,7 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
       BOTH,
       openMailServer({
         onRcptTo: ({ address }, _session, done) =>
-          done(address.startsWith('ana') ? Object.assign(new Error('bye'), { responseCode: 421 }) : null),
+          done(address.startsWith('ana') ? refusal(421, 'bye') : null),
       }),
     )
     await post.deliver()
@@ -219,7 +224,7 @@ describe('a deferral that may be for what the sender did', () => {
         onRcptTo: ({ address }, _session, done) => {
           const isNew = !seen.has(address)
           seen.add(address)
-          done(isNew ? Object.assign(new Error('4.7.1 greylisted, later'), { responseCode: 451 }) : null)
+          done(isNew ? refusal(451, '4.7.1 greylisted, later') : null)
         },
       }),
     )
@@ -286,9 +291,7 @@ describe('a refusal that names neither the recipient nor the sender', () => {
         onData: (stream, { envelope }, done) => {
           const isOne = /^(?:ana|ben)/.test(envelope.rcptTo[0]?.address ?? '')
           stream.resume()
-          stream.on('end', () =>
-            done(isOne ? Object.assign(new Error('rejected by policy'), { responseCode: 554 }) : null),
-          )
+          stream.on('end', () => done(isOne ? refusal(554, 'rejected by policy') : null))
         },
       }),
     )
@@ -304,49 +307,37 @@ describe('a refusal that names neither the recipient nor the sender', () => {
   })
 })
 
-describe('a refusal that names neither the recipient nor the sender, of one message again and again', () => {
-  it('leaves the other messages of the issue alone', async () => {
-    await using post = await openPost(BOTH, openScriptedServer({ body: '554 5.7.1 rejected by policy' }))
-    const deps = post.deps
-    const [, ben] = await post.deliveries()
-    await using sender = await openSession(deps)
-    if (sender === null) throw new Error('another process sends')
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const [again] = await post.deliveries()
-      if (again !== undefined) await sendAll(deps, sender, [again], { signal, until: null })
-      post.clock.now = new Date(post.clock.now.getTime() + 30 * MINUTE_MS)
-    }
-    expect(await post.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
-  })
+it('a refusal that names neither the recipient nor the sender, of one message again and again leaves the other messages of the issue alone', async () => {
+  await using post = await openPost(BOTH, openScriptedServer({ body: '554 5.7.1 rejected by policy' }))
+  const deps = post.deps
+  const [, ben] = await post.deliveries()
+  await using sender = await openSession(deps)
+  if (sender === null) throw new Error('another process sends')
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const [again] = await post.deliveries()
+    if (again !== undefined) await sendAll(deps, sender, [again], { signal, until: null })
+    post.clock.now = new Date(post.clock.now.getTime() + 30 * MINUTE_MS)
+  }
+  expect(await post.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
 })
 
 describe('a message that is too large for the server', () => {
   const LARGE = 2_500
+  const counting: Parameters<typeof openMailServer>[0] = {
+    hideSize: true,
+    onData: (stream, _session, done) => {
+      let bytes = 0
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      stream.on('end', () =>
+        done(bytes > LARGE ? refusal(552, '5.3.4 Message size exceeds fixed limit') : null),
+      )
+    },
+  }
   it.each([
     ['SIZE announced', { size: LARGE }],
-    [
-      '552 after the dot',
-      {
-        hideSize: true,
-        onData: (
-          stream: SMTPServerDataStream,
-          _session: SMTPServerSession,
-          done: (error?: Error) => void,
-        ) => {
-          let bytes = 0
-          stream.on('data', (chunk: Buffer) => {
-            bytes += chunk.length
-          })
-          stream.on('end', () =>
-            bytes > LARGE
-              ? done(
-                  Object.assign(new Error('5.3.4 Message size exceeds fixed limit'), { responseCode: 552 }),
-                )
-              : done(),
-          )
-        },
-      },
-    ],
+    ['552 after the dot', counting],
   ] as const)('fails alone with a clear cause, and the others are sent: %s', async (_when, options) => {
     await using ledger = await openLedger(BOTH, { ...CONTENT, text: 'long '.repeat(1000) })
     const { store, issue } = ledger
@@ -365,18 +356,16 @@ describe('a message that is too large for the server', () => {
   })
 })
 
-describe('a message that may have arrived', () => {
-  it('is sent once more, and then left to a person', async () => {
-    await using post = await openPost(['ana@example.com'], openScriptedServer({ body: 'drop' }))
-    for (let round = 0; round < 4; round++) {
-      await post.deliver()
-      post.clock.now = new Date(post.clock.now.getTime() + 2 * MINUTE_MS)
-    }
-    expect(await post.deliveries()).toMatchObject([
-      { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
-    ])
-    expect(post.server.bodies()).toBe(2)
-  })
+it('a message that may have arrived is sent once more, and then left to a person', async () => {
+  await using post = await openPost(['ana@example.com'], openScriptedServer({ body: 'drop' }))
+  for (let round = 0; round < 4; round++) {
+    await post.deliver()
+    post.clock.now = new Date(post.clock.now.getTime() + 2 * MINUTE_MS)
+  }
+  expect(await post.deliveries()).toMatchObject([
+    { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
+  ])
+  expect(post.server.bodies()).toBe(2)
 })
 
 describe('a message that is deferred again and again', () => {

@@ -11,7 +11,7 @@ import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { CONTENT, openLedger, openPost } from '../../support/mail/ledger.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
-import { openMailServer, openScriptedServer } from '../../support/mail-server.ts'
+import { openMailServer, openScriptedServer, refusal } from '../../support/mail-server.ts'
 import { IN_POSTGRES } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
@@ -68,11 +68,7 @@ describe('delivery', () => {
       ['ana@example.com', 'gone@example.com', 'zoe@example.com'],
       openMailServer({
         onRcptTo: ({ address }, _session, done) =>
-          done(
-            address.startsWith('gone')
-              ? Object.assign(new Error('no such user'), { responseCode: 550 })
-              : null,
-          ),
+          done(address.startsWith('gone') ? refusal(550, 'no such user') : null),
       }),
     )
     await deliverIssues(made.deps, [made.issue], signal)
@@ -211,7 +207,7 @@ describe('delivery', () => {
         stream.on('data', (chunk: Buffer) => chunks.push(chunk))
         stream.on('end', () => {
           taken.push(Buffer.concat(chunks))
-          done(Object.assign(new Error('later'), { responseCode: 451 }))
+          done(refusal(451, 'later'))
         })
       },
     })

@@ -1,6 +1,6 @@
 // @both-stores
 /** The reports of an annotated day and of the days after it, from the leads to the page. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { annotate } from '../../../src/jobs/annotations.ts'
@@ -44,19 +44,17 @@ async function saveDays(store: Store, now: Date): Promise<void> {
   await saveWholeRun(store, now.toISOString())
 }
 
-describe('a day with three times the normal leads', () => {
-  it('is called unusual without an annotation, and with one the report says what is known', async () => {
-    const plain = await reportOn('2026-11-14', 'en-GB', false)
-    expect(plain.text).toMatch(/^\d+ new leads, more than the normal \d/m)
-    const { html, text, subject } = await reportOn('2026-11-14')
-    expect([html, text, subject].join()).not.toMatch(/than the normal|A normal Friday|\d new[^.]*\(normal/)
-    for (const page of [html, text]) {
-      // The annotation stands in the headline and in the legend of the chart.
-      expect(page.match(/13 Nov: campaign/g)?.length).toBeGreaterThanOrEqual(2)
-      expect(page).toContain('Marked: A')
-    }
-    const german = await reportOn('2026-11-14', 'de-DE')
-    expect(german.html).toContain('13. Nov.: campaign')
-    expect(german.html).toContain('Markiert: A')
-  })
+it('a day with three times the normal leads is called unusual without an annotation, and with one the report says what is known', async () => {
+  const plain = await reportOn('2026-11-14', 'en-GB', false)
+  expect(plain.text).toMatch(/^\d+ new leads, more than the normal \d/m)
+  const { html, text, subject } = await reportOn('2026-11-14')
+  expect([html, text, subject].join()).not.toMatch(/than the normal|A normal Friday|\d new[^.]*\(normal/)
+  for (const page of [html, text]) {
+    // The annotation stands in the headline and in the legend of the chart.
+    expect(page.match(/13 Nov: campaign/g)?.length).toBeGreaterThanOrEqual(2)
+    expect(page).toContain('Marked: A')
+  }
+  const german = await reportOn('2026-11-14', 'de-DE')
+  expect(german.html).toContain('13. Nov.: campaign')
+  expect(german.html).toContain('Markiert: A')
 })

@@ -10,7 +10,7 @@ import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { signLink } from '../../../src/mail/message.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import type { PreferenceChoice } from '../../../src/report/preferences/page.ts'
-import { findPreference, readOrCreateLinkKey } from '../../../src/store/reports/preference.ts'
+import { findPreference, readOrCreateLinkKey, savePreference } from '../../../src/store/reports/preference.ts'
 import { publishing } from '../../support/data/publishing.ts'
 import { openSyncedStore } from '../../support/data/synced-store.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -59,21 +59,19 @@ async function openDaily() {
   }
 }
 
-describe('a report that is due', () => {
-  it('goes to nobody who has paused or unsubscribed, and says who is left out', async () => {
-    const daily = await openDaily()
-    await daily.choice('ben', 'pause')
-    await daily.choice('cleo', 'stop')
-    const enqueued = await daily.send(0)
-    expect(enqueued.leftOut).toEqual([
-      { address: 'ben@example.com', why: 'paused by themselves on 2026-11-23' },
-      { address: 'cleo@example.com', why: 'unsubscribed by themselves on 2026-11-23' },
-    ])
-    expect(enqueuedText(enqueued)).toMatch(/; left out: ben@example.com \(paused by .*\), cleo@example.com/)
-    await daily.choice('ben', 'resume')
-    await daily.send(1)
-    expect(await Promise.all(['ana', 'ben', 'cleo'].map(daily.countMessages))).toEqual([2, 1, 0])
-  })
+it('a report that is due goes to nobody who has paused or unsubscribed, and says who is left out', async () => {
+  const daily = await openDaily()
+  await daily.choice('ben', 'pause')
+  await daily.choice('cleo', 'stop')
+  const enqueued = await daily.send(0)
+  expect(enqueued.leftOut).toEqual([
+    { address: 'ben@example.com', why: 'paused by themselves on 2026-11-23' },
+    { address: 'cleo@example.com', why: 'unsubscribed by themselves on 2026-11-23' },
+  ])
+  expect(enqueuedText(enqueued)).toMatch(/; left out: ben@example.com \(paused by .*\), cleo@example.com/)
+  await daily.choice('ben', 'resume')
+  await daily.send(1)
+  expect(await Promise.all(['ana', 'ben', 'cleo'].map(daily.countMessages))).toEqual([2, 1, 0])
 })
 
 describe('messages that wait', () => {
@@ -101,62 +99,47 @@ describe('messages that wait', () => {
   it('do not go out either where the choice came while they were being written', async () => {
     const daily = await openDaily()
     const { enqueuedIssues } = await daily.send(0)
-    const choice = {
-      state: 'unsubscribed',
-      changed_by: 'recipient',
-      reason: null,
-    } as const
-    await daily.store.write((trx) =>
-      trx
-        .insertInto('preference')
-        .values({ address: 'ana@example.com', report: 'daily', changed_at: '2026-11-23', ...choice })
-        .execute(),
-    )
+    const stopped = { state: 'unsubscribed', changedBy: 'recipient', reason: null } as const
+    const key = { address: 'ana@example.com', report: 'daily', changedAt: '2026-11-23' }
+    await daily.store.write((trx) => savePreference(trx, { ...key, ...stopped }))
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const deps = { ...daily.deps, transport, log: SILENT, policy: AT_ONCE }
-    await deliverIssues(
-      deps,
-      enqueuedIssues.map(({ issue }) => issue),
-      NEVER,
-    )
+    const issues = enqueuedIssues.map(({ issue }) => issue)
+    await deliverIssues(deps, issues, NEVER)
     expect(server.received.flatMap(({ to }) => to)).toEqual(['ben@example.com', 'cleo@example.com'])
   })
 })
 
-describe('a choice', () => {
-  it('that no longer fits changes nothing, nor who said what when', async () => {
-    const daily = await openDaily()
-    await daily.choice('ana', 'stop')
-    const stopped = await findPreference(daily.store.db, { address: 'ana@example.com', report: 'daily' })
-    daily.clock.now = new Date(SYNCED.getTime() + DAY_MS)
-    for (const choice of ['pause', 'resume', 'stop'] as const) await daily.choice('ana', choice)
-    const key = { address: 'ANA@example.com', report: 'daily' }
-    expect(await findPreference(daily.store.db, key)).toEqual(stopped)
-  })
+it('a choice that no longer fits changes nothing, nor who said what when', async () => {
+  const daily = await openDaily()
+  await daily.choice('ana', 'stop')
+  const stopped = await findPreference(daily.store.db, { address: 'ana@example.com', report: 'daily' })
+  daily.clock.now = new Date(SYNCED.getTime() + DAY_MS)
+  for (const choice of ['pause', 'resume', 'stop'] as const) await daily.choice('ana', choice)
+  const key = { address: 'ANA@example.com', report: 'daily' }
+  expect(await findPreference(daily.store.db, key)).toEqual(stopped)
 })
 
-describe('the snapshot that analysts get', () => {
-  it('has neither the key of the links nor a link, nor who gets mail or has left, nor what the mail says', async () => {
-    const daily = await openDaily()
-    const key = await readOrCreateLinkKey(daily.store, SYNCED)
-    const pageOf = (subject: { address: string; report: string }) =>
-      `https://reports.example.com/preferences/${signLink(key, subject)}`
-    const { sender } = daily.deps
-    const deps = { ...daily.deps, sender: { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf } } }
-    await enqueueReportNow(deps, DAILY, PEOPLE, SYNCED, NEVER)
-    await daily.choice('ben', 'stop')
-    const token = signLink(key, { address: 'ana@example.com', report: 'daily' })
-    const folder = folderWith()
-    const publish = publishing(daily.store, folder)
-    await publishSnapshot(publish, NEVER)
-    const bytes = readFileSync(publish.file)
-    const forms = (['hex', 'base64', 'base64url'] as const).map((form) => Buffer.from(key).toString(form))
-    const { issue } = await makeDue(daily.deps)
-    const text = issue.text.split('\n').find((line) => line.length > 60) ?? ''
-    expect(text).not.toBe('')
-    for (const secret of [Buffer.from(key), ...forms, token, text, 'ben@example.com', 'ana@example.com']) {
-      expect(bytes.includes(secret)).toBe(false)
-    }
-  })
+it('the snapshot that analysts get has neither the key of the links nor a link, nor who gets mail or has left, nor what the mail says', async () => {
+  const daily = await openDaily()
+  const key = await readOrCreateLinkKey(daily.store, SYNCED)
+  const pageOf = (subject: { address: string; report: string }) =>
+    `https://reports.example.com/preferences/${signLink(key, subject)}`
+  const { sender } = daily.deps
+  const deps = { ...daily.deps, sender: { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf } } }
+  await enqueueReportNow(deps, DAILY, PEOPLE, SYNCED, NEVER)
+  await daily.choice('ben', 'stop')
+  const token = signLink(key, { address: 'ana@example.com', report: 'daily' })
+  const folder = folderWith()
+  const publish = publishing(daily.store, folder)
+  await publishSnapshot(publish, NEVER)
+  const bytes = readFileSync(publish.file)
+  const forms = (['hex', 'base64', 'base64url'] as const).map((form) => Buffer.from(key).toString(form))
+  const { issue } = await makeDue(daily.deps)
+  const text = issue.text.split('\n').find((line) => line.length > 60) ?? ''
+  expect(text).not.toBe('')
+  for (const secret of [Buffer.from(key), ...forms, token, text, 'ben@example.com', 'ana@example.com']) {
+    expect(bytes.includes(secret)).toBe(false)
+  }
 })

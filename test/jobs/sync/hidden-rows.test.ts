@@ -167,24 +167,23 @@ describe('a list that stops without saying so', () => {
   })
 })
 
-describe('the end of a numbered list', () => {
-  it('is looked behind in a full scan, and neither after one short page of changes nor if its total is reached', async () => {
-    const list = hiding('page', Array(20).fill(true))
-    await using listing = await openListing({ ...PAGE, ...SINCE }, list)
-    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', pages: 4 })
-    listing.answer = hiding('page', Array(5).fill(true))
-    expect((await listing.sync({ full: false })).scan).toMatchObject({ mode: 'incremental', pages: 2 })
-    listing.answer = (...asked) => ({ ...list(...asked), total: 20 })
-    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', pages: 3 })
-  })
+it('the end of a numbered list is looked behind in a full scan, and neither after one short page of changes nor if its total is reached', async () => {
+  const list = hiding('page', Array(20).fill(true))
+  await using listing = await openListing({ ...PAGE, ...SINCE }, list)
+  expect((await listing.sync()).scan).toMatchObject({ result: 'complete', pages: 4 })
+  listing.answer = hiding('page', Array(5).fill(true))
+  expect((await listing.sync({ full: false })).scan).toMatchObject({ mode: 'incremental', pages: 2 })
+  listing.answer = (...asked) => ({ ...list(...asked), total: 20 })
+  expect((await listing.sync()).scan).toMatchObject({ result: 'complete', pages: 3 })
 })
 
-describe('replicas that sort in opposite orders', () => {
-  it.each([
-    ['a cursor', { paging: { kind: 'cursor', param: 'cursor', next: 'next' } }],
-    ['a link', { paging: { kind: 'link' } }],
-    ['the address of the next page', { paging: { kind: 'next_url', next: 'next' } }],
-  ] as const)('never give a complete list by %s while leads are missing', async (_name, profile) => {
+it.each([
+  ['a cursor', { paging: { kind: 'cursor', param: 'cursor', next: 'next' } }],
+  ['a link', { paging: { kind: 'link' } }],
+  ['the address of the next page', { paging: { kind: 'next_url', next: 'next' } }],
+] as const)(
+  'replicas that sort in opposite orders never give a complete list by %s while leads are missing',
+  async (_name, profile) => {
     for (let count = 11; count < 70; count += countCases(7, 1)) {
       const all = records(count)
       await using listing = await openListing(profile, (position, size) => {
@@ -196,21 +195,19 @@ describe('replicas that sort in opposite orders', () => {
       const { scan } = await listing.sync()
       if (scan?.result === 'complete') expect(scan.distinct, `count ${count}`).toBe(count)
     }
-  })
-})
+  },
+)
 
-describe('the total of a sync of changes', () => {
-  it.each([
-    ['counts more than came', 'unproven', 12],
-    ['counts what came', 'complete', 9],
-    ['may be that of the whole list', 'complete', 50],
-  ])('%s: the list is %s', async (_name, result, total) => {
-    await using listing = await openListing({ ...CURSOR, ...SINCE }, () => ({ records: records(50) }))
-    await listing.sync()
-    listing.answer = () => ({ records: records(50).slice(41), total })
-    expect((await listing.sync({ full: false })).scan).toMatchObject({
-      mode: 'incremental',
-      result: result,
-    })
+it.each([
+  ['counts more than came', 'unproven', 12],
+  ['counts what came', 'complete', 9],
+  ['may be that of the whole list', 'complete', 50],
+])('the total of a sync of changes %s: the list is %s', async (_name, result, total) => {
+  await using listing = await openListing({ ...CURSOR, ...SINCE }, () => ({ records: records(50) }))
+  await listing.sync()
+  listing.answer = () => ({ records: records(50).slice(41), total })
+  expect((await listing.sync({ full: false })).scan).toMatchObject({
+    mode: 'incremental',
+    result: result,
   })
 })

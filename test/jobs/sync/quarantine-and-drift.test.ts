@@ -14,20 +14,18 @@ async function held(listing: Listing) {
   return listing.store.db.selectFrom('quarantined_record').select(['record_id', 'reason', 'raw']).execute()
 }
 
-describe('quarantined records', () => {
-  it('are forgotten when their record can be read, and one record is held once', async () => {
-    const list = (created: string) => paged('page', [{ id: 1, created }, { id: 2 }])
-    await using listing = await openListing(PAGE, list('soon'))
-    await listing.sync()
-    listing.answer = list('later')
-    await listing.sync()
-    expect(await held(listing)).toEqual([
-      { record_id: '1', reason: 'created_at: "later" is not an instant', raw: '{"id":1,"created":"later"}' },
-    ])
-    listing.answer = list('2026-11-01')
-    expect((await listing.sync()).leads).toMatchObject({ inserted: 1, quarantined: 0 })
-    expect(await held(listing)).toEqual([])
-  })
+it('quarantined records are forgotten when their record can be read, and one record is held once', async () => {
+  const list = (created: string) => paged('page', [{ id: 1, created }, { id: 2 }])
+  await using listing = await openListing(PAGE, list('soon'))
+  await listing.sync()
+  listing.answer = list('later')
+  await listing.sync()
+  expect(await held(listing)).toEqual([
+    { record_id: '1', reason: 'created_at: "later" is not an instant', raw: '{"id":1,"created":"later"}' },
+  ])
+  listing.answer = list('2026-11-01')
+  expect((await listing.sync()).leads).toMatchObject({ inserted: 1, quarantined: 0 })
+  expect(await held(listing)).toEqual([])
 })
 
 describe('a changed profile', () => {

@@ -191,25 +191,23 @@ describe('leads that are gone upstream', () => {
   })
 })
 
-describe('a record that could not be read', () => {
-  it.each([
-    [
-      'agents',
-      '{"data":[{"id":"a1"},{"status":"idle"}]}',
-      'agent without an id: could not be read: id: nothing at id',
-    ],
-    ['stats', '"nothing"', 'pipeline p9: could not be read: statistics: not an object'],
-  ] as const)('is a problem of the %s', async (part, answer, said) => {
-    await using upstream = await startUpstream(0)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.faults.push(body(answer))
-    const result = await syncing.sync({ parts: [part], pipelineIds: ['p9'] })
-    expect(result).toMatchObject({ complete: false, problems: [{ part, code: 'api_unexpected' }] })
-    expect(result.problems[0]?.message).toContain(said)
-    expect(
-      await syncing.store.db.selectFrom('quarantined_record').select('record_id').execute(),
-    ).toHaveLength(1)
-  })
+it.each([
+  [
+    'agents',
+    '{"data":[{"id":"a1"},{"status":"idle"}]}',
+    'agent without an id: could not be read: id: nothing at id',
+  ],
+  ['stats', '"nothing"', 'pipeline p9: could not be read: statistics: not an object'],
+] as const)('a record that could not be read is a problem of the %s', async (part, answer, said) => {
+  await using upstream = await startUpstream(0)
+  await using syncing = await openSyncing(upstream.url)
+  upstream.faults.push(body(answer))
+  const result = await syncing.sync({ parts: [part], pipelineIds: ['p9'] })
+  expect(result).toMatchObject({ complete: false, problems: [{ part, code: 'api_unexpected' }] })
+  expect(result.problems[0]?.message).toContain(said)
+  expect(await syncing.store.db.selectFrom('quarantined_record').select('record_id').execute()).toHaveLength(
+    1,
+  )
 })
 
 describe('the statistics of a sync', () => {
@@ -249,23 +247,21 @@ describe('the statistics of a sync', () => {
   })
 })
 
-describe('a sync whose lease was taken over', () => {
-  it('ends, and leaves the run and the scan to the other process', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    const takeOver = () =>
-      syncing.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
-    let taken: Promise<unknown> | undefined
-    const run = syncing.sync({
-      ...LEADS,
-      onProgress: ({ pages }) => {
-        if (pages === 4) taken = takeOver()
-      },
-    })
-    await expect(run).rejects.toMatchObject({ code: 'job_busy' })
-    await taken
-    expect(await syncing.store.db.selectFrom('sync_scan').select('seen').execute()).toEqual([{ seen: 35 }])
-    const runs = await syncing.store.db.selectFrom('sync_run').select(['outcome', 'leads_as_of']).execute()
-    expect(runs).toEqual([{ outcome: null, leads_as_of: null }])
+it('a sync whose lease was taken over ends, and leaves the run and the scan to the other process', async () => {
+  await using upstream = await startUpstream(35)
+  await using syncing = await openSyncing(upstream.url)
+  const takeOver = () =>
+    syncing.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
+  let taken: Promise<unknown> | undefined
+  const run = syncing.sync({
+    ...LEADS,
+    onProgress: ({ pages }) => {
+      if (pages === 4) taken = takeOver()
+    },
   })
+  await expect(run).rejects.toMatchObject({ code: 'job_busy' })
+  await taken
+  expect(await syncing.store.db.selectFrom('sync_scan').select('seen').execute()).toEqual([{ seen: 35 }])
+  const runs = await syncing.store.db.selectFrom('sync_run').select(['outcome', 'leads_as_of']).execute()
+  expect(runs).toEqual([{ outcome: null, leads_as_of: null }])
 })

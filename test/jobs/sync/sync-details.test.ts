@@ -174,23 +174,19 @@ describe('the details of leads', () => {
   })
 })
 
-describe('with another profile', () => {
-  it('details are read anew', async () => {
-    await using upstream = await startUpstream(5)
-    for (const id of upstream.leads.keys()) upstream.details.set(id, { facts: { open_roles: 3 } })
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync({ parts: PARTS, details: ALL })
-    const mapping = { ...REFERENCE_PROFILE.mapping, enrichment: ['facts'] }
-    await using remapped = await openSyncing(upstream.url, 'test-key', {
-      folder: syncing.folder,
-      source: { profile: { ...REFERENCE_PROFILE, mapping } },
-    })
-    expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(5)
-    expect((await detailsOf(remapped)).map((row) => row.enrichment)).toEqual(
-      Array(5).fill('{"open_roles":3}'),
-    )
-    expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(0)
+it('with another profile details are read anew', async () => {
+  await using upstream = await startUpstream(5)
+  for (const id of upstream.leads.keys()) upstream.details.set(id, { facts: { open_roles: 3 } })
+  await using syncing = await openSyncing(upstream.url)
+  await syncing.sync({ parts: PARTS, details: ALL })
+  const mapping = { ...REFERENCE_PROFILE.mapping, enrichment: ['facts'] }
+  await using remapped = await openSyncing(upstream.url, 'test-key', {
+    folder: syncing.folder,
+    source: { profile: { ...REFERENCE_PROFILE, mapping } },
   })
+  expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(5)
+  expect((await detailsOf(remapped)).map((row) => row.enrichment)).toEqual(Array(5).fill('{"open_roles":3}'))
+  expect((await remapped.sync({ parts: PARTS, details: ALL })).details.read).toBe(0)
 })
 
 describe('an activity history', () => {

@@ -300,20 +300,18 @@ describe('a list without an end', () => {
   })
 })
 
-describe('times that cannot be right', () => {
-  it('are warned of by the sync: none at all, and the same in all leads', async () => {
-    await using listing = await openListing(PAGE, paged('page', records(60)))
-    expect((await listing.sync()).scan?.warnings).toEqual([
-      'created_at of nearly all leads is when they were first read: the upstream tells none where the profile looks',
-      'status_changed_at of nearly all leads is of one day, 2026-11-01 (UTC): that may be the wrong field',
-    ])
-    const dated = records(60).map((record, index) => {
-      const day = String(1 + (index % 20)).padStart(2, '0')
-      return { ...record, created: `2026-10-${day}T08:00:00Z`, updated: `2026-11-${day}T08:00:00Z` }
-    })
-    await using other = await openListing(PAGE, paged('page', dated))
-    expect((await other.sync()).scan?.warnings).toEqual([])
+it('times that cannot be right are warned of by the sync: none at all, and the same in all leads', async () => {
+  await using listing = await openListing(PAGE, paged('page', records(60)))
+  expect((await listing.sync()).scan?.warnings).toEqual([
+    'created_at of nearly all leads is when they were first read: the upstream tells none where the profile looks',
+    'status_changed_at of nearly all leads is of one day, 2026-11-01 (UTC): that may be the wrong field',
+  ])
+  const dated = records(60).map((record, index) => {
+    const day = String(1 + (index % 20)).padStart(2, '0')
+    return { ...record, created: `2026-10-${day}T08:00:00Z`, updated: `2026-11-${day}T08:00:00Z` }
   })
+  await using other = await openListing(PAGE, paged('page', dated))
+  expect((await other.sync()).scan?.warnings).toEqual([])
 })
 
 describe('a total', () => {
@@ -395,22 +393,20 @@ describe('a total', () => {
   })
 })
 
-describe('texts that are not stored as they came', () => {
-  it('are counted in each scan, those cleaned and those cut', async () => {
-    const odd = records(30).map((record, index) => {
-      if (index === 3 || index === 4) return { ...record, name: 'Com\u0000pany' }
-      return index === 5 ? { ...record, name: 'x'.repeat(70_000) } : record
-    })
-    await using listing = await openListing(PAGE, paged('page', odd))
-    for (let round = 0; round < 2; round++) {
-      const { scan } = await listing.sync()
-      expect(scan).toMatchObject({ cleaned: 2, cut: 1 })
-      expect(scan?.warnings).toEqual([
-        'leads with text that was cleaned, or times that stand for none: 2',
-        'texts of more than 64 kB that were cut: 1',
-      ])
-    }
+it('texts that are not stored as they came are counted in each scan, those cleaned and those cut', async () => {
+  const odd = records(30).map((record, index) => {
+    if (index === 3 || index === 4) return { ...record, name: 'Com\u0000pany' }
+    return index === 5 ? { ...record, name: 'x'.repeat(70_000) } : record
   })
+  await using listing = await openListing(PAGE, paged('page', odd))
+  for (let round = 0; round < 2; round++) {
+    const { scan } = await listing.sync()
+    expect(scan).toMatchObject({ cleaned: 2, cut: 1 })
+    expect(scan?.warnings).toEqual([
+      'leads with text that was cleaned, or times that stand for none: 2',
+      'texts of more than 64 kB that were cut: 1',
+    ])
+  }
 })
 
 describe('an id that stands for more than one record of a page', () => {
@@ -452,42 +448,39 @@ describe('an id that stands for more than one record of a page', () => {
   })
 })
 
-describe('values that may have been read wrongly', () => {
-  it('are told once a column in each full scan, with the first of them and what to write', async () => {
-    const worth = ['1.234,56', '12.500', 'n/a', 7, '12.250', '']
-    const all = records(30).map((record, index) => ({
-      ...record,
-      worth: worth[index],
-      size: index ? 1 : 'few',
-    }))
-    const lead = { ...MAPPING.lead, value_amount: 'worth', company_employees: 'size' }
-    await using listing = await openListing({ ...PAGE, mapping: { lead } }, paged('page', all))
-    for (let round = 0; round < 2; round++) {
-      expect((await listing.sync()).scan?.warnings).toEqual([
-        'company_employees is empty in 1 lead whose value cannot be read, such as "few" of l000',
-        'value_amount is empty in 2 leads whose value cannot be read, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
-        'value_amount was read with a decimal point in 2 leads, such as "12.500" of l001; if the point parts thousands, write decimal: comma into mapping.lead.value_amount of the profile, otherwise decimal: point',
-      ])
-    }
-  })
+it('values that may have been read wrongly are told once a column in each full scan, with the first of them and what to write', async () => {
+  const worth = ['1.234,56', '12.500', 'n/a', 7, '12.250', '']
+  const all = records(30).map((record, index) => ({
+    ...record,
+    worth: worth[index],
+    size: index ? 1 : 'few',
+  }))
+  const lead = { ...MAPPING.lead, value_amount: 'worth', company_employees: 'size' }
+  await using listing = await openListing({ ...PAGE, mapping: { lead } }, paged('page', all))
+  for (let round = 0; round < 2; round++) {
+    expect((await listing.sync()).scan?.warnings).toEqual([
+      'company_employees is empty in 1 lead whose value cannot be read, such as "few" of l000',
+      'value_amount is empty in 2 leads whose value cannot be read, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
+      'value_amount was read with a decimal point in 2 leads, such as "12.500" of l001; if the point parts thousands, write decimal: comma into mapping.lead.value_amount of the profile, otherwise decimal: point',
+    ])
+  }
 })
 
-describe('leads on more than one page', () => {
-  it('are stored and counted once (row 28)', async () => {
-    const all = [...records(10), ...records(10, 5), ...records(10, 15)]
-    await using listing = await openListing(CURSOR, (position, size) => {
-      const at = Number(position ?? 0)
-      return { records: all.slice(at, at + size), next: at + size < all.length ? String(at + size) : null }
-    })
-    const result = await listing.sync()
-    expect(result.leads).toMatchObject({ seen: 25, inserted: 25, updated: 0, unchanged: 0 })
-    expect(result.scan?.distinct).toBe(25)
-    expect(await ids(listing)).toEqual(idsOf(25))
+it('leads on more than one page are stored and counted once (row 28)', async () => {
+  const all = [...records(10), ...records(10, 5), ...records(10, 15)]
+  await using listing = await openListing(CURSOR, (position, size) => {
+    const at = Number(position ?? 0)
+    return { records: all.slice(at, at + size), next: at + size < all.length ? String(at + size) : null }
   })
+  const result = await listing.sync()
+  expect(result.leads).toMatchObject({ seen: 25, inserted: 25, updated: 0, unchanged: 0 })
+  expect(result.scan?.distinct).toBe(25)
+  expect(await ids(listing)).toEqual(idsOf(25))
 })
 
-describe('a page that says that it is not whole', () => {
-  it.each([CURSOR, PAGE, OFFSET])('leaves the scan incomplete and deletes nothing: %j', async (profile) => {
+it.each([CURSOR, PAGE, OFFSET])(
+  'a page that says that it is not whole leaves the scan incomplete and deletes nothing: %j',
+  async (profile) => {
     const all = records(40)
     const list = paged(profile === PAGE ? 'page' : 'offset', all)
     await using listing = await openListing(profile, list)
@@ -507,8 +500,8 @@ describe('a page that says that it is not whole', () => {
     expect(await countDeleted(listing)).toBe(0)
     listing.answer = list
     expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 40 })
-  })
-})
+  },
+)
 
 describe('a list without an order', () => {
   it(`is never called complete while leads are missing (SEED=${SEED_OF_TODAY})`, async () => {
@@ -548,42 +541,38 @@ describe('a list without an order', () => {
   })
 })
 
-describe('a list that never holds still', () => {
-  it('is unproven: the copy gets no younger, nothing is deleted, and the run says so', async () => {
-    const next = random(5)
-    await using listing = await openListing({ ...PAGE, ...SINCE }, (position) => {
-      const at = Number(position ?? 1)
-      const shuffled = records(200).sort(() => next() - 0.5)
-      return {
-        records: at > 10 ? [] : shuffled.slice(0, 10),
-        next: at > 10 ? null : String(at + 1),
-        total: 200,
-      }
-    })
-    const result = await listing.sync()
-    expect(result).toMatchObject({ complete: false, scan: { result: 'unproven', stop: 'empty_page' } })
-    expect(result.problems[0]?.message).toContain('has no order')
-    const run = await listing.store.db.selectFrom('sync_run').selectAll().executeTakeFirstOrThrow()
-    expect(run.leads_as_of).toBeNull()
-    const watermark = await listing.store.db.selectFrom('sync_watermark').selectAll().executeTakeFirst()
-    expect(watermark?.updated_at || null).toBeNull()
+it('a list that never holds still is unproven: the copy gets no younger, nothing is deleted, and the run says so', async () => {
+  const next = random(5)
+  await using listing = await openListing({ ...PAGE, ...SINCE }, (position) => {
+    const at = Number(position ?? 1)
+    const shuffled = records(200).sort(() => next() - 0.5)
+    return {
+      records: at > 10 ? [] : shuffled.slice(0, 10),
+      next: at > 10 ? null : String(at + 1),
+      total: 200,
+    }
   })
+  const result = await listing.sync()
+  expect(result).toMatchObject({ complete: false, scan: { result: 'unproven', stop: 'empty_page' } })
+  expect(result.problems[0]?.message).toContain('has no order')
+  const run = await listing.store.db.selectFrom('sync_run').selectAll().executeTakeFirstOrThrow()
+  expect(run.leads_as_of).toBeNull()
+  const watermark = await listing.store.db.selectFrom('sync_watermark').selectAll().executeTakeFirst()
+  expect(watermark?.updated_at || null).toBeNull()
 })
 
-describe('an id that is gone', () => {
-  it('from every record of a page stops the sync, and nothing of the page is stored', async () => {
-    await using listing = await openListing(PAGE, paged('page', records(35)))
-    await listing.sync()
-    const renamed = records(35).map(({ id, updated }) => ({ uid: id, updated }))
-    listing.answer = paged('page', renamed)
-    const result = await listing.sync()
-    expect(result).toMatchObject({ outcome: 'failed', problems: [{ code: 'api_unexpected' }] })
-    expect(result.problems[0]?.message).toBe(
-      'None of 10 leads on a page has an id at id; the first one has uid, updated',
-    )
-    const held = await listing.store.db.selectFrom('quarantined_record').selectAll().execute()
-    expect(held).toEqual([])
-  })
+it('an id that is gone from every record of a page stops the sync, and nothing of the page is stored', async () => {
+  await using listing = await openListing(PAGE, paged('page', records(35)))
+  await listing.sync()
+  const renamed = records(35).map(({ id, updated }) => ({ uid: id, updated }))
+  listing.answer = paged('page', renamed)
+  const result = await listing.sync()
+  expect(result).toMatchObject({ outcome: 'failed', problems: [{ code: 'api_unexpected' }] })
+  expect(result.problems[0]?.message).toBe(
+    'None of 10 leads on a page has an id at id; the first one has uid, updated',
+  )
+  const held = await listing.store.db.selectFrom('quarantined_record').selectAll().execute()
+  expect(held).toEqual([])
 })
 
 describe('a scan', () => {

@@ -170,24 +170,21 @@ describe('a live lead', () => {
   })
 })
 
-describe('a single lead', () => {
-  it.each([
-    ['answers with the lead that it was merged into', body('{"id":"b","name":"Acme"}'), 'api_not_found'],
-    ['leads to it (301)', status(301, { location: '/api/v1/leads/b' }), 'api_not_found'],
-    ['leads to it (308)', status(308, { location: '/api/v1/leads/b/' }), 'api_not_found'],
-    ['says that it is deleted', body('{"id":"a","deleted":true}'), 'api_not_found'],
-    ['leads to another endpoint', status(301, { location: '/v2/leads/a' }), 'api_unexpected'],
-    ['leads to another page', status(301, { location: '/login' }), 'api_unexpected'],
-    [
-      'leads to another host',
-      status(301, { location: 'https://elsewhere.example/leads/b' }),
-      'api_unexpected',
-    ],
-  ])('that %s has the error of a lead that is not found, or of a wrong address', async (_, fault, code) => {
+it.each([
+  ['answers with the lead that it was merged into', body('{"id":"b","name":"Acme"}'), 'api_not_found'],
+  ['leads to it (301)', status(301, { location: '/api/v1/leads/b' }), 'api_not_found'],
+  ['leads to it (308)', status(308, { location: '/api/v1/leads/b/' }), 'api_not_found'],
+  ['says that it is deleted', body('{"id":"a","deleted":true}'), 'api_not_found'],
+  ['leads to another endpoint', status(301, { location: '/v2/leads/a' }), 'api_unexpected'],
+  ['leads to another page', status(301, { location: '/login' }), 'api_unexpected'],
+  ['leads to another host', status(301, { location: 'https://elsewhere.example/leads/b' }), 'api_unexpected'],
+])(
+  'a single lead that %s has the error of a lead that is not found, or of a wrong address',
+  async (_, fault, code) => {
     await using upstream = await startUpstream(0)
     await using syncing = await openSyncing(upstream.url)
     upstream.faults.push(fault, fault)
     await expect(syncing.source.fetchSingleLead('a')).rejects.toMatchObject({ code })
     await expect(syncing.source.fetchDetail('a')).rejects.toMatchObject({ code })
-  })
-})
+  },
+)

@@ -68,29 +68,28 @@ describe('a list of changes', () => {
   })
 })
 
-describe('a list with leads that have no update time', () => {
-  it('is read in full each time, and a warning says why', async () => {
-    const undated = { id: 'c', status: 'new', updated: null }
-    await using listing = await openListing(SINCE, () => ({ records: [...ALL, undated] }))
-    expect((await listing.sync()).scan?.warnings).toEqual([
-      expect.stringMatching(/^leads without an update time: 1; filters\.updated_since may leave/),
-    ])
-    listing.answer = upstream([...ALL, { ...undated, updated: '' }, { ...undated, id: 'd', updated: '' }])
-    expect(await listing.sync(options)).toMatchObject({ scan: { mode: 'full' }, leads: { inserted: 1 } })
-    listing.answer = upstream(ALL)
-    // Two whole lists delete the undated leads, and a third one finds that none is left.
-    for (let time = 0; time < 3; time++) await listing.sync(options)
-    expect((await listing.sync(options)).scan?.mode).toBe('incremental')
-  })
+it('a list with leads that have no update time is read in full each time, and a warning says why', async () => {
+  const undated = { id: 'c', status: 'new', updated: null }
+  await using listing = await openListing(SINCE, () => ({ records: [...ALL, undated] }))
+  expect((await listing.sync()).scan?.warnings).toEqual([
+    expect.stringMatching(/^leads without an update time: 1; filters\.updated_since may leave/),
+  ])
+  listing.answer = upstream([...ALL, { ...undated, updated: '' }, { ...undated, id: 'd', updated: '' }])
+  expect(await listing.sync(options)).toMatchObject({ scan: { mode: 'full' }, leads: { inserted: 1 } })
+  listing.answer = upstream(ALL)
+  // Two whole lists delete the undated leads, and a third one finds that none is left.
+  for (let time = 0; time < 3; time++) await listing.sync(options)
+  expect((await listing.sync(options)).scan?.mode).toBe('incremental')
 })
 
-describe('an answer without a body', () => {
-  it.each([
-    [304, 'incremental', 'an empty page'],
-    [204, 'incremental', 'an empty page'],
-    [204, 'full', 'an empty page'],
-    [304, 'full', 'no answer'],
-  ] as const)('of status %d to a scan of the mode %s is %s', async (code, mode, meaning) => {
+it.each([
+  [304, 'incremental', 'an empty page'],
+  [204, 'incremental', 'an empty page'],
+  [204, 'full', 'an empty page'],
+  [304, 'full', 'no answer'],
+] as const)(
+  'an answer without a body of status %d to a scan of the mode %s is %s',
+  async (code, mode, meaning) => {
     await using upstream = await startUpstream(0)
     const paging = { kind: 'page', param: 'page' }
     const filters = { updated_since: { param: 'If-Modified-Since', in: 'header' } }
@@ -103,5 +102,5 @@ describe('an answer without a body', () => {
     const list = syncing.source.listLeads(mode === 'full' ? {} : { updatedSince: NEWEST }, null, 10)
     if (meaning === 'no answer') await expect(list).rejects.toMatchObject({ code: 'api_unexpected' })
     else expect(await list).toMatchObject({ records: [], next: null })
-  })
-})
+  },
+)
