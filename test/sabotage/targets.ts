@@ -34,7 +34,7 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'src/jobs/schedule/run-scheduled.ts': [['runScheduledRun', 'test/jobs/schedule/daemon.test.ts']],
   'src/jobs/snapshot/encode-text.ts': [
-    ['harmlessText', 'test/jobs/snapshot/encode-text.test.ts', 'test/jobs/reports/hostile-files.test.ts'],
+    ['harmlessText', 'test/jobs/snapshot/encode.test.ts', 'test/jobs/reports/hostile-files.test.ts'],
   ],
   'src/jobs/sync/map-page.ts': [['mapRecords', 'test/jobs/sync/sync-scan.test.ts']],
   'src/jobs/sync/scan-result.ts': [['DOUBTS', 'test/jobs/sync/page-shift.test.ts']],
@@ -82,7 +82,7 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'src/store/snapshot/snapshot.ts': [['MODE_FOR_GROUP', 'test/crash/snapshot.test.ts']],
   'src/store/sync/scan.ts': [['startPass', 'test/store/invariants/invariants.test.ts']],
-  'src/store/sync/soft-delete.ts': [['findMass', 'test/jobs/sync/run-sync.test.ts']],
+  'src/store/sync/soft-delete.ts': [['findMass', 'test/jobs/sync/accept-deletions.test.ts']],
   'src/store/sync/sync-run.ts': [['startRun', 'test/web/monitoring.test.ts']],
   'src/store/sync/watermark.ts': [
     ['findLastUpdate', 'test/jobs/sync/run-sync.test.ts', 'test/jobs/sync/sync-scan.test.ts'],

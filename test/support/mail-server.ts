@@ -23,6 +23,11 @@ export interface MailServer extends AsyncDisposable {
   dropConnections(): void
 }
 
+/** Returns what a handler of the server passes on to refuse a command. */
+export function refusal(code: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode: code })
+}
+
 /**
  * Starts a server that accepts all mail unless the options say otherwise. STARTTLS and logins are off unless
  * the options turn them on.

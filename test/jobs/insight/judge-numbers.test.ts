@@ -2,14 +2,14 @@
 /** The judgement of a report's numbers, from leads that a test makes day by day. */
 import { describe, expect, it } from 'vitest'
 import type { Goal, LastUnusualDays } from '../../../src/domain/insight.ts'
-import type { Lead, Period } from '../../../src/domain/model.ts'
-import { daysUpTo, localDates, periodOf, priorOf } from '../../../src/domain/period.ts'
+import type { Lead } from '../../../src/domain/model.ts'
+import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { annotate, removeAnnotation } from '../../../src/jobs/annotations.ts'
 import { type JudgedReport, judgeNumbers } from '../../../src/jobs/insight/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { ReportRequest } from '../../../src/store/figures/report-figures.ts'
 import { random } from '../../support/random.ts'
+import { COVERED, requestOf } from '../../support/reports/request.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00.000Z')
@@ -45,38 +45,19 @@ async function storeWith({ mean, isExact }: Planted): Promise<Store> {
   return store
 }
 
-function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kind'] = 'day'): ReportRequest {
-  const period: Period = periodOf(kind, NOW, ZONE, { holidays: [], lastEnd: null })
-  return {
-    kind,
-    period,
-    prior: priorOf(kind, period),
-    filter: EVERY_LEAD,
-    stalledDays: 14,
-    topScore: 80,
-    rowsMax: 10,
-    since: null,
-    trendDays: [],
-    ...change,
-  }
-}
+const requestFor = (change: Partial<ReportRequest> = {}, kind: ReportRequest['kind'] = 'day') =>
+  requestOf(kind, NOW, ZONE, change)
 
 const judge = (
   store: Store,
-  request = requestOf(),
+  request = requestFor(),
   change: Partial<JudgedReport> = {},
   lastUnusual: LastUnusualDays = {},
-) =>
-  judgeNumbers(
-    { store, now: () => NOW },
-    request,
-    { holidays: [], goals: [], fiscalYearStarts: 1, dataAsOf: null, coversPeriod: true, ...change },
-    lastUnusual,
-  )
+) => judgeNumbers({ store, now: () => NOW }, request, { ...COVERED, ...change }, lastUnusual)
 const previous = (date: string) => new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10)
 /** Annotates a day of the report's past. */
 const note = (store: Store, ago: number, pipelineId: string | null = null, isLeftOut = true) => {
-  const days = localDates(DAYS.at(-1 - ago) ?? requestOf().period)
+  const days = localDates(DAYS.at(-1 - ago) ?? requestFor().period)
   const given = { days, text: 'campaign', pipelineId, isLeftOut, writtenBy: 'test' }
   return annotate(store, given, NOW)
 }
@@ -136,25 +117,18 @@ describe('the numbers of a day', () => {
     const first = await judge(store)
     const { since = '', isNew } = newLeads(first)?.shift ?? {}
     expect(isNew).toBe(true)
-    expect(first.lastUnusual).toHaveProperty(['new_leads '], localDates(requestOf().period))
+    expect(first.lastUnusual).toHaveProperty(['new_leads '], localDates(requestFor().period))
     const againWith = async (lastUnusual: LastUnusualDays) =>
-      newLeads(await judge(store, requestOf(), {}, lastUnusual))?.shift?.isNew
+      newLeads(await judge(store, requestFor(), {}, lastUnusual))?.shift?.isNew
     expect(await againWith({ 'new_leads ': since })).toBe(false)
     expect(await againWith({ 'new_leads ': previous(since) })).toBe(true)
     expect(await againWith({ 'new_leads p1': since, 'won ': since })).toBe(true)
   })
 
-  it('keep the last unusual days on a holiday, of which nothing is judged', async () => {
-    await using store = await storeWith({ mean: () => 20 })
-    const lastUnusual = { 'new_leads ': '2026-11-01' }
-    const holidays = [localDates(requestOf().period)]
-    expect((await judge(store, requestOf(), { holidays }, lastUnusual)).lastUnusual).toEqual(lastUnusual)
-  })
-
   it('of a filter by columns are not judged, and those of some pipelines only by these', async () => {
     await using store = await storeWith({ mean: () => 20 })
     const conditions = [{ field: 'score', min: 50, max: null }]
-    const filtered = requestOf({ filter: { pipelineIds: null, conditions } })
+    const filtered = requestFor({ filter: { pipelineIds: null, conditions } })
     expect(await judge(store, filtered)).toEqual({
       expectations: [],
       lastUnusual: {},
@@ -163,18 +137,18 @@ describe('the numbers of a day', () => {
       winRates: [],
       imports: [],
     })
-    const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
+    const one = await judge(store, requestFor({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
     expect(newLeads(one)?.range?.high).toBeLessThan(40)
   })
 
   it('are judged without the holidays before them, of which nothing is learned', async () => {
     const ago = [7, 21]
-    const holidays = ago.flatMap((each) => localDates(DAYS.at(-1 - each) ?? requestOf().period))
+    const holidays = ago.flatMap((each) => localDates(DAYS.at(-1 - each) ?? requestFor().period))
     await using quiet = await storeWith({ mean: (_, day) => (ago.includes(day) ? 0 : 20), isExact: true })
     await using busy = await storeWith({ mean: (_, day) => (ago.includes(day) ? 60 : 20), isExact: true })
     const [one, other] = [quiet, busy].map(async (store) =>
-      newLeads(await judge(store, requestOf(), { holidays })),
+      newLeads(await judge(store, requestFor(), { holidays })),
     )
     const judged = await one
     expect(judged).toMatchObject({ judgement: 'normal', actual: 40 })
@@ -184,9 +158,11 @@ describe('the numbers of a day', () => {
 
   it('of a holiday are not judged', async () => {
     await using store = await storeWith({ mean: (_, ago) => (ago === 0 ? 0 : 20), isExact: true })
-    const holidays = [localDates(requestOf().period)]
+    const holidays = [localDates(requestFor().period)]
     expect(newLeads(await judge(store))?.judgement).toBe('low')
-    expect((await judge(store, requestOf(), { holidays })).expectations).toEqual([])
+    const lastUnusual = { 'new_leads ': '2026-11-01' }
+    const judged = await judge(store, requestFor(), { holidays }, lastUnusual)
+    expect(judged).toMatchObject({ expectations: [], lastUnusual })
   })
 
   it('of an annotated day are not judged, and those of other pipelines are', async () => {
@@ -226,19 +202,11 @@ describe('the numbers of a day', () => {
   })
 })
 
-it('judges weeks by weeks', async () => {
-  await using store = await storeWith({ mean: () => 20 })
-  const judged = newLeads(await judge(store, requestOf({}, 'week')))
-  expect(judged).toMatchObject({ judgement: 'normal', periods: { needed: 8 } })
-  expect(judged?.range?.low).toBeGreaterThan(180)
-  expect(judged?.range?.high).toBeLessThan(380)
-})
-
 it('judges a week with a left-out day by its other days, and makes no claim where a note explains it', async () => {
   // The week of the report ended on Sunday, five days before the last day with data.
   const mean = (_: string, ago: number) => (ago === 10 || ago === 24 ? 80 : 20)
   await using store = await storeWith({ mean, isExact: true })
-  const week = requestOf({}, 'week')
+  const week = requestFor({}, 'week')
   expect(newLeads(await judge(store, week))).toMatchObject({ judgement: 'high', actual: 400 })
   const holidays = [10, 24].map((ago) => localDates(DAYS.at(-1 - ago) ?? week.period))
   const judged = newLeads(await judge(store, week, { holidays }))
@@ -274,7 +242,7 @@ describe('goals', () => {
       goal({ name: 'Quarter', period: 'quarter' }),
       goal({ name: 'Year', period: 'fiscal_year' }),
     ]
-    const { pace } = await judge(store, requestOf(), { goals, fiscalYearStarts: 11 })
+    const { pace } = await judge(store, requestFor(), { goals, fiscalYearStarts: 11 })
     const judged = pace.map(({ figure, goal, soFar, lastDay, daysLeft, perDay, pipelines }) => ({
       figure,
       name: goal?.name ?? null,
@@ -303,7 +271,7 @@ describe('goals', () => {
       goal({ name: 'First', pipelines: ['p1'] }),
       goal({ name: 'Second', pipelines: ['p2'] }),
     ]
-    const request = requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } })
+    const request = requestFor({ filter: { pipelineIds: ['p2'], conditions: [] } })
     const { pace } = await judge(store, request, { goals })
     expect(pace.flatMap(({ goal }) => goal?.name ?? [])).toEqual(['Second'])
   })

@@ -3,11 +3,11 @@
 import { expect, it } from 'vitest'
 import type { JudgedWinRate } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
-import { daysUpTo, localDates, periodOf, priorOf } from '../../../src/domain/period.ts'
+import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { judgeNumbers } from '../../../src/jobs/insight/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { publishRanges } from '../../support/reports/published-ranges.ts'
+import { COVERED, requestOf } from '../../support/reports/request.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00.000Z')
@@ -57,16 +57,7 @@ async function judge(
   }
   await save(store, leads)
   await prepare(store)
-  const period = periodOf('day', NOW, ZONE, { holidays: [], lastEnd: null })
-  const request = {
-    ...({ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD, stalledDays: 14 } as const),
-    topScore: 80,
-    rowsMax: 10,
-    since: null,
-    trendDays: [],
-  }
-  const report = { holidays: [], goals: [], fiscalYearStarts: 1, dataAsOf: null, coversPeriod: true }
-  return await judgeNumbers({ store, now: () => NOW }, request, report, {})
+  return await judgeNumbers({ store, now: () => NOW }, requestOf('day', NOW, ZONE), COVERED, {})
 }
 
 /** The web wins about two of five leads, and referrals one of five. */
@@ -80,11 +71,6 @@ it('a win rate as ever is normal, with a range and a record', async () => {
   expect(judged?.range?.high).toBeGreaterThan(90)
   expect(judged?.expected).toBeCloseTo(0.3, 2)
   expect(judged?.record).toEqual({ hits: 2, of: 2 })
-})
-
-it('a win rate that rose is unusual', async () => {
-  const [judged] = await judgeRatesOf((ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)))
-  expect(judged).toMatchObject({ won: 180, decided: 300, judgement: 'high' })
 })
 
 it('a win rate that fell is unusual, also where no source wins less', async () => {

@@ -1,5 +1,4 @@
 /** The effect of each failure on a message and on the messages after it. */
-import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
@@ -11,9 +10,15 @@ import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { findMailOutage, listMailOutages, type MailOutage } from '../../../src/store/outbox/send-limits.ts'
-import { CONTENT, type Ledger, openLedger } from '../../support/mail/ledger.ts'
+import { CONTENT, type Ledger, openLedger, openPost } from '../../support/mail/ledger.ts'
 import { enqueueMessage, SENDER } from '../../support/mail/message.ts'
-import { type Answer, openMailServer, openScriptedServer, type Step } from '../../support/mail-server.ts'
+import {
+  type Answer,
+  openMailServer,
+  openScriptedServer,
+  refusal,
+  type Step,
+} from '../../support/mail-server.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -72,23 +77,21 @@ describe('when the server is to blame, no message is, and it alone is tried agai
     ['554 5.2.252 after the dot', { body: '554 5.2.252 SendAsDenied' }, 60, 'sender'],
   ]
   it.each(cases)('%s', async (_when, script, minutes, kind) => {
-    await using ledger = await openLedger(BOTH)
-    await using server = await openScriptedServer(script)
-    await using transport = open(withUser(server.url), script)
-    await deliverDue({ ...ledger.deps, transport }, signal)
-    expect(await states(ledger)).toEqual(BOTH.map(() => ['pending', 0, 0]))
-    const [ana, ben, again] = await waits(ledger)
+    await using post = await openPost(BOTH, openScriptedServer(script), (url) => open(withUser(url), script))
+    await post.deliver()
+    expect(await states(post)).toEqual(BOTH.map(() => ['pending', 0, 0]))
+    const [ana, ben, again] = await waits(post)
     expect([ana, ben]).toEqual([0, 0])
     expect(again).toBeGreaterThanOrEqual(ABOUT[minutes][0])
     expect(again).toBeLessThanOrEqual(ABOUT[minutes][1])
-    expect(await findMailOutage(ledger.store.db, transport.name)).toMatchObject({
+    expect(await findMailOutage(post.store.db, post.transport.name)).toMatchObject({
       kind,
       failures: 1,
     })
     // Until then there is no connection, however many minutes pass.
-    const before = server.connections()
-    await deliverDue({ ...ledger.deps, transport }, signal)
-    expect(server.connections()).toBe(before)
+    const before = post.server.connections()
+    await post.deliver()
+    expect(post.server.connections()).toBe(before)
   })
 
   it('no STARTTLS, one that is refused, and a certificate that does not hold', async () => {
@@ -132,12 +135,10 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
     ['250 and then a drop before QUIT', { QUIT: 'drop' }, 'sent', 250],
   ]
   it.each(cases)('%s', async (_when, script, state, code) => {
-    await using ledger = await openLedger(BOTH)
-    await using server = await openScriptedServer(script)
-    await using transport = open(server.url)
-    await deliverDue({ ...ledger.deps, transport }, signal)
-    await transport.close()
-    expect(await ledger.deliveries()).toMatchObject(
+    await using post = await openPost(BOTH, openScriptedServer(script))
+    await post.deliver()
+    await post.transport.close()
+    expect(await post.deliveries()).toMatchObject(
       BOTH.map(() => ({
         state,
         attempts: 1,
@@ -145,8 +146,8 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
         response: expect.stringContaining(String(code)),
       })),
     )
-    expect(await listMailOutages(ledger.store.db)).toEqual([])
-    for (const minutes of await waits(ledger)) {
+    expect(await listMailOutages(post.store.db)).toEqual([])
+    for (const minutes of await waits(post)) {
       if (state !== 'pending') expect(minutes).toBeNull()
       else expect(Math.abs((minutes ?? 0) - 1)).toBeLessThanOrEqual(0.2)
     }
@@ -169,28 +170,26 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
   })
 
   it('a message in whose midst the connection is lost each time counts as deferred, and is not given up', async () => {
-    await using ledger = await openLedger(['ana@example.com'])
-    const first = ledger.clock.now.toISOString()
-    await using server = await openScriptedServer({ RCPT: 'drop' })
-    await using transport = open(server.url)
+    await using post = await openPost(['ana@example.com'], openScriptedServer({ RCPT: 'drop' }))
+    const first = post.clock.now.toISOString()
     for (let attempt = 1; attempt <= 30; attempt++) {
-      await deliverDue({ ...ledger.deps, transport }, signal)
-      ledger.clock.now = new Date(ledger.clock.now.getTime() + 120 * MINUTE_MS)
+      await post.deliver()
+      post.clock.now = new Date(post.clock.now.getTime() + 120 * MINUTE_MS)
     }
-    expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, deferredAt: first }])
+    expect(await post.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, deferredAt: first }])
   })
 
   it('a message in whose midst the server ends the session does not stand in the way of the others', async () => {
-    await using ledger = await openLedger(BOTH)
-    await using server = await openMailServer({
-      onRcptTo: ({ address }, _session, done) =>
-        done(address.startsWith('ana') ? Object.assign(new Error('bye'), { responseCode: 421 }) : null),
-    })
-    await using transport = open(server.url)
-    await deliverDue({ ...ledger.deps, transport }, signal)
-    ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
-    await deliverDue({ ...ledger.deps, transport }, signal)
-    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['pending', 'sent'])
+    await using post = await openPost(
+      BOTH,
+      openMailServer({
+        onRcptTo: ({ address }, _session, done) =>
+          done(address.startsWith('ana') ? refusal(421, 'bye') : null),
+      }),
+    )
+    await post.deliver()
+    await post.deliver(2)
+    expect((await post.deliveries()).map(({ state }) => state)).toEqual(['pending', 'sent'])
   })
 })
 
@@ -198,43 +197,43 @@ describe('a deferral that may be for what the sender did', () => {
   const names = ['ana', 'ben', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.com`)
 
   it('makes all wait after two in a row, and counts against none while it lasts', async () => {
-    await using ledger = await openLedger(names)
-    await using server = await openScriptedServer({ RCPT: '450 4.7.1 too many messages, slow down' })
-    await using transport = open(server.url)
-    const asked = () => server.commands.filter((command) => command.startsWith('RCPT')).length
-    await deliverDue({ ...ledger.deps, transport }, signal)
+    await using post = await openPost(
+      names,
+      openScriptedServer({ RCPT: '450 4.7.1 too many messages, slow down' }),
+    )
+    const asked = () => post.server.commands.filter((command) => command.startsWith('RCPT')).length
+    await post.deliver()
     expect(asked()).toBe(2)
-    expect(await listMailOutages(ledger.store.db)).toMatchObject([
+    expect(await listMailOutages(post.store.db)).toMatchObject([
       { kind: 'transient', failures: 1, response: expect.stringContaining('450 4.7.1') },
     ])
     for (let hours = 0; hours < 60; hours++) {
-      ledger.clock.now = new Date(ledger.clock.now.getTime() + 90 * MINUTE_MS)
-      await deliverDue({ ...ledger.deps, transport }, signal)
+      await post.deliver(90)
     }
     expect(asked()).toBe(62)
-    const known = await ledger.deliveries()
+    const known = await post.deliveries()
     expect(known.map(({ state }) => state)).toEqual(names.map(() => 'pending'))
     expect(Math.max(...known.map(({ attempts }) => attempts))).toBe(1)
   })
 
   it('does not keep greylisting from having begun for everybody after the first wait', async () => {
-    await using ledger = await openLedger(names)
     const seen = new Set<string>()
-    await using server = await openMailServer({
-      onRcptTo: ({ address }, _session, done) => {
-        const isNew = !seen.has(address)
-        seen.add(address)
-        done(isNew ? Object.assign(new Error('4.7.1 greylisted, later'), { responseCode: 451 }) : null)
-      },
-    })
-    await using transport = open(server.url)
-    await deliverDue({ ...ledger.deps, transport }, signal)
+    await using post = await openPost(
+      names,
+      openMailServer({
+        onRcptTo: ({ address }, _session, done) => {
+          const isNew = !seen.has(address)
+          seen.add(address)
+          done(isNew ? refusal(451, '4.7.1 greylisted, later') : null)
+        },
+      }),
+    )
+    await post.deliver()
     expect(seen.size).toBe(2)
     for (let round = 0; round < 2; round++) {
-      ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
-      await deliverDue({ ...ledger.deps, transport }, signal)
+      await post.deliver(2)
     }
-    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(names.map(() => 'sent'))
+    expect((await post.deliveries()).map(({ state }) => state)).toEqual(names.map(() => 'sent'))
   })
 })
 
@@ -274,36 +273,33 @@ describe('a refusal that names neither the recipient nor the sender', () => {
   })
 
   it('makes all fail after two days, and counts against none', async () => {
-    await using ledger = await openLedger(names)
-    await using server = await openScriptedServer({ body: '554 5.7.1 rejected by policy' })
-    await using transport = open(server.url)
+    await using post = await openPost(names, openScriptedServer({ body: '554 5.7.1 rejected by policy' }))
     for (let hours = 0; hours < 50; hours++) {
-      await deliverDue({ ...ledger.deps, transport }, signal)
-      if (hours === 20) expect((await states(ledger)).every(([state]) => state === 'pending')).toBe(true)
-      pass(ledger, 80)
+      await post.deliver()
+      if (hours === 20) expect((await states(post)).every(([state]) => state === 'pending')).toBe(true)
+      pass(post, 80)
     }
-    expect((await states(ledger)).map(([state]) => state)).toEqual(names.map(() => 'failed'))
-    expect(await findings(ledger, 'messages_waiting')).toEqual([])
-    expect(await listRefusing(ledger.store.db, 1)).toEqual([])
+    expect((await states(post)).map(([state]) => state)).toEqual(names.map(() => 'failed'))
+    expect(await findings(post, 'messages_waiting')).toEqual([])
+    expect(await listRefusing(post.store.db, 1)).toEqual([])
   })
 
   it('of two recipients alone leaves the others alone', async () => {
-    await using ledger = await openLedger(names)
-    await using server = await openMailServer({
-      onData: (stream, { envelope }, done) => {
-        const isOne = /^(?:ana|ben)/.test(envelope.rcptTo[0]?.address ?? '')
-        stream.resume()
-        stream.on('end', () =>
-          done(isOne ? Object.assign(new Error('rejected by policy'), { responseCode: 554 }) : null),
-        )
-      },
-    })
-    await using transport = open(server.url)
+    await using post = await openPost(
+      names,
+      openMailServer({
+        onData: (stream, { envelope }, done) => {
+          const isOne = /^(?:ana|ben)/.test(envelope.rcptTo[0]?.address ?? '')
+          stream.resume()
+          stream.on('end', () => done(isOne ? refusal(554, 'rejected by policy') : null))
+        },
+      }),
+    )
     for (let round = 0; round < 2; round++) {
-      await deliverDue({ ...ledger.deps, transport }, signal)
-      pass(ledger, 2)
+      await post.deliver()
+      pass(post, 2)
     }
-    expect((await states(ledger)).map(([state]) => state)).toEqual([
+    expect((await states(post)).map(([state]) => state)).toEqual([
       'pending',
       'pending',
       ...['sent', 'sent', 'sent'],
@@ -311,51 +307,37 @@ describe('a refusal that names neither the recipient nor the sender', () => {
   })
 })
 
-describe('a refusal that names neither the recipient nor the sender, of one message again and again', () => {
-  it('leaves the other messages of the issue alone', async () => {
-    await using ledger = await openLedger(BOTH)
-    await using server = await openScriptedServer({ body: '554 5.7.1 rejected by policy' })
-    await using transport = open(server.url)
-    const deps = { ...ledger.deps, transport }
-    const [, ben] = await ledger.deliveries()
-    await using sender = await openSession(deps)
-    if (sender === null) throw new Error('another process sends')
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const [again] = await ledger.deliveries()
-      if (again !== undefined) await sendAll(deps, sender, [again], { signal, until: null })
-      ledger.clock.now = new Date(ledger.clock.now.getTime() + 30 * MINUTE_MS)
-    }
-    expect(await ledger.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
-  })
+it('a refusal that names neither the recipient nor the sender, of one message again and again leaves the other messages of the issue alone', async () => {
+  await using post = await openPost(BOTH, openScriptedServer({ body: '554 5.7.1 rejected by policy' }))
+  const deps = post.deps
+  const [, ben] = await post.deliveries()
+  await using sender = await openSession(deps)
+  if (sender === null) throw new Error('another process sends')
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const [again] = await post.deliveries()
+    if (again !== undefined) await sendAll(deps, sender, [again], { signal, until: null })
+    post.clock.now = new Date(post.clock.now.getTime() + 30 * MINUTE_MS)
+  }
+  expect(await post.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
 })
 
 describe('a message that is too large for the server', () => {
   const LARGE = 2_500
+  const counting: Parameters<typeof openMailServer>[0] = {
+    hideSize: true,
+    onData: (stream, _session, done) => {
+      let bytes = 0
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      stream.on('end', () =>
+        done(bytes > LARGE ? refusal(552, '5.3.4 Message size exceeds fixed limit') : null),
+      )
+    },
+  }
   it.each([
     ['SIZE announced', { size: LARGE }],
-    [
-      '552 after the dot',
-      {
-        hideSize: true,
-        onData: (
-          stream: SMTPServerDataStream,
-          _session: SMTPServerSession,
-          done: (error?: Error) => void,
-        ) => {
-          let bytes = 0
-          stream.on('data', (chunk: Buffer) => {
-            bytes += chunk.length
-          })
-          stream.on('end', () =>
-            bytes > LARGE
-              ? done(
-                  Object.assign(new Error('5.3.4 Message size exceeds fixed limit'), { responseCode: 552 }),
-                )
-              : done(),
-          )
-        },
-      },
-    ],
+    ['552 after the dot', counting],
   ] as const)('fails alone with a clear cause, and the others are sent: %s', async (_when, options) => {
     await using ledger = await openLedger(BOTH, { ...CONTENT, text: 'long '.repeat(1000) })
     const { store, issue } = ledger
@@ -374,20 +356,16 @@ describe('a message that is too large for the server', () => {
   })
 })
 
-describe('a message that may have arrived', () => {
-  it('is sent once more, and then left to a person', async () => {
-    await using ledger = await openLedger(['ana@example.com'])
-    await using server = await openScriptedServer({ body: 'drop' })
-    await using transport = open(server.url)
-    for (let round = 0; round < 4; round++) {
-      await deliverDue({ ...ledger.deps, transport }, signal)
-      ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
-    }
-    expect(await ledger.deliveries()).toMatchObject([
-      { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
-    ])
-    expect(server.bodies()).toBe(2)
-  })
+it('a message that may have arrived is sent once more, and then left to a person', async () => {
+  await using post = await openPost(['ana@example.com'], openScriptedServer({ body: 'drop' }))
+  for (let round = 0; round < 4; round++) {
+    await post.deliver()
+    post.clock.now = new Date(post.clock.now.getTime() + 2 * MINUTE_MS)
+  }
+  expect(await post.deliveries()).toMatchObject([
+    { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
+  ])
+  expect(post.server.bodies()).toBe(2)
 })
 
 describe('a message that is deferred again and again', () => {

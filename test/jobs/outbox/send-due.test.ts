@@ -9,9 +9,9 @@ import { claimDelivery, enqueueAlert, moveDelivery } from '../../../src/store/ou
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
-import { CONTENT, openLedger } from '../../support/mail/ledger.ts'
+import { CONTENT, openLedger, openPost } from '../../support/mail/ledger.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
-import { openMailServer, openScriptedServer } from '../../support/mail-server.ts'
+import { openMailServer, openScriptedServer, refusal } from '../../support/mail-server.ts'
 import { IN_POSTGRES } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
@@ -63,75 +63,22 @@ describe('delivery', () => {
     expect((await made.deliveries())[1]).toMatchObject({ recipient: 'ben@example.com', ...gone })
   })
 
-  it('gives every recipient a message of their own', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    expect(server.received.map((one) => one.to)).toEqual([['ana@example.com'], ['ben@example.com']])
-    expect(server.received.map((one) => one.mail.to?.[0]?.address)).toEqual([
-      'ana@example.com',
-      'ben@example.com',
-    ])
-  })
-
   it('lets one refused recipient stand alone, and does not ask again (row 59)', async () => {
-    await using made = await openIssue(['ana@example.com', 'gone@example.com', 'zoe@example.com'])
-    await using server = await openMailServer({
-      onRcptTo: ({ address }, _session, done) =>
-        done(
-          address.startsWith('gone') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
-        ),
-    })
-    await using transport = openTransport(server.url, { log: SILENT })
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
+    await using made = await openPost(
+      ['ana@example.com', 'gone@example.com', 'zoe@example.com'],
+      openMailServer({
+        onRcptTo: ({ address }, _session, done) =>
+          done(address.startsWith('gone') ? refusal(550, 'no such user') : null),
+      }),
+    )
+    await deliverIssues(made.deps, [made.issue], signal)
+    await deliverIssues(made.deps, [made.issue], signal)
     expect(await made.states()).toEqual([
       ['ana@example.com', 'sent', 1],
       ['gone@example.com', 'failed', 1],
       ['zoe@example.com', 'sent', 1],
     ])
-    expect(server.received).toHaveLength(2)
-  })
-
-  it('waits and tries again after a passing refusal', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    let refusals = 1
-    await using server = await openMailServer({
-      onRcptTo: (_address, _session, done) =>
-        done(refusals-- > 0 ? Object.assign(new Error('greylisted'), { responseCode: 450 }) : null),
-    })
-    await using transport = openTransport(server.url, { log: SILENT })
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
-    await deliverDue({ ...made.deps, transport }, signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
-    made.clock.now = new Date('2026-11-21T07:01:12Z')
-    await deliverDue({ ...made.deps, transport }, signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'sent', 2]])
-  })
-
-  it('keeps the messages of a server that is away, and tries one of them only', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    expect(await made.states()).toEqual([
-      ['ana@example.com', 'pending', 0],
-      ['ben@example.com', 'pending', 0],
-    ])
-  })
-
-  it('is unconfirmed when the answer to the message is lost, and sends once more under the same Message-ID', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using losing = await openScriptedServer({ body: 'drop' })
-    await using first = openTransport(losing.url, { log: SILENT })
-    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 1]])
-    expect(losing.bodies()).toBe(1)
-    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 2]])
-    expect(losing.bodies()).toBe(2)
+    expect(made.server.received).toHaveLength(2)
   })
 
   it('sends once more what is unconfirmed, however often it could not be sent before', async () => {
@@ -149,54 +96,47 @@ describe('delivery', () => {
     expect(losing.bodies()).toBe(2)
   })
 
-  it('holds a message for unconfirmed, not for unsent, when that it was taken could not be noted', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using server = await openMailServer()
-    await using real = openTransport(server.url, { log: SILENT })
-    const transport: Transport = {
-      ...real,
+  /** Returns a transport that does something before or after it hands a message over. */
+  function interfering(
+    { transport }: { readonly transport: Transport },
+    { before, after }: Partial<Record<'before' | 'after', (messageId: string) => Promise<unknown>>>,
+  ): Transport {
+    return {
+      ...transport,
       send: async (message, options) => {
-        const receipt = await real.send(message, options)
-        await made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
+        await before?.(message.messageId)
+        const receipt = await transport.send(message, options)
+        await after?.(message.messageId)
         return receipt
       },
     }
-    const sending = deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
-    expect(server.received).toHaveLength(1)
-    expect(await made.states()).toEqual([['ana@example.com', 'data', 1]])
-  })
+  }
 
-  it('lets no byte of a message leave once another process has taken over', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using server = await openMailServer()
-    await using real = openTransport(server.url, { log: SILENT })
-    const transport: Transport = {
-      ...real,
-      send: async (message, options) => {
-        await made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
-        return real.send(message, options)
-      },
-    }
-    const sending = deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
-    expect(server.received).toEqual([])
+  it.each([
+    [
+      'holds a message for unconfirmed, not for unsent, when that it was taken could not be noted',
+      'after',
+      1,
+      'data',
+    ],
+    ['lets no byte of a message leave once another process has taken over', 'before', 0, 'sending'],
+  ] as const)('%s', async (_, when, received, state) => {
+    await using made = await openPost(['ana@example.com'], openMailServer())
+    const takeOver = () =>
+      made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
+    const deps = { ...made.deps, transport: interfering(made, { [when]: takeOver }) }
+    await expect(deliverIssues(deps, [made.issue], signal)).rejects.toMatchObject({ code: 'job_busy' })
+    expect(made.server.received).toHaveLength(received)
+    expect(await made.states()).toEqual([['ana@example.com', state, 1]])
   })
 
   it('lets no byte of a message leave that somebody else has dealt with meanwhile', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using server = await openMailServer()
-    await using real = openTransport(server.url, { log: SILENT })
-    const transport: Transport = {
-      ...real,
-      send: async (message, options) => {
-        const to = { state: 'failed', at: made.clock.now.toISOString(), nextAttemptAt: null } as const
-        await made.store.write((trx) => moveDelivery(trx, message.messageId, ['sending'], to))
-        return real.send(message, options)
-      },
-    }
-    await expect(deliverDue({ ...made.deps, transport }, signal)).rejects.toThrow('is sent no more')
-    expect(server.received).toEqual([])
+    await using made = await openPost(['ana@example.com'], openMailServer())
+    const to = { state: 'failed', at: made.clock.now.toISOString(), nextAttemptAt: null } as const
+    const before = (id: string) => made.store.write((trx) => moveDelivery(trx, id, ['sending'], to))
+    const deps = { ...made.deps, transport: interfering(made, { before }) }
+    await expect(deliverDue(deps, signal)).rejects.toThrow('is sent no more')
+    expect(made.server.received).toEqual([])
     expect(await made.states()).toEqual([['ana@example.com', 'failed', 1]])
   })
 
@@ -204,34 +144,30 @@ describe('delivery', () => {
     ['sending', 0],
     ['data', 1],
   ] as const)('goes on after a crash in %s', async (state, timesUnconfirmed) => {
-    await using made = await openIssue(['ana@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
+    await using made = await openPost(['ana@example.com'], openMailServer())
     const messageId = await claimFirst(made)
     const at = made.clock.now.toISOString()
     if (state === 'data')
       await made.store.write((trx) => moveDelivery(trx, messageId, ['sending'], { state, at }))
     made.clock.now = new Date('2026-11-21T07:05:00Z')
-    await deliverDue({ ...made.deps, transport }, signal)
+    await made.deliver()
     expect(await made.states()).toEqual([['ana@example.com', 'sent', 2]])
     const counts = await made.store.db.selectFrom('delivery').select('unconfirmed_count').execute()
     expect(counts).toEqual([{ unconfirmed_count: timesUnconfirmed }])
-    expect(server.received).toHaveLength(1)
-    expect(server.received[0]?.mail.messageId).toBe(messageId)
+    expect(made.server.received).toHaveLength(1)
+    expect(made.server.received[0]?.mail.messageId).toBe(messageId)
   })
 
   it('has the state on disk before the first byte of the message leaves', async () => {
-    await using made = await openIssue(['ana@example.com'])
     const seen: unknown[] = []
-    await using server = await openMailServer()
-    await using real = openTransport(server.url, { log: SILENT })
+    await using made = await openPost(['ana@example.com'], openMailServer())
     const transport: Transport = {
-      ...real,
+      ...made.transport,
       send: (message, options) =>
-        real.send(message, {
+        made.transport.send(message, {
           ...options,
           onData: async () => {
-            seen.push(server.received.length, await made.states())
+            seen.push(made.server.received.length, await made.states())
             await options.onData?.()
             seen.push(await made.states())
           },
@@ -242,27 +178,23 @@ describe('delivery', () => {
   })
 
   it('sends a test to one person alone, says so, and leaves the ledger as it is', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
+    await using made = await openPost(['ana@example.com'], openMailServer())
     await sendTest(
-      { transport },
+      made.deps,
       messageFor(made.store, made.issue, { address: 'me@example.com', name: null }, CONTENT, SENDER, 1),
       signal,
     )
-    expect(server.received.map((one) => one.to)).toEqual([['me@example.com']])
-    expect(server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
+    expect(made.server.received.map((one) => one.to)).toEqual([['me@example.com']])
+    expect(made.server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
   })
 
   it('takes no message of a notice for one of an issue, and sends it with the others', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
+    await using made = await openPost(['ana@example.com'], openMailServer())
     await made.store.write((trx) => enqueueAlert(trx, MESSAGE, made.clock.now.toISOString()))
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
-    await deliverDue({ ...made.deps, transport }, signal)
-    expect(server.received.map((one) => one.to[0])).toEqual(['ana@example.com', MESSAGE.to])
+    await made.deliver()
+    expect(made.server.received.map((one) => one.to[0])).toEqual(['ana@example.com', MESSAGE.to])
   })
 
   it('sends again the same bytes, with header, boundaries and signature', async () => {
@@ -275,7 +207,7 @@ describe('delivery', () => {
         stream.on('data', (chunk: Buffer) => chunks.push(chunk))
         stream.on('end', () => {
           taken.push(Buffer.concat(chunks))
-          done(Object.assign(new Error('later'), { responseCode: 451 }))
+          done(refusal(451, 'later'))
         })
       },
     })
@@ -316,39 +248,22 @@ describe('messages that wait', () => {
     expect(rounds).toEqual([addresses.slice(0, 2), addresses, addresses])
   })
 
-  it('are not tried before the server is, and all of them then; the outage is over with the first', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
-    const deps = { ...made.deps, transport }
-    await using gone = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverDue({ ...deps, transport: { ...gone, name: transport.name } }, signal)
-    made.clock.now = new Date('2026-11-21T07:00:40Z')
-    expect(await deliverDue(deps, signal)).toBe(false)
-    made.clock.now = new Date('2026-11-21T07:01:15Z')
-    expect(await deliverDue(deps, signal)).toBe(true)
-    expect(server.received).toHaveLength(2)
-    expect(await listMailOutages(made.store.db)).toEqual([])
-  })
-
   it('wait for their turn, unless all is to stop or the minute is over', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
+    await using made = await openPost(['ana@example.com', 'ben@example.com'], openMailServer())
     const paced = (waits: number[]) => {
       const rateLimit = { msToWait: () => waits.shift() ?? 0, take: () => {} }
-      return { ...made.deps, transport, policy: { ...made.deps.policy, rateLimit } }
+      return { ...made.deps, policy: { ...made.deps.policy, rateLimit } }
     }
     await deliverDue(paced([60_000]), signal)
-    expect(server.received).toHaveLength(0)
+    expect(made.server.received).toHaveLength(0)
     const stop = new AbortController()
     setTimeout(() => stop.abort(), 30)
     await deliverIssues(paced([60_000]), [made.issue], stop.signal)
-    expect(server.received).toHaveLength(0)
+    expect(made.server.received).toHaveLength(0)
     const begun = performance.now()
     await deliverDue(paced([0, 100]), signal)
     expect(performance.now() - begun).toBeGreaterThanOrEqual(100)
-    expect(server.received).toHaveLength(2)
+    expect(made.server.received).toHaveLength(2)
   })
 
   it('are tried at once when the daemon starts, whatever the server said before; one of other settings is forgotten', async () => {
@@ -375,17 +290,15 @@ describe('messages that wait', () => {
   })
 
   it.skipIf(IN_POSTGRES)('wait too while another process sends', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
+    await using made = await openPost(['ana@example.com'], openMailServer())
     const lease = await claimLease(made.store, 'delivery', made.deps.now)
-    expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(false)
-    expect(await deliverIssues({ ...made.deps, transport }, [made.issue], signal)).toMatchObject([
+    expect(await made.deliver()).toBe(false)
+    expect(await deliverIssues(made.deps, [made.issue], signal)).toMatchObject([
       { recipient: 'ana@example.com', state: 'pending', response: 'another process is sending' },
     ])
     await lease.release()
-    expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
-    expect(server.received).toHaveLength(1)
+    expect(await made.deliver()).toBe(true)
+    expect(made.server.received).toHaveLength(1)
   })
 
   it('are unconfirmed after a crash also while no server can be reached', async () => {
@@ -403,9 +316,7 @@ describe('messages that wait', () => {
   })
 
   it('are not held up by one that cannot be read', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
+    await using made = await openPost(['ana@example.com', 'ben@example.com'], openMailServer())
     const [ana] = await made.deliveries()
     const broken = { html: Buffer.from('not packed') }
     await made.store.write((trx) =>
@@ -415,9 +326,9 @@ describe('messages that wait', () => {
         .where('message_id', '=', ana?.messageId ?? '')
         .execute(),
     )
-    await expect(deliverDue({ ...made.deps, transport }, signal)).rejects.toThrow('header')
-    await deliverDue({ ...made.deps, transport }, signal)
-    expect(server.received.map(({ to }) => to)).toEqual([['ben@example.com']])
+    await expect(deliverDue(made.deps, signal)).rejects.toThrow('header')
+    await made.deliver()
+    expect(made.server.received.map(({ to }) => to)).toEqual([['ben@example.com']])
     expect(await made.states()).toEqual([
       ['ana@example.com', 'pending', 1],
       ['ben@example.com', 'sent', 1],
@@ -441,19 +352,20 @@ describe('messages that wait', () => {
   })
 
   it('stay as they were when all is to stop, but the one that is leaving gets its answer', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     const stop = new AbortController()
-    await using server = await openMailServer({
-      onData: (stream, _session, done) => {
-        stream.resume()
-        stream.on('end', () => {
-          stop.abort()
-          setTimeout(done, 50)
-        })
-      },
-    })
-    await using transport = openTransport(server.url, { log: SILENT })
-    await deliverDue({ ...made.deps, transport }, stop.signal)
+    await using made = await openPost(
+      ['ana@example.com', 'ben@example.com'],
+      openMailServer({
+        onData: (stream, _session, done) => {
+          stream.resume()
+          stream.on('end', () => {
+            stop.abort()
+            setTimeout(done, 50)
+          })
+        },
+      }),
+    )
+    await deliverDue(made.deps, stop.signal)
     expect(await made.states()).toEqual([
       ['ana@example.com', 'sent', 1],
       ['ben@example.com', 'pending', 0],
@@ -462,11 +374,9 @@ describe('messages that wait', () => {
   })
 
   it('count no attempt that was broken off before anything left', async () => {
-    await using made = await openIssue(['ana@example.com'])
     const stop = new AbortController()
-    await using server = await openMailServer({ onRcptTo: () => stop.abort() })
-    await using transport = openTransport(server.url, { log: SILENT })
-    await deliverDue({ ...made.deps, transport }, stop.signal)
+    await using made = await openPost(['ana@example.com'], openMailServer({ onRcptTo: () => stop.abort() }))
+    await deliverDue(made.deps, stop.signal)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
     expect(await listMailOutages(made.store.db)).toEqual([])
   })

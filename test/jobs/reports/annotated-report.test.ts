@@ -1,46 +1,20 @@
 // @both-stores
 /** The reports of an annotated day and of the days after it, from the leads to the page. */
-import { describe, expect, it } from 'vitest'
-import { BLOCKS } from '../../../src/domain/choices.ts'
+import { expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { annotate } from '../../../src/jobs/annotations.ts'
-import { findPeriod, readIssueFigures } from '../../../src/jobs/reports/make-issue.ts'
 import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
-import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { publishing } from '../../support/data/publishing.ts'
-import { folderWith } from '../../support/folder.ts'
-import { DAILY } from '../../support/mail/reports.ts'
-import { TEMPLATES_FOLDER } from '../../support/report.ts'
+import { DAILY, makeDue, reportDeps } from '../../support/mail/reports.ts'
 import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
 import { lead, openFilledStore, save, saveWholeRun } from '../../support/store.ts'
 
 const ZONE = 'Europe/Berlin'
 const DAYS = 120
 const CAMPAIGN = '2026-11-13'
-const { signal } = new AbortController()
-const REPORT: Report = {
-  name: 'daily',
-  template: 'daily',
-  title: null,
-  kind: 'day',
-  holidays: [],
-  goals: [],
-  fiscalYearStarts: 1,
-  sendWhen: 'always',
-  gate: DAILY.gate,
-  locale: 'en-GB',
-  timeZone: ZONE,
-  filter: { pipelineIds: null, conditions: [] },
-  blocks: BLOCKS,
-  attachments: [],
-  stalledDays: 7,
-  topScore: 80,
-  queries: [],
-  leadUrl: null,
-}
+const REPORT: Report = { ...DAILY, title: null, timeZone: ZONE }
 
 /** Renders the report of a morning. On the day of the campaign, there were three times the normal leads. */
 async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
@@ -50,23 +24,8 @@ async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
   )
   const given = { days: CAMPAIGN, text: 'campaign', pipelineId: null, isLeftOut: true, writtenBy: 'test' }
   if (isAnnotated) await annotate(store, given, now)
-  const sender = {
-    from: 'a@example.com',
-    replyTo: null,
-    unsubscribe: { mailto: 'b@example.com', pageOf: null },
-  }
-  const templates = await openTemplates(TEMPLATES_FOLDER)
-  const deps = {
-    templates,
-    store,
-    sender,
-    maxBytes: 10_000_000,
-    now: () => now,
-    publishing: publishing(store, folderWith()),
-  }
-  const period = await findPeriod(store, REPORT, now)
-  const figures = await readIssueFigures(deps, REPORT, period, [REPORT], signal)
-  const issue = { figures, renderedAt: now.toISOString() }
+  const deps = reportDeps(store, () => now)
+  const { issue } = await makeDue(deps, REPORT)
   return await createContents(deps, REPORT, issue)({ ...REPORT, locale }, null)
 }
 
@@ -85,29 +44,17 @@ async function saveDays(store: Store, now: Date): Promise<void> {
   await saveWholeRun(store, now.toISOString())
 }
 
-describe('a day with three times the normal leads', () => {
-  it('is called unusual without an annotation, and with one the report says what is known', async () => {
-    const plain = await reportOn('2026-11-14', 'en-GB', false)
-    expect(plain.text).toMatch(/^\d+ new leads, more than the normal \d/m)
-    const { html, text, subject } = await reportOn('2026-11-14')
-    expect([html, text, subject].join()).not.toMatch(/than the normal|A normal Friday|\d new[^.]*\(normal/)
-    for (const page of [html, text]) {
-      // The annotation stands in the headline and in the legend of the chart.
-      expect(page.match(/13 Nov: campaign/g)?.length).toBeGreaterThanOrEqual(2)
-      expect(page).toContain('Marked: A')
-    }
-    const german = await reportOn('2026-11-14', 'de-DE')
-    expect(german.html).toContain('13. Nov.: campaign')
-    expect(german.html).toContain('Markiert: A')
-  })
-
-  it('shifts the range of the next Fridays, unless it is annotated, and stays marked', async () => {
-    const highOf = (text: string) => Number(/new leads \(normal \d+–(\d+)\)/.exec(text)?.[1])
-    const plain = await reportOn('2026-11-21', 'en-GB', false)
-    const { html, text } = await reportOn('2026-11-21')
-    expect(highOf(text)).toBeGreaterThan(0)
-    expect(highOf(text)).toBeLessThan(highOf(plain.text))
-    for (const page of [html, text]) expect(page).toContain('Marked: A')
-    expect(plain.html).not.toContain('campaign')
-  })
+it('a day with three times the normal leads is called unusual without an annotation, and with one the report says what is known', async () => {
+  const plain = await reportOn('2026-11-14', 'en-GB', false)
+  expect(plain.text).toMatch(/^\d+ new leads, more than the normal \d/m)
+  const { html, text, subject } = await reportOn('2026-11-14')
+  expect([html, text, subject].join()).not.toMatch(/than the normal|A normal Friday|\d new[^.]*\(normal/)
+  for (const page of [html, text]) {
+    // The annotation stands in the headline and in the legend of the chart.
+    expect(page.match(/13 Nov: campaign/g)?.length).toBeGreaterThanOrEqual(2)
+    expect(page).toContain('Marked: A')
+  }
+  const german = await reportOn('2026-11-14', 'de-DE')
+  expect(german.html).toContain('13. Nov.: campaign')
+  expect(german.html).toContain('Markiert: A')
 })

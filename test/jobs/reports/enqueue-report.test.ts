@@ -6,19 +6,15 @@ import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
 import type { Message } from '../../../src/domain/message.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
 import { enqueuedText, enqueueReport, enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
-import { openTransport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { listMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { findIssue } from '../../../src/store/reports/issue.ts'
+import { openSyncedStore } from '../../support/data/synced-store.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
-import { startService } from '../../support/service.ts'
-import { openSyncing, SILENT } from '../../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const EMEA: LeadFilter = { pipelineIds: ['pl_emea'], conditions: [] }
@@ -26,21 +22,10 @@ const DAY_MS = 86_400_000
 
 /** Opens a copy of a service with some leads, and the parts that make reports at a time which tests set. */
 async function openWorld(days = 8) {
-  const folder = folderWith()
-  const service = await startService(folder, NOW, days)
-  const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
-  syncing.clock.now = NOW
-  await syncing.sync({ pageSize: 500 })
+  const store = await openSyncedStore(days)
   const clock = { now: NOW }
-  return {
-    clock,
-    store: syncing.store,
-    deps: reportDeps(syncing.store, () => clock.now),
-    async [Symbol.asyncDispose]() {
-      await syncing[Symbol.asyncDispose]()
-      await service[Symbol.asyncDispose]()
-    },
-  }
+  const deps = reportDeps(store, () => clock.now)
+  return { clock, store, deps, [Symbol.asyncDispose]: store.close }
 }
 
 /** Returns the messages of an issue by address. */
@@ -64,13 +49,13 @@ describe('the recipients of a report', () => {
       ['', null],
       [JSON.stringify(EMEA), null],
     ])
-    const countNew = async (where: string | null) => {
-      const query = world.store.db.selectFrom('lead').where('created_at', '>=', '2026-11-20T00:00:00.000Z')
-      const day = query.where('created_at', '<', '2026-11-21T00:00:00.000Z')
-      return (await (where === null ? day : day.where('pipeline_id', '=', where)).select('id').execute())
-        .length
-    }
-    const [all, emea] = [await countNew(null), await countNew('pl_emea')]
+    const day = world.store.db
+      .selectFrom('lead')
+      .where('created_at', '>=', '2026-11-20T00:00:00.000Z')
+      .where('created_at', '<', '2026-11-21T00:00:00.000Z')
+      .select('id')
+    const all = (await day.execute()).length
+    const emea = (await day.where('pipeline_id', '=', 'pl_emea').execute()).length
     expect(all).toBeGreaterThan(emea)
     for (const [enqueued, addresses, count] of [
       [enqueuedIssues[0], ['ana@example.com'], all],
@@ -129,33 +114,6 @@ describe('the recipients of a report', () => {
     expect(after.get('ben@example.com')?.date).toBe(before.get('ana@example.com')?.date)
   })
 
-  it('who come later get of an older program’s issue what was made then', async () => {
-    await using world = await openWorld()
-    const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
-    const kept = { program_version: null, figures: '{}', html: '<p>as it was</p>', text: 'as it was' }
-    await world.store.write((trx) => trx.updateTable('report_issue').set(kept).execute())
-    await enqueueDue(world.deps, [recipient('ana@example.com'), recipient('ben@example.com')])
-    const messages = await messagesOf(world.store, first?.issue ?? { id: '' })
-    expect(messages.get('ben@example.com')).toMatchObject({ html: '<p>as it was</p>', text: 'as it was' })
-    expect((await makeDue(world.deps)).issue.text).toBe('as it was')
-  })
-
-  it('are told of files that would have made the mail too large, whatever they want to read', async () => {
-    await using world = await openWorld()
-    const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'], blocks: ['kpis'] } as const
-    const ana = [recipient('ana@example.com', wanted)]
-    const [enqueued] = await enqueueDue({ ...world.deps, maxBytes: 500_000 }, ana)
-    const message = (await messagesOf(world.store, enqueued?.issue ?? { id: '' })).get('ana@example.com')
-    expect(message?.files.filter(({ cid }) => cid === null)).toEqual([])
-    expect(message?.text).toContain('daily-stalled-2026-11-20.csv')
-    expect(message?.text).toContain('daily-pipelines-2026-11-20.xlsx')
-    // The archive has them, as the mail says.
-    const archived = readdirSync(join(enqueued?.page ?? '', '..'))
-    expect(archived).toEqual(
-      expect.arrayContaining(['daily-stalled-2026-11-20.csv', 'daily-pipelines-2026-11-20.xlsx']),
-    )
-  })
-
   it('find it in the archive as it was mailed, also where that was lost', async () => {
     await using world = await openWorld()
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }
@@ -207,38 +165,6 @@ describe('the recipients of a report', () => {
     for (const { page } of enqueuedIssues) expect(readFileSync(page ?? '', 'utf8')).toContain('renamed')
     // The earlier page was of an issue that was only previewed.
     expect(enqueuedIssues[0]?.page).toBe(looked.page)
-  })
-
-  it('all wait while the mail server is away, of which one message is enough to know', async () => {
-    await using world = await openWorld()
-    const enqueuedIssues = await enqueueDue(world.deps, [
-      recipient('ana@example.com'),
-      recipient('ben@example.com', { filter: EMEA }),
-    ])
-    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    const issues = enqueuedIssues.map(({ issue }) => issue)
-    const { signal } = new AbortController()
-    await deliverIssues({ ...world.deps, transport, log: SILENT }, issues, signal)
-    const messages = await world.store.db.selectFrom('delivery').select(['state', 'attempts']).execute()
-    expect(messages.map(({ state, attempts }) => [state, attempts])).toEqual([
-      ['pending', 0],
-      ['pending', 0],
-    ])
-    expect(await listMailOutages(world.store.db)).toMatchObject([
-      { server: 'smtp://127.0.0.1:1', kind: 'transient', failures: 1 },
-    ])
-  })
-
-  it('get nothing more once it is stopped', async () => {
-    await using world = await openWorld()
-    const stopped = await enqueueReportNow(
-      world.deps,
-      DAILY,
-      [recipient('ana@example.com')],
-      NOW,
-      AbortSignal.abort(),
-    )
-    expect(stopped.enqueuedIssues).toEqual([])
   })
 })
 

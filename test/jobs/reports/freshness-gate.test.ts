@@ -94,6 +94,19 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
       const [delivery] = await listDeliveries(store.db, sent.id)
       return readMessage(store.db, delivery?.messageId ?? '')
     },
+    /** Notes that the report is due at the time of its run. */
+    async note(): Promise<void> {
+      const at = SCHEDULED_RUN.toISOString()
+      const due = { schedule: 'report:daily', due_at: at, noted_at: at, state: 'pending' } as const
+      await store.write((trx) => addScheduledRun(trx, { ...due, not_before: null, message: null }))
+    },
+    /** Runs what is due at a time, and returns what was noted of it. */
+    async runDueAt(now: Date) {
+      clock.now = now
+      const schedule = reportSchedule(work, report, { ...scheduleOf(), recipients: RECIPIENTS })
+      await runDue({ store, log: SILENT, now: () => now }, schedule, signal)
+      return (await listScheduledRuns(store.db, 1))[0]
+    },
     countIssues: async () => (await store.db.selectFrom('report_issue').select('id').execute()).length,
     fail: (code: number, headers: Record<string, string> = {}) =>
       void upstream.faults.splice(0, upstream.faults.length, ...Array(100).fill(status(code, headers))),
@@ -181,20 +194,14 @@ describe('a report whose data do not cover its period', () => {
 
   it('says for which days before it no report was made', async () => {
     await using world = await openWorld()
-    const row = (day: string, state: 'done' | 'skipped' | 'failed') => ({
+    const states = ['skipped', 'done', 'skipped', 'failed', 'skipped'] as const
+    const rows = states.map((state, index) => ({
       schedule: 'report:daily',
-      due_at: `2026-11-${day}T07:00:00.000Z`,
+      due_at: `2026-11-${16 + index}T07:00:00.000Z`,
       state,
       noted_at: '2026-11-21T06:00:00.000Z',
       attempts: 0,
-    })
-    const rows = [
-      row('16', 'skipped'),
-      row('17', 'done'),
-      row('18', 'skipped'),
-      row('19', 'failed'),
-      row('20', 'skipped'),
-    ]
+    }))
     await world.store.write((trx) => trx.insertInto('scheduled_run').values(rows).execute())
     expect(await world.run(at('07:00'))).toMatchObject({ state: 'done' })
     expect((await world.message()).text.replace(/\s+/g, ' ')).toContain(
@@ -215,14 +222,6 @@ describe('a report whose data do not cover its period', () => {
     world.fix()
     expect(await world.run(at('07:46'))).toMatchObject({ state: 'done' })
     expect((await world.message()).subject).toMatch(/^Daily leads/)
-  })
-
-  it('is held until somebody lets it go, and then says that its data are old', async () => {
-    await using world = await openWorld({ onStaleData: 'hold' })
-    world.fail(503)
-    expect(await world.run(at('08:00'))).toMatchObject({ state: 'held' })
-    expect(await world.run(at('08:01'), { isApproved: true })).toMatchObject({ state: 'done' })
-    expect((await world.message()).subject).toContain(': data ends 14:10')
   })
 
   it('is skipped with its reason, where the settings say so', async () => {
@@ -270,16 +269,8 @@ describe('a report whose data do not cover its period', () => {
     const due = { ...dueAt(SCHEDULED_RUN), notedAt: at('06:00') }
     world.clock.now = at('07:00')
     const without = { ...world.report, blocks }
-    expect(
-      await checkFreshness(
-        world.work,
-        without,
-        [recipient('ana@example.com', { blocks })],
-        due,
-        null,
-        signal,
-      ),
-    ).toBeNull()
+    const readers = [recipient('ana@example.com', { blocks })]
+    expect(await checkFreshness(world.work, without, readers, due, null, signal)).toBeNull()
     const held = await checkFreshness(world.work, without, RECIPIENTS, due, null, signal)
     expect(held).toEqual({
       state: 'held',
@@ -404,27 +395,16 @@ describe('a report of which something cannot be read', () => {
     const { store, work, clock } = world
     clock.now = SCHEDULED_RUN
     await sync(work, work.syncOptions(signal))
-    const scheduledRun = {
-      schedule: 'report:daily',
-      due_at: SCHEDULED_RUN.toISOString(),
-      noted_at: SCHEDULED_RUN.toISOString(),
-    }
-    await store.write((trx) =>
-      addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
-    )
-    const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
+    await world.note()
     await sql`ALTER TABLE lead_day RENAME TO lead_day_away`.execute(store.db)
-    await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
-    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({
+    expect(await world.runDueAt(SCHEDULED_RUN)).toMatchObject({
       state: 'pending',
       not_before: '2026-11-21T07:05:00.000Z',
       message: expect.stringMatching(/^The numbers of the report cannot be read: .*lead_day/),
     })
     expect(await world.countIssues()).toBe(0)
     await sql`ALTER TABLE lead_day_away RENAME TO lead_day`.execute(store.db)
-    clock.now = at('07:05')
-    await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
-    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({ state: 'done', attempts: 2 })
+    expect(await world.runDueAt(at('07:05'))).toMatchObject({ state: 'done', attempts: 2 })
   })
 
   it('does not wait at the cost of its tries, neither for data nor for another process', async () => {
@@ -432,22 +412,9 @@ describe('a report of which something cannot be read', () => {
       isWait: true,
     })
     await using world = await openWorld()
-    const { store, work, clock } = world
-    clock.now = SCHEDULED_RUN
-    const scheduledRun = {
-      schedule: 'report:daily',
-      due_at: SCHEDULED_RUN.toISOString(),
-      noted_at: SCHEDULED_RUN.toISOString(),
-    }
-    await store.write((trx) =>
-      addScheduledRun(trx, { ...scheduledRun, state: 'pending', not_before: null, message: null }),
-    )
-    const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
+    await world.note()
     world.fail(503)
-    for (const time of ['07:00', '07:05', '07:10']) {
-      clock.now = at(time)
-      await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
-    }
-    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({ state: 'pending', attempts: 0 })
+    for (const time of ['07:00', '07:05', '07:10'])
+      expect(await world.runDueAt(at(time))).toMatchObject({ state: 'pending', attempts: 0 })
   })
 })

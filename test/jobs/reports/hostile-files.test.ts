@@ -5,51 +5,32 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, it } from 'vitest'
-import { LISTED_FIELDS } from '../../../src/domain/lead-fields.ts'
-import type { ListedLead } from '../../../src/domain/lists.ts'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { MessageFile } from '../../../src/domain/message.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
-import { BLANK_LISTED } from '../../support/data/blank-lead.ts'
 import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { folderWith } from '../../support/folder.ts'
 import { PAYLOADS } from '../../support/mail/payloads.ts'
-import { emptyDay } from '../../support/reports/figures.ts'
+import { emptyDay, hostileDay } from '../../support/reports/figures.ts'
 
 const NOW = '2026-11-21T05:04:00.000Z'
 const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
-const RATIO = { part: 1, whole: 2 }
 /** Characters that begin a formula, and those that break, hide or reverse a text. */
 const UNFIT = /^[=+\-@＝＋－＠]|[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
-
-function leadNamed(name: string): ListedLead & { idleDays: number } {
-  return {
-    ...BLANK_LISTED,
-    ...Object.fromEntries(LISTED_FIELDS.map((field) => [field, name])),
-    expectedCloseAt: NOW,
-    id: name,
-    companyName: name,
-    pipelineId: name,
-    pipelineName: name,
-    status: name,
-    score: 90,
-    value: { amount: 1, currency: 'EUR' },
-    createdAt: NOW,
-    changedAt: NOW,
-    idleDays: 20,
-  }
-}
 
 /** The database returns only well-formed text. */
 const NAMES = PAYLOADS.map((payload) => payload.toWellFormed())
 
 /** Makes files whose lists have a row for each name. */
 async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> {
-  const rows = NAMES.map(leadNamed)
-  const total = rows.length
+  const days = NAMES.map(hostileDay)
+  const all = <T>(rowsOf: (day: ReportFigures) => readonly T[] | undefined): T[] =>
+    days.flatMap((day) => rowsOf(day)?.slice(0, 1) ?? [])
+  const total = NAMES.length
+  const coverage = { known: total, of: total }
   const wanted = ['top_leads', 'stalled', 'changes', 'pipelines', 'sources', 'own']
-  const moved = rows.map((lead) => ({ ...lead, fromStatus: lead.status, toStatus: lead.status, at: NOW }))
-  const line = { newLeads: 9, won: 1, winRate: RATIO }
+  const changed = all(({ changes }) => changes.kinds[0]?.rows)
   const attachments = await makeAttachments(
     wanted.map((list) => `${list}.${format}`),
     {
@@ -58,22 +39,11 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
         ...emptyDay(),
         period: DAY,
         prior: DAY,
-        topLeads: { minScore: 80, total, rows },
-        stalled: { days: 14, coverage: { known: total, of: total }, total, rows },
-        changes: {
-          since: NOW,
-          coverage: { known: total, of: total },
-          kinds: [{ kind: 'won', total, value: [], rows: moved }],
-        },
-        byPipeline: rows.map(({ id, companyName }) => ({
-          id,
-          name: companyName,
-          ...line,
-          leads: 1,
-          openValue: [],
-          stalled: 0,
-        })),
-        bySource: NAMES.map((source) => ({ source, ...line })),
+        topLeads: { minScore: 80, total, rows: all(({ topLeads }) => topLeads.rows) },
+        stalled: { days: 14, coverage, total, rows: all(({ stalled }) => stalled.rows) },
+        changes: { since: NOW, coverage, kinds: [{ kind: 'won', total, value: [], rows: changed }] },
+        byPipeline: all(({ byPipeline }) => byPipeline).map((row) => ({ ...row, openValue: [] })),
+        bySource: all(({ bySource }) => bySource),
         queries: [
           {
             name: 'own',
@@ -82,7 +52,7 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
             sql: 'SELECT 1',
             isCut: false,
             columns: ['=1+1', 'value'],
-            rows: NAMES.map((name) => [name, 1]),
+            rows: all(({ queries }) => queries[0]?.rows),
           },
         ],
       },

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { BLOCKS } from '../../../src/domain/choices.ts'
 import { tryReport } from '../../../src/jobs/reports/preview.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
-import { publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY } from '../../support/mail/reports.ts'
+import { DAILY, reportDeps } from '../../support/mail/reports.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
@@ -13,27 +11,7 @@ const NOW = new Date('2026-11-21T06:00:00Z')
 const { signal } = new AbortController()
 
 function reportNamed(name: string, change: Partial<Report> = {}): Report {
-  return {
-    name,
-    template: name,
-    title: 'Mine',
-    kind: 'day',
-    holidays: [],
-    goals: [],
-    fiscalYearStarts: 1,
-    sendWhen: 'always',
-    gate: DAILY.gate,
-    locale: 'en-GB',
-    timeZone: 'Europe/Berlin',
-    filter: { pipelineIds: null, conditions: [] },
-    blocks: BLOCKS,
-    attachments: [],
-    stalledDays: 7,
-    topScore: 80,
-    queries: [],
-    leadUrl: null,
-    ...change,
-  }
+  return { ...DAILY, name, template: name, title: 'Mine', timeZone: 'Europe/Berlin', ...change }
 }
 
 const query = (sql: string) => {
@@ -45,19 +23,7 @@ async function open(own: Readonly<Record<string, string>> = {}) {
     own: folderWith({ 'mine/report.yaml': '', ...own }),
   })
   const store = await openEmptyStore()
-  const sender = {
-    from: 'from@example.com',
-    replyTo: null,
-    unsubscribe: { mailto: 'stop@example.com', pageOf: null },
-  }
-  const deps = {
-    templates,
-    store,
-    sender,
-    maxBytes: 10_000_000,
-    now: () => NOW,
-    publishing: publishing(store, folderWith()),
-  }
+  const deps = { ...reportDeps(store, () => NOW), templates }
   return { deps, store, [Symbol.asyncDispose]: () => store.close() }
 }
 

@@ -1,34 +1,15 @@
 /** The rules by which an issue is sent, and the reasons of those that are not. */
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import { daysUpTo, periodBetween, priorOf } from '../../../src/domain/period.ts'
 import { checkSendPolicy, reasonNotToSend } from '../../../src/jobs/reports/send-policy.ts'
-import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
-import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { busyDay, emptyDay } from '../../support/reports/figures.ts'
 
-const EMPTY = await readEmptyDay()
+const EMPTY = emptyDay()
 const QUIET: ReportFigures = {
   ...EMPTY,
   leads: 40,
   freshness: { ...EMPTY.freshness, coversPeriod: true },
   stalled: { ...EMPTY.stalled, total: 9 },
-}
-
-async function readEmptyDay(): Promise<ReportFigures> {
-  await using store = await openStore(':memory:', new Date('2026-11-21T07:00:00Z'))
-  const period = periodBetween('2026-11-20', '2026-11-21', 'UTC')
-  return await readReportFigures(store.db, {
-    kind: 'day',
-    period,
-    prior: priorOf('day', period),
-    filter: EVERY_LEAD,
-    stalledDays: 7,
-    topScore: 80,
-    rowsMax: 10,
-    since: null,
-    trendDays: daysUpTo(period.to, 96, 'UTC'),
-  })
 }
 
 describe('sent if_rows', () => {
@@ -59,19 +40,10 @@ describe('sent if_rows', () => {
   })
 
   it('is an issue with an agent that fails, however its service calls that', () => {
-    const agent = {
-      kind: null,
-      statusChangedAt: null,
-      taskType: null,
-      taskPipelineName: null,
-      lastSeenAt: null,
-    }
+    const { agents } = busyDay()
     const withAgent = (status: string): ReportFigures => ({
       ...QUIET,
-      agents: {
-        ...QUIET.agents,
-        rows: [{ ...agent, name: 'scout', status, errors24h: null, lastErrorMessage: null }],
-      },
+      agents: { ...agents, rows: agents.rows.slice(-1).map((row) => ({ ...row, status })) },
     })
     expect(reason(withAgent('Error'))).toBeNull()
     expect(reason(withAgent('idle'))).not.toBeNull()

@@ -10,6 +10,7 @@ import { createClockTrust } from '../../../src/jobs/schedule/clock-trust.ts'
 import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
+import { askSync } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
@@ -17,6 +18,7 @@ import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from '../../support/folder.ts'
 import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
 import { openTasks } from '../../support/schedule/tasks.ts'
+import { SILENT } from '../../support/syncing.ts'
 
 const MINUTELY = { timing: timing('* * * * *') }
 
@@ -31,6 +33,7 @@ interface Running {
   readonly watch: FaultWatch
   /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
   readonly tick: (at: string, real?: string) => Promise<void>
+  readonly moveTo: (at: string, real?: string) => void
   readonly stop: () => Promise<void>
 }
 
@@ -72,15 +75,20 @@ async function start(
   }
   const clockTrust = createClockTrust({ ...uptime, upstreamClock })
   const daemon = await startDaemon({ ...uptime, schedules, ...tasks, faults: watch, clockTrust }, end.signal)
+  const moveTo = (to: string, trueNow = to): void => {
+    now = new Date(to)
+    real = new Date(trueNow)
+  }
   return {
     store,
     daemon,
     lines,
     faults,
     watch,
+    moveTo,
     posts: () => posts,
-    async tick(to, trueNow = to) {
-      ;[now, real] = [new Date(to), new Date(trueNow)]
+    async tick(...times) {
+      moveTo(...times)
       await daemon.tick()
     },
     async stop() {
@@ -133,12 +141,10 @@ describe('the daemon', () => {
       'sync 07:03 skipped',
       'sync 07:04 done',
     ])
-    const overlapped = await running.store.db
-      .selectFrom('scheduled_run')
-      .where('state', '=', 'skipped')
-      .select('message')
-      .execute()
-    expect(overlapped.at(-1)?.message).toBe('overlapped: not begun when that of 2026-11-20 07:04 UTC came')
+    const skipped = running.store.db.selectFrom('scheduled_run').where('state', '=', 'skipped')
+    expect((await skipped.select('message').execute()).at(-1)?.message).toBe(
+      'overlapped: not begun when that of 2026-11-20 07:04 UTC came',
+    )
     await running.stop()
   })
 
@@ -298,9 +304,11 @@ describe('the daemon', () => {
 })
 
 describe('a serial task', () => {
+  const openTask = (work: () => Promise<void>) => createSerialTask(openOwnQueue(SILENT), 'alerts', work)
+
   it('does nothing before it is opened', async () => {
     let count = 0
-    const task = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
+    const task = openTask(async () => {
       count++
     })
     task.wake()
@@ -312,7 +320,7 @@ describe('a serial task', () => {
     let count = 0
     let inFlight = 0
     const gate = Promise.withResolvers<void>()
-    const task = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
+    const task = openTask(async () => {
       expect(++inFlight).toBe(1)
       if (++count === 1) await gate.promise
       inFlight--
@@ -327,7 +335,7 @@ describe('a serial task', () => {
   it('goes on after a failure, and does nothing more once it has ended', async () => {
     const end = new AbortController()
     let count = 0
-    const task = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
+    const task = openTask(async () => {
       count++
       throw new Error('no')
     })
@@ -427,49 +435,71 @@ describe('a clock that was set', () => {
     })
   const passing = (day: number, time: string) => `2026-11-${day}T${time}:00Z`
 
-  it.each([
-    ['says that it is wrong', true],
-    ['cannot be asked', false],
-  ])(
-    '26 hours ahead for two minutes sends nothing and costs nothing while the upstream %s',
-    async (_, isUpstreamThere) => {
-      const ran: string[] = []
-      const running = await start([daily(ran)], {
-        at: passing(20, '10:00'),
-        isUpstreamThere: () => isUpstreamThere,
-      })
-      await running.tick(passing(20, '10:00'))
-      for (const minute of ['01', '02'])
-        await running.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
-      await running.daemon.idle()
-      expect(ran).toEqual([])
-      expect(running.lines.filter((line) => line.includes('is not confirmed by the upstream'))).toHaveLength(
-        1,
-      )
-      await running.tick(passing(20, '10:03'))
-      await running.tick(passing(21, '07:00'))
-      await running.daemon.idle()
-      expect(ran).toEqual(['21T07'])
-      await running.stop()
+  type Step = readonly [clock: string, real: string, upstream: 'there' | 'away', ran: readonly string[]]
+  const aheadForTwoMinutes = (upstream: Step[2]): Step[] => [
+    ['20T10:00', '20T10:00', upstream, []],
+    ['21T12:01', '20T10:01', upstream, []],
+    ['21T12:02', '20T10:02', upstream, []],
+    ['20T10:03', '20T10:03', upstream, []],
+    ['21T07:00', '21T07:00', upstream, ['21T07']],
+  ]
+  it.each<{ what: string; steps: readonly Step[]; told?: string }>([
+    {
+      what: '26 hours ahead for two minutes sends nothing and costs nothing while the upstream says that it is wrong',
+      steps: aheadForTwoMinutes('there'),
+      told: 'is not confirmed by the upstream',
     },
-  )
-
-  it('is believed once the upstream confirms it, and then what was missed follows', async () => {
+    {
+      what: '26 hours ahead for two minutes sends nothing and costs nothing while the upstream cannot be asked',
+      steps: aheadForTwoMinutes('away'),
+      told: 'is not confirmed by the upstream',
+    },
+    {
+      // The machine slept: its monotonic clock stood, and the time is right.
+      what: 'is believed once the upstream confirms it, and then what was missed follows',
+      steps: [
+        ['20T10:00', '20T10:00', 'away', []],
+        ['21T12:00', '20T10:01', 'away', []],
+        ['21T12:01', '21T12:01', 'there', ['21T07']],
+      ],
+    },
+    {
+      what: 'is believed after half an hour where the upstream does not tell its time, and the log says so',
+      steps: [
+        ['20T10:00', '20T10:00', 'away', []],
+        ['21T12:00', '20T10:00', 'away', []],
+        ['21T12:15', '20T10:15', 'away', []],
+        ['21T12:29', '20T10:29', 'away', []],
+        ['21T12:30', '20T10:30', 'away', ['21T07']],
+      ],
+      told: 'nobody confirmed the clock for 30 minutes',
+    },
+    {
+      what: 'back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it',
+      steps: [
+        ['21T06:59', '20T10:00', 'there', []],
+        ['21T07:00', '20T10:01', 'there', ['21T07']],
+        ['20T10:02', '20T10:02', 'there', ['21T07']],
+        ['21T07:00', '21T07:00', 'there', ['21T07', '21T07']],
+      ],
+    },
+  ])('$what', async ({ steps, told }) => {
     const ran: string[] = []
-    let isUpstreamThere = false
+    const instant = (time: string) => `2026-11-${time}:00Z`
+    const [first = '', firstReal = ''] = steps[0] ?? []
+    let isThere = steps[0]?.[2] === 'there'
     const running = await start([daily(ran)], {
-      at: passing(20, '10:00'),
-      isUpstreamThere: () => isUpstreamThere,
+      at: instant(first),
+      trueTime: instant(firstReal),
+      isUpstreamThere: () => isThere,
     })
-    await running.tick(passing(20, '10:00'))
-    // The machine slept: its monotonic clock stood, and the time is right.
-    await running.tick(passing(21, '12:00'), passing(20, '10:01'))
-    await running.daemon.idle()
-    expect(ran).toEqual([])
-    isUpstreamThere = true
-    await running.tick(passing(21, '12:01'))
-    await running.daemon.idle()
-    expect(ran).toEqual(['21T07'])
+    for (const [clock, real, upstream, expected] of steps) {
+      isThere = upstream === 'there'
+      await running.tick(instant(clock), instant(real))
+      await running.daemon.idle()
+      expect(ran, clock).toEqual(expected)
+    }
+    if (told) expect(running.lines.filter((line) => line.includes(told))).toHaveLength(1)
     await running.stop()
   })
 
@@ -510,35 +540,6 @@ describe('a clock that was set', () => {
     expect(ran).toEqual(['21T07'])
     await second.stop()
   })
-
-  it('is believed after half an hour where the upstream does not tell its time, and the log says so', async () => {
-    const ran: string[] = []
-    const running = await start([daily(ran)], { at: passing(20, '10:00'), isUpstreamThere: () => false })
-    await running.tick(passing(20, '10:00'))
-    for (const minute of ['00', '15', '29'])
-      await running.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
-    await running.daemon.idle()
-    expect(ran).toEqual([])
-    await running.tick(passing(21, '12:30'), passing(20, '10:30'))
-    await running.daemon.idle()
-    expect(ran).toEqual(['21T07'])
-    expect(running.lines.join()).toContain('nobody confirmed the clock for 30 minutes')
-    await running.stop()
-  })
-
-  it('back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it', async () => {
-    const ran: string[] = []
-    const running = await start([daily(ran)], { at: passing(21, '06:59'), trueTime: passing(20, '10:00') })
-    await running.tick(passing(21, '06:59'), passing(20, '10:00'))
-    await running.tick(passing(21, '07:00'), passing(20, '10:01'))
-    await running.daemon.idle()
-    expect(ran).toEqual(['21T07'])
-    await running.tick(passing(20, '10:02'))
-    await running.tick(passing(21, '07:00'))
-    await running.daemon.idle()
-    expect(ran).toEqual(['21T07', '21T07'])
-    await running.stop()
-  })
 })
 
 it.each([
@@ -568,3 +569,53 @@ it.each([
     await running.stop()
   },
 )
+
+describe('a sync that a person asks for', () => {
+  /** Starts a daemon whose sync is due every quarter of an hour, at a time at which it runs for the first time. */
+  async function openAsked(at: string, file?: string) {
+    const ran: string[] = []
+    const schedule = scheduleOf({
+      name: 'sync',
+      timing: timing('*/15 * * * *'),
+      runsAtFirstSight: true,
+      run: async ({ dueAt }) => {
+        ran.push(dueAt.toISOString().slice(11, 16))
+        return { state: 'done', message: null }
+      },
+    })
+    const running = await start([schedule], file === undefined ? { at } : { at, file })
+    await running.tick(at)
+    await running.daemon.idle()
+    const ask = async (time: string) => {
+      running.moveTo(time)
+      await askSync(running.store, schedule, () => new Date(time))
+    }
+    return { ...running, ran, ask }
+  }
+
+  it('runs once without waiting for the next tick, and those that are due later come as ever', async () => {
+    const asked = await openAsked('2026-11-20T07:00:00Z')
+    for (const second of [1, 2, 3]) await asked.ask(`2026-11-20T07:04:0${second}Z`)
+    asked.daemon.wake()
+    await asked.daemon.idle()
+    expect(asked.ran).toEqual(['07:00', '07:04'])
+    await asked.tick('2026-11-20T07:15:00Z')
+    await asked.daemon.idle()
+    expect(await scheduledRunsOf(asked.store)).toEqual([
+      'sync 07:00 done',
+      'sync 07:04 done',
+      'sync 07:15 done',
+    ])
+    await asked.stop()
+  })
+
+  it('runs when there is a daemon again, where the one that was asked ends first', async () => {
+    const file = `${folderWith()}/leadsheet.db`
+    const first = await openAsked('2026-11-20T07:00:00Z', file)
+    await first.ask('2026-11-20T07:04:30Z')
+    await first.stop()
+    const second = await openAsked('2026-11-20T07:06:00Z', file)
+    expect([first.ran, second.ran]).toEqual([['07:00'], ['07:04']])
+    await second.stop()
+  })
+})

@@ -50,7 +50,7 @@ function every(minutes: number, from: string, count: number): string[] {
 
 describe('old readings', () => {
   test('leave the first of each day, and the young stay', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const young = every(15, '2026-10-22T00:00:00Z', 8)
     const days = every(15, '2026-10-20T23:00:00Z', 16)
     await insertReadings(
@@ -70,11 +70,10 @@ describe('old readings', () => {
       .select(['table_name', 'before', 'rows'])
       .execute()
     expect(marks).toEqual([{ table_name: 'agent_sample', before: '2026-10-22T00:00:00.000Z', rows: 14 }])
-    await store.close()
   })
 
   test('keep each outage as long as it was', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const chance = random(7)
     const readings = every(15, '2025-09-01T00:05:00Z', 8_000).map((at) => [at, chance() < 0.1] as const)
     for (const id of ['a1', 'a2']) {
@@ -89,7 +88,6 @@ describe('old readings', () => {
     await run(store)
     expect(await outages(store.db)).toEqual(before)
     expect((await instants(store.db)).length).toBeLessThan(8_000)
-    await store.close()
   })
 
   test('end the same in one go and in many, and a second time changes nothing', async () => {
@@ -97,21 +95,19 @@ describe('old readings', () => {
     const readings = every(20, '2025-08-01T00:00:00Z', 6_000).map(
       (at) => [at, chance() < 0.05 ? 'failing' : 'running'] as const,
     )
-    const atOnce = await openEmptyStore()
+    await using atOnce = await openEmptyStore()
     await insertReadings(atOnce, readings)
     await run(atOnce)
-    const daily = await openEmptyStore()
+    await using daily = await openEmptyStore()
     await insertReadings(daily, readings)
     for (let days = 120; days >= 0; days -= 7) await run(daily, KEEP, new Date(NOW.getTime() - days * DAY_MS))
     await run(daily)
     expect(await instants(daily.db)).toEqual(await instants(atOnce.db))
     expect((await run(daily)).map(({ deleted }) => deleted)).toEqual([0, 0, 0])
-    await atOnce.close()
-    await daily.close()
   })
 
   test('leave the last one of a pipeline, and take the stages of the others along', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await save(store, [lead('l1', { pipelineId: 'p1' })])
     for (const at of every(20, '2026-01-01T00:00:00Z', 5))
       await store.write((trx) =>
@@ -125,12 +121,11 @@ describe('old readings', () => {
     const stay = ['2026-01-01T00:00:00.000Z', '2026-01-01T01:20:00.000Z']
     expect(await count('pipeline_stat')).toEqual(stay)
     expect(await count('pipeline_stage_stat')).toEqual(stay)
-    await store.close()
   })
 })
 
 test('events that are done with go after a week, so that no sender can repeat them before; what waits stays', async () => {
-  const store = await openEmptyStore()
+  await using store = await openEmptyStore()
   const came = (id: string, received_at: string, done_at: string | null) =>
     sql`INSERT INTO event (id, received_at, resource, resource_id, done_at, outcome)
       VALUES (${id}, ${received_at}, 'lead', 'l1', ${done_at}, ${done_at && 'updated'})`.execute(store.db)
@@ -141,11 +136,10 @@ test('events that are done with go after a week, so that no sender can repeat th
   expect((await run(store))[2]).toEqual(events)
   const left = await store.db.selectFrom('event').select('id').orderBy('id').execute()
   expect(left.map(({ id }) => id)).toEqual(['waits', 'young'])
-  await store.close()
 })
 
 test('pruning lets others have their turn', async () => {
-  const store = await openEmptyStore()
+  await using store = await openEmptyStore()
   for (let agent = 0; agent < 10; agent++) {
     await insertReadings(
       store,
@@ -158,5 +152,4 @@ test('pruning lets others have their turn', async () => {
   await run(store)
   delay.disable()
   expect(delay.count).toBeGreaterThan(10)
-  await store.close()
 })

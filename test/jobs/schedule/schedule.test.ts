@@ -1,8 +1,11 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
+import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import { retryLater } from '../../../src/jobs/schedule/job-failure.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { approveScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { DAILY, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { timing } from '../../support/schedule/schedule.ts'
 import { openTicking } from '../../support/schedule/ticking.ts'
 
@@ -50,42 +53,9 @@ describe('a schedule', () => {
     ])
   })
 
-  it('goes on at once after a clock that was years ahead, and after one that was years behind', async () => {
-    await using minutely = await openTicking({ timing: timing('* * * * *') })
-    await minutely.tick('2031-01-01T00:00:30Z')
-    await minutely.tick('1970-01-01T00:00:30Z')
-    minutely.ran.length = 0
-    await minutely.tick('2026-11-20T07:00:30Z')
-    await minutely.tick('2026-11-20T07:01:30Z')
-    expect(minutely.ran.map(({ dueAt }) => dueAt.toISOString())).toEqual([
-      '2026-11-20T07:00:00.000Z',
-      '2026-11-20T07:01:00.000Z',
-    ])
-    expect((await minutely.states()).length).toBeLessThanOrEqual(1 + 400 + 1 + 400)
-  })
-
   it('runs at once when it is first seen, if that is asked for', async () => {
     await using first = await openTicking({ runsAtFirstSight: true })
     expect(first.ran.map(({ dueAt }) => dueAt.toISOString())).toEqual(['2026-11-20T06:30:00.000Z'])
-  })
-
-  it('reports once each local day over both clock changes of a year', async () => {
-    await using daily = await openTicking({ timing: timing('30 2 * * *', 'Europe/Vienna') })
-    const localDay = new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Vienna' })
-    for (const [from, days] of [
-      ['2026-03-27', 4],
-      ['2026-10-23', 4],
-    ] as const) {
-      daily.ran.length = 0
-      await daily.store.db.deleteFrom('scheduled_run').execute()
-      const start = Date.parse(`${from}T12:00:00Z`)
-      for (let minute = 0; minute <= days * 24 * 60; minute += 10) {
-        await daily.tick(new Date(start + minute * 60_000).toISOString())
-      }
-      const ran = daily.ran.map(({ dueAt }) => localDay.format(dueAt))
-      expect(ran).toHaveLength(days)
-      expect(new Set(ran).size).toBe(days)
-    }
   })
 })
 
@@ -199,5 +169,73 @@ describe('a scheduled run that is held', () => {
     expect((await hourly.scheduledRuns())[1]?.message).toBe(
       'held until that of 2026-11-20 08:00 UTC came: the data are old',
     )
+  })
+})
+
+describe('the lease of a schedule', () => {
+  it('keeps a second process from running the same, which is tried at the next tick', async () => {
+    await using daily = await openTicking()
+    daily.clock.now = new Date('2026-11-20T06:59:30Z')
+    const lease = await claimLease(daily.store, 'report:daily', () => daily.clock.now)
+    await expect(daily.tick('2026-11-20T07:00:00Z')).rejects.toMatchObject({
+      code: 'job_busy',
+      message: expect.stringContaining(`A report daily is already running: process ${process.pid}`),
+    })
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 pending'])
+    await lease.release()
+    await daily.tick('2026-11-20T07:01:00Z')
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
+  })
+
+  it('keeps a report from being sent by hand while the daemon makes it, and says who does', async () => {
+    await using daily = await openTicking()
+    const deps = reportDeps(daily.store, () => daily.clock.now)
+    daily.ends = async ({ dueAt }) => {
+      await expect(
+        enqueueReportNow(deps, DAILY, [recipient('ana@example.com')], dueAt, new AbortController().signal),
+      ).rejects.toMatchObject({
+        message: expect.stringContaining(`A report daily is already running: process ${process.pid}`),
+      })
+      return { state: 'done', message: null }
+    }
+    await daily.tick('2026-11-20T07:00:00Z')
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
+  })
+
+  it('is taken over from a process that was killed, and its scheduled run begun again', async () => {
+    await using daily = await openTicking()
+    daily.ends = async () => ({ state: 'again', message: 'stopped', notBefore: null })
+    await daily.tick('2026-11-20T07:00:00Z')
+    const dead = { name: 'report:daily', holder: 'h', host: 'elsewhere', pid: 1 }
+    const times = { acquired_at: '2026-11-20T07:00:00.000Z', expires_at: '2999' }
+    await daily.store.db
+      .updateTable('scheduled_run')
+      .where('state', '=', 'pending')
+      .set({ state: 'running' })
+      .execute()
+    await daily.store.db
+      .insertInto('lease')
+      .values({ ...dead, ...times })
+      .execute()
+    daily.ends = async () => ({ state: 'done', message: null })
+    await expect(daily.tick('2026-11-20T07:01:00Z')).rejects.toMatchObject({ code: 'job_busy' })
+    await daily.store.db.updateTable('lease').set({ expires_at: '2000' }).execute()
+    await daily.tick('2026-11-20T07:02:00Z')
+    expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 2])
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
+  })
+
+  it('that was lost lets nothing more be noted of the scheduled run', async () => {
+    await using daily = await openTicking()
+    daily.ends = async () => {
+      await daily.store.db
+        .updateTable('lease')
+        .where('name', '=', 'report:daily')
+        .set({ holder: 'another' })
+        .execute()
+      return { state: 'done', message: null }
+    }
+    await expect(daily.tick('2026-11-20T07:00:00Z')).rejects.toMatchObject({ code: 'job_busy' })
+    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 running'])
   })
 })

@@ -1,12 +1,10 @@
 /** Each ready query runs on a snapshot, in the program and in the sqlite3 of analysts. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { ask, publishing, QUERIES } from '../../support/data/publishing.ts'
-import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { readAllText } from '../../support/docs/docs.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing } from '../../support/syncing.ts'
@@ -33,13 +31,6 @@ describe('the ready queries', () => {
     expect(ask(snapshot, readFileSync(join(QUERIES, file), 'utf8'))).not.toEqual([])
   })
 
-  it.skipIf(!hasSqlite3).each(files)('%s finds the same in the sqlite3 of the machine', (file) => {
-    const output = execFileSync('sqlite3', ['-json', snapshot], { input: readFileSync(join(QUERIES, file)) })
-    const text = readFileSync(join(QUERIES, file), 'utf8')
-    const rows = JSON.parse(output.toString()).map(roughly)
-    expect(rows).toEqual(ask(snapshot, text).map(roughly))
-  })
-
   it('about the leads a week ago count all that were there', () => {
     const query = readFileSync(join(QUERIES, 'leads-a-week-ago.sql'), 'utf8')
     const ago = ask<Record<string, number>>(snapshot, query)
@@ -64,9 +55,3 @@ describe('the ready queries', () => {
     expect(linked.sort()).toEqual(files)
   })
 })
-
-/** Rounds numbers, because versions of SQLite differ in the last digits. */
-function roughly(row: object): object {
-  const rough = (value: unknown): unknown => (typeof value === 'number' ? Math.round(value) : value)
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rough(value)]))
-}

@@ -36,7 +36,7 @@ async function removedIn({ store }: Listing): Promise<number> {
 }
 
 describe('more than a fifth of the leads missing', () => {
-  it('are never marked as deleted, however often, without an operator', async () => {
+  it('are never marked as deleted, however often, without an operator (row 34)', async () => {
     await using listing = await openShrunk(leads(0, 60))
     for (let again = 0; again < 3; again++) {
       const result = await shrink(listing, leads(0, 60))

@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { random } from '../../support/random.ts'
-import { type Listing, openListing, paged, records } from '../../support/source/listing.ts'
+import { type Listing, OFFSET, openListing, PAGE, paged, records } from '../../support/source/listing.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
 /** `SEEDS=500 npx vitest run test/jobs/sync/fingerprints.test.ts` takes two minutes. */
 const SEEDS = Number(process.env['SEEDS'] ?? 12)
 const SYNCS = 8
-const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
-const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
 const TABLES = [
   'lead',
   'lead_raw',
@@ -143,20 +141,6 @@ describe('known leads', () => {
       all.map((record, at) => ({ ...record, viewed: at === 3 ? 2 : 1 })),
     )
     expect((await listing.sync()).leads).toMatchObject({ updated: 1, unchanged: 19 })
-  })
-
-  it('are read anew once they were held, so that the held row goes', async () => {
-    const all = records(30)
-    await using listing = await openListing(PAGE, paged('page', all))
-    await listing.sync()
-    listing.answer = paged(
-      'page',
-      all.map((record, index) => (index === 3 ? { ...record, created: 'soon' } : record)),
-    )
-    expect((await listing.sync()).leads).toMatchObject({ quarantined: 1, unchanged: 29 })
-    listing.answer = paged('page', all)
-    expect((await listing.sync()).leads).toMatchObject({ quarantined: 0, unchanged: 30 })
-    expect(await listing.store.db.selectFrom('quarantined_record').selectAll().execute()).toEqual([])
   })
 })
 

@@ -4,19 +4,16 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import type { Answer, Listing } from '../../support/source/listing.ts'
-import { openListing, records } from '../../support/source/listing.ts'
+import { CURSOR, openListing, records, SINCE } from '../../support/source/listing.ts'
 
-const CURSOR = {
-  paging: { kind: 'cursor', param: 'cursor', next: 'next' },
-  filters: { updated_since: { param: 'since' } },
-} as const
+const CHANGES = { ...CURSOR, ...SINCE }
 const OTHER = 'sandbox.example.com/leads'
 
 const twoPages: Answer = (position) =>
   position === null ? { records: records(10), next: 'b' } : { records: records(10, 10), next: null }
 
 async function openElsewhere(first: Answer = twoPages): Promise<Listing> {
-  const listing = await openListing(CURSOR, first)
+  const listing = await openListing(CHANGES, first)
   await listing.sync()
   listing.address = OTHER
   listing.answer = () => ({ records: records(15, 100) })
@@ -78,7 +75,7 @@ describe('a source at another address', () => {
   })
 
   it('counts as the first scan that misses a lead, whatever the other source missed', async () => {
-    await using listing = await openListing(CURSOR, () => ({ records: records(40) }))
+    await using listing = await openListing(CHANGES, () => ({ records: records(40) }))
     await listing.sync()
     listing.answer = () => ({ records: records(39) })
     await listing.sync()

@@ -7,6 +7,7 @@ import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
 import { reportDeps } from '../../support/mail/reports.ts'
@@ -18,7 +19,7 @@ import { type Fault, startUpstream, status } from '../../support/upstream.ts'
 const NEVER = new AbortController().signal
 
 /** Opens a sync that is due at 03:30, and returns its record after it has run. */
-async function openNightly(faults: readonly Fault[], full: boolean) {
+async function openNightly(faults: readonly Fault[], full: boolean, change: Partial<SyncOptions> = {}) {
   const upstream = await startUpstream(20)
   upstream.faults.push(...faults)
   const clock = { now: new Date('2026-11-21T03:00:00Z') }
@@ -41,6 +42,7 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
     overlapMs: 0,
     pipelineIds: [],
     signal: NEVER,
+    ...change,
   }
   const work: ScheduledSyncDeps = {
     ...reportDeps(store, now),
@@ -115,4 +117,20 @@ it('a sync by hand and one of the daemon never run beside each other', async () 
   await lease.release()
   await nightly.tick('03:31')
   expect(await nightly.due_at()).toMatchObject({ state: 'done' })
+})
+
+it('a sync reads details, and ends among them when a report comes due', async () => {
+  const at = '2026-11-21T03:30:00.000Z'
+  const report = { schedule: 'report:daily', due_at: at, noted_at: at, state: 'pending' } as const
+  let noted: Promise<unknown> | undefined
+  const onProgress: SyncOptions['onProgress'] = ({ part, done }) => {
+    if (part !== 'details' || done !== 2) return
+    noted = nightly.store.write((trx) => addScheduledRun(trx, { ...report, not_before: null, message: null }))
+  }
+  await using nightly = await openNightly([], false, { details: { perRun: 20, concurrency: 1 }, onProgress })
+  await nightly.tick('03:30')
+  await noted
+  const read = await nightly.store.db.selectFrom('lead_detail').select('lead_id').execute()
+  expect(read.length).toBeGreaterThanOrEqual(2)
+  expect(read.length).toBeLessThan(20)
 })

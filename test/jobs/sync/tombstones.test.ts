@@ -1,22 +1,18 @@
 // @both-stores
-/** The upstream lists a deleted lead with a mark (a tombstone), usually with nothing else than its id. */
-import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
-import { parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
-import { type Listing, MAPPING, openListing } from '../../support/source/listing.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { CURSOR, type Listing, MAPPING, openListing, SINCE } from '../../support/source/listing.ts'
+import { openSyncing } from '../../support/syncing.ts'
+import { body, startUpstream, status } from '../../support/upstream.ts'
 
 const AT = '2026-11-20T00:00:00.000Z'
 const LATER = '2026-11-21T05:00:00.000Z'
 const ALL = ['a', 'b', 'c'].map((id) => ({ id, status: 'new', name: 'Acme', updated: AT }))
-const FILTER = { filters: { updated_since: { param: 'since' } } } as const
 const options = { full: false, overlapMs: 10 * 60_000 }
 
 async function openCopy(deleted?: object): Promise<Listing> {
   const listing = await openListing(
-    { ...FILTER, mapping: { ...MAPPING, ...(deleted && { deleted }) } } as never,
+    { ...SINCE, mapping: { ...MAPPING, ...(deleted && { deleted }) } } as never,
     () => ({ records: ALL }),
   )
   await listing.sync()
@@ -89,26 +85,12 @@ describe('a lead that the upstream lists as deleted', () => {
     expect((await rowOf(listing, 'a'))?.deleted_at).toBeNull()
   })
 
-  it('may fill whole pages, in a first load too', async () => {
-    const pages = Array.from({ length: 5 }, (_, page) => ({
-      records: [{ id: `gone${page}`, deleted: true }],
-      next: page === 4 ? null : String(page + 1),
-    }))
-    await using listing = await openListing(
-      { paging: { kind: 'cursor', param: 'c', next: 'n' } },
-      (position) => (position === null ? { records: ALL, next: '0' } : (pages[Number(position)] ?? {})),
-    )
-    expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { seen: 3, inserted: 3 } })
-  })
-
-  it('is marked in the load that read it', async () => {
-    await using listing = await openListing(
-      { paging: { kind: 'cursor', param: 'c', next: 'n' } },
-      (position) =>
-        position === null
-          ? { records: ALL, next: '0' }
-          : { records: [{ id: 'a', updated: LATER, deleted: true }] },
-    )
+  it('may fill whole pages in a first load, and is marked in the load that read it', async () => {
+    const pages = [ALL, ...['gone', 'a', 'lost'].map((id) => [{ id, updated: LATER, deleted: true }])]
+    await using listing = await openListing(CURSOR, (position) => {
+      const at = Number(position ?? 0)
+      return { records: pages[at] ?? [], next: at < 3 ? String(at + 1) : null }
+    })
     expect(await listing.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: 3, deleted: 1 } })
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all')).toEqual([])
   })
@@ -150,13 +132,10 @@ describe('a live lead', () => {
     'stays live beside an $by mark of deletion $place, in each whole list',
     async ({ mark, pages }) => {
       const lists = pages(mark)
-      await using listing = await openListing(
-        { paging: { kind: 'cursor', param: 'c', next: 'n' } },
-        (position) => {
-          const page = Number(position ?? 0)
-          return { records: lists[page] ?? [], next: page + 1 < lists.length ? String(page + 1) : null }
-        },
-      )
+      await using listing = await openListing(CURSOR, (position) => {
+        const page = Number(position ?? 0)
+        return { records: lists[page] ?? [], next: page + 1 < lists.length ? String(page + 1) : null }
+      })
       for (let time = 0; time < 3; time++) {
         expect(await listing.sync()).toMatchObject({ leads: { updated: 0, deleted: 0 } })
       }
@@ -191,52 +170,21 @@ describe('a live lead', () => {
   })
 })
 
-describe('a single lead', () => {
-  it.each<readonly [string, number, object, object]>([
-    ['answers with the lead that it was merged into', 200, { id: 'b', name: 'Acme' }, {}],
-    ['leads to it (301)', 301, {}, { location: '/leads/b' }],
-    ['leads to it (308)', 308, {}, { location: '/leads/b/' }],
-    ['says that it is deleted', 200, { id: 'a', deleted: true }, {}],
-  ])('that %s counts as not found', async (_, status, body, headers) => {
-    await using server = await answering(status, body, headers)
-    await expect(server.source.fetchSingleLead('a')).rejects.toMatchObject({ code: 'api_not_found' })
-    await expect(server.source.fetchDetail('a')).rejects.toMatchObject({ code: 'api_not_found' })
-  })
-
-  it.each(['/v2/leads/a', '/login', 'https://elsewhere.example/leads/b'])(
-    'that leads to %s is a mistake of the address',
-    async (location) => {
-      await using server = await answering(301, {}, { location })
-      await expect(server.source.fetchSingleLead('a')).rejects.toMatchObject({ code: 'api_unexpected' })
-    },
-  )
-})
-
-async function answering(status: number, body: object, headers: object) {
-  const server = createServer((_, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  const endpoints = { leads: '/leads', lead: '/leads/{id}' }
-  const profile = parseProfile(
-    { name: 'test', endpoints, paging: { kind: 'none' }, mapping: MAPPING },
-    'test',
-  )
-  const source = openSource({
-    baseUrl: `http://127.0.0.1:${port}`,
-    apiKey: 'k3y',
-    maxWaitMs: 1000,
-    log: SILENT,
-    profile,
-  })
-  return {
-    source,
-    async [Symbol.asyncDispose]() {
-      await source.close()
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
+it.each([
+  ['answers with the lead that it was merged into', body('{"id":"b","name":"Acme"}'), 'api_not_found'],
+  ['leads to it (301)', status(301, { location: '/api/v1/leads/b' }), 'api_not_found'],
+  ['leads to it (308)', status(308, { location: '/api/v1/leads/b/' }), 'api_not_found'],
+  ['says that it is deleted', body('{"id":"a","deleted":true}'), 'api_not_found'],
+  ['leads to another endpoint', status(301, { location: '/v2/leads/a' }), 'api_unexpected'],
+  ['leads to another page', status(301, { location: '/login' }), 'api_unexpected'],
+  ['leads to another host', status(301, { location: 'https://elsewhere.example/leads/b' }), 'api_unexpected'],
+])(
+  'a single lead that %s has the error of a lead that is not found, or of a wrong address',
+  async (_, fault, code) => {
+    await using upstream = await startUpstream(0)
+    await using syncing = await openSyncing(upstream.url)
+    upstream.faults.push(fault, fault)
+    await expect(syncing.source.fetchSingleLead('a')).rejects.toMatchObject({ code })
+    await expect(syncing.source.fetchDetail('a')).rejects.toMatchObject({ code })
+  },
+)

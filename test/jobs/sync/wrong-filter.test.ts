@@ -1,13 +1,10 @@
 // @both-stores
-/** A list of changes is checked by a change that it must contain, because a wrong filter looks like a quiet day. */
-import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
-import { type Answer, type Listing, MAPPING, openListing } from '../../support/source/listing.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { type Answer, type Listing, MAPPING, openListing, SINCE } from '../../support/source/listing.ts'
+import { openSyncing } from '../../support/syncing.ts'
+import { startUpstream } from '../../support/upstream.ts'
 
-const FILTER = { filters: { updated_since: { param: 'since' } } } as const
 const HOUR_MS = 3_600_000
 const NEWEST = '2026-11-21T03:00:00.000Z'
 const lead = (id: string, updated: string, status = 'new') => ({ id, status, updated })
@@ -24,7 +21,7 @@ function upstream(all: readonly { updated: string }[], hoursLate = 0): Answer {
 
 /** Opens a copy of `ALL`, and then syncs the changes that the upstream gives. */
 async function syncChanges(answer: Answer): Promise<Listing> {
-  const listing = await openListing(FILTER, upstream(ALL))
+  const listing = await openListing(SINCE, upstream(ALL))
   await listing.sync()
   listing.answer = answer
   listing.asked.length = 0
@@ -71,48 +68,39 @@ describe('a list of changes', () => {
   })
 })
 
-describe('a list with leads that have no update time', () => {
-  it('is read in full each time, and a warning says why', async () => {
-    const undated = { id: 'c', status: 'new', updated: null }
-    await using listing = await openListing(FILTER, () => ({ records: [...ALL, undated] }))
-    expect((await listing.sync()).scan?.warnings).toEqual([
-      expect.stringMatching(/^leads without an update time: 1; filters\.updated_since may leave/),
-    ])
-    listing.answer = upstream([...ALL, { ...undated, updated: '' }, { ...undated, id: 'd', updated: '' }])
-    expect(await listing.sync(options)).toMatchObject({ scan: { mode: 'full' }, leads: { inserted: 1 } })
-    listing.answer = upstream(ALL)
-    // Two whole lists delete the undated leads, and a third one finds that none is left.
-    for (let time = 0; time < 3; time++) await listing.sync(options)
-    expect((await listing.sync(options)).scan?.mode).toBe('incremental')
-  })
+it('a list with leads that have no update time is read in full each time, and a warning says why', async () => {
+  const undated = { id: 'c', status: 'new', updated: null }
+  await using listing = await openListing(SINCE, () => ({ records: [...ALL, undated] }))
+  expect((await listing.sync()).scan?.warnings).toEqual([
+    expect.stringMatching(/^leads without an update time: 1; filters\.updated_since may leave/),
+  ])
+  listing.answer = upstream([...ALL, { ...undated, updated: '' }, { ...undated, id: 'd', updated: '' }])
+  expect(await listing.sync(options)).toMatchObject({ scan: { mode: 'full' }, leads: { inserted: 1 } })
+  listing.answer = upstream(ALL)
+  // Two whole lists delete the undated leads, and a third one finds that none is left.
+  for (let time = 0; time < 3; time++) await listing.sync(options)
+  expect((await listing.sync(options)).scan?.mode).toBe('incremental')
 })
 
-describe('an answer without a body', () => {
-  it.each([
-    [304, 'incremental', 'an empty page'],
-    [204, 'incremental', 'an empty page'],
-    [204, 'full', 'an empty page'],
-    [304, 'full', 'no answer'],
-  ] as const)('of status %d to a scan of the mode %s is %s', async (status, mode, meaning) => {
-    const server = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const address = server.address()
-    const port = address !== null && typeof address === 'object' ? address.port : 0
+it.each([
+  [304, 'incremental', 'an empty page'],
+  [204, 'incremental', 'an empty page'],
+  [204, 'full', 'an empty page'],
+  [304, 'full', 'no answer'],
+] as const)(
+  'an answer without a body of status %d to a scan of the mode %s is %s',
+  async (code, mode, meaning) => {
+    await using upstream = await startUpstream(0)
     const paging = { kind: 'page', param: 'page' }
     const filters = { updated_since: { param: 'If-Modified-Since', in: 'header' } }
     const profile = parseProfile({ name: 'test', paging, filters, mapping: MAPPING }, 'test')
-    const source = openSource({
-      baseUrl: `http://127.0.0.1:${port}`,
-      apiKey: 'k3y',
-      maxWaitMs: 1000,
-      log: SILENT,
-      profile,
+    await using syncing = await openSyncing(upstream.url, 'k3y', { source: { profile } })
+    upstream.faults.push((_, response) => {
+      response.writeHead(code).end()
+      return true
     })
-    const list = source.listLeads(mode === 'full' ? {} : { updatedSince: NEWEST }, null, 10)
+    const list = syncing.source.listLeads(mode === 'full' ? {} : { updatedSince: NEWEST }, null, 10)
     if (meaning === 'no answer') await expect(list).rejects.toMatchObject({ code: 'api_unexpected' })
     else expect(await list).toMatchObject({ records: [], next: null })
-    await source.close()
-    server.closeAllConnections()
-    server.close()
-  })
-})
+  },
+)

@@ -1,6 +1,8 @@
 /** A store with messages that wait to be sent. No report was made for them. */
 import { type MessageContent, messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type Delivery, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { type Issue, saveIssue } from '../../../src/store/reports/issue.ts'
@@ -61,5 +63,45 @@ export async function openLedger(recipients: readonly string[], content = CONTEN
     deps: { store, log: SILENT, now: () => clock.now, policy: AT_ONCE },
     deliveries: () => listDeliveries(store.db, issue.id),
     [Symbol.asyncDispose]: store.close,
+  }
+}
+
+/** Messages that wait, and a mail server. */
+export interface Post<Server> extends Ledger {
+  readonly server: Server
+  readonly transport: Transport
+  readonly deps: DeliverDeps
+  /** Moves the clock by so many minutes, and sends what is due. */
+  deliver(minutes?: number): Promise<boolean>
+  /** Returns the recipient, the state and the attempts of each message. */
+  states(): Promise<(string | number)[][]>
+}
+
+/** Opens a ledger beside a mail server. Both are closed together. */
+export async function openPost<Server extends AsyncDisposable & { readonly url: string }>(
+  recipients: readonly string[],
+  opening: Promise<Server>,
+  open = (url: string): Transport => openTransport(url, { log: SILENT }),
+): Promise<Post<Server>> {
+  const ledger = await openLedger(recipients)
+  const server = await opening
+  const transport = open(server.url)
+  const deps = { ...ledger.deps, transport }
+  return {
+    ...ledger,
+    server,
+    transport,
+    deps,
+    deliver(minutes = 0) {
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + minutes * 60_000)
+      return deliverDue(deps, new AbortController().signal)
+    },
+    states: async () =>
+      (await ledger.deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts]),
+    async [Symbol.asyncDispose]() {
+      await transport.close()
+      await server[Symbol.asyncDispose]()
+      await ledger[Symbol.asyncDispose]()
+    },
   }
 }

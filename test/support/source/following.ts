@@ -11,6 +11,7 @@ import type { Db } from '../../../src/store/db/store.ts'
 import type { SourceOptions } from '../../../src/upstream/source.ts'
 import { event } from '../data/events.ts'
 import { openSyncing, SILENT, type Syncing } from '../syncing.ts'
+import { startUpstream, type Upstream } from '../upstream.ts'
 
 export interface Following extends Syncing {
   readonly intake: WebhookIntake
@@ -59,6 +60,32 @@ export async function openFollowing(url: string, options: Options = {}): Promise
       await syncing[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Opens an upstream with some leads, and a copy that has read them. */
+export async function openCopy(
+  count = 12,
+  options: Options = {},
+): Promise<AsyncDisposable & { upstream: Upstream; copy: Following; ids: readonly string[] }> {
+  const upstream = await startUpstream(count)
+  const copy = await openFollowing(upstream.url, options)
+  await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
+  copy.clock.now = new Date('2026-11-21T06:10:00Z')
+  upstream.requests.length = 0
+  return {
+    upstream,
+    copy,
+    ids: [...upstream.leads.keys()],
+    async [Symbol.asyncDispose]() {
+      await copy[Symbol.asyncDispose]()
+      await upstream[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export async function follow(copy: Following, ...events: UpstreamEvent[]): Promise<void> {
+  await copy.intake.take(events)
+  await copy.worker.idle()
 }
 
 let count = 0

@@ -39,6 +39,12 @@ export const MAPPING = {
   lead: { id: 'id', status: 'status', company_name: 'name', created_at: 'created', updated_at: 'updated' },
 } as const
 
+/** Profiles of lists by page number, by offset and by cursor, and of lists of changes. */
+export const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
+export const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n' } } as const
+export const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' } } as const
+export const SINCE = { filters: { updated_since: { param: 'since' } } } as const
+
 /** @param profile may leave out its mapping and name */
 export async function openListing(profile: Partial<ProfileInput>, answer: Answer): Promise<Listing> {
   const clock = { now: new Date('2026-11-21T06:00:00Z') }

@@ -1,0 +1,37 @@
+/** What a report asks of the copy and of the judgement of its numbers, for tests. */
+import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
+import type { JudgedReport } from '../../../src/jobs/insight/judge-numbers.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import type { ReportRequest } from '../../../src/store/figures/report-figures.ts'
+
+/** A report whose data cover its period, without holidays and goals. */
+export const COVERED: JudgedReport = {
+  holidays: [],
+  goals: [],
+  fiscalYearStarts: 1,
+  dataAsOf: null,
+  coversPeriod: true,
+}
+
+/** Returns the request of a report that is due now, about the period before. */
+export function requestOf(
+  kind: ReportRequest['kind'],
+  now: Date,
+  timeZone: string,
+  change: Partial<ReportRequest> & { readonly holidays?: readonly string[] } = {},
+): ReportRequest {
+  const { holidays = [], ...other } = change
+  const period = periodOf(kind, now, timeZone, { holidays, lastEnd: null })
+  return {
+    kind,
+    period,
+    prior: priorOf(kind, period),
+    filter: EVERY_LEAD,
+    stalledDays: 14,
+    topScore: 80,
+    rowsMax: 10,
+    since: null,
+    trendDays: daysUpTo(period.to, 30, timeZone),
+    ...other,
+  }
+}
