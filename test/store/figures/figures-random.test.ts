@@ -175,7 +175,7 @@ function plainFigures(past: Past, chosen: ReadonlySet<string>, scope: FigureScop
 describe(`random pasts (SEED=${SEED})`, () => {
   it('give each figure the same from the counts of days as from one lead after another', async () => {
     const next = random(SEED)
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await liveThrough(store, next)
     const past = await loadPast(store.db)
     const trx = { db: store.db, tempTables: new Map() }
@@ -201,11 +201,10 @@ describe(`random pasts (SEED=${SEED})`, () => {
         ).toEqual(expected)
       expect(await readRows(trx, REACHED, scope), JSON.stringify(scope)).toEqual(plain.funnel)
     }
-    await store.close()
   })
 
   it('leave the counts of the leads that are there right', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await liveThrough(store, random(SEED))
     const { rows: kept } = await sql`SELECT pipeline_id, status, value_currency, leads, value_amount
       FROM (SELECT pipeline_id, status, value_currency, sum(leads) AS leads, sum(value_amount) AS value_amount
@@ -219,6 +218,5 @@ describe(`random pasts (SEED=${SEED})`, () => {
     const violations = await findViolations(store.db, day(DAYS), 'all')
     const rules = violations.map(({ rule }) => rule)
     expect(rules.filter((rule) => /counts of leads/.test(rule))).toEqual([])
-    await store.close()
   })
 })

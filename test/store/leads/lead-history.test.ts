@@ -103,17 +103,6 @@ describe('the versions of a lead', () => {
     ])
   })
 
-  it('are parted by a deletion, and go on with the return', () => {
-    expect(spans([state(2)], [{ from: day(5), to: day(8) }])).toEqual([
-      ['new', null, day(2), day(5)],
-      ['new', null, day(8), null],
-    ])
-  })
-
-  it('end with a deletion that lasts', () => {
-    expect(spans([state(2)], [{ from: day(5), to: null }])).toEqual([['new', null, day(2), day(5)]])
-  })
-
   it('begin with the return, for the state that the lead took on while it was gone', () => {
     const states = [state(2), state(6, { score: 50 }), state(7, { score: 70 })]
     expect(spans(states, [{ from: day(5), to: day(8) }])).toEqual([

@@ -87,25 +87,6 @@ describe('the moves of a lead', () => {
     ])
   })
 
-  it('are all kept of a way there and back within the minute', () => {
-    const states = [
-      seen(1, 'new', 1),
-      seen('3T00:00:00', 'contacted', '3T00:00:00'),
-      seen('3T00:00:20', 'new', '3T00:00:20'),
-      seen('3T00:00:40', 'contacted', '3T00:00:40'),
-    ]
-    const activities = [
-      told('3T00:00:00', 'new', 'contacted'),
-      told('3T00:00:20', 'contacted', 'new'),
-      told('3T00:00:40', 'new', 'contacted'),
-    ]
-    expect(moves(states, activities)).toEqual([
-      ['new', 'contacted', on('3T00:00:00'), 'activity'],
-      ['contacted', 'new', on('3T00:00:20'), 'activity'],
-      ['new', 'contacted', on('3T00:00:40'), 'activity'],
-    ])
-  })
-
   it('take the steps between two sightings from the activity, where the lead does not date its status', () => {
     const activities = [told(3, 'new', 'contacted'), told(4, 'contacted', 'won')]
     expect(moves([seen(1, 'new'), seen(6, 'won')], activities)).toEqual([
@@ -169,19 +150,6 @@ describe('the table stage_move', () => {
 
   const state = (status: string, day: number): Lead =>
     lead('1', { status, updatedAt: on(day), statusChangedAt: on(day) })
-
-  it('grows with each move that is read, and is put right by a state that arrives late', async () => {
-    await using store = await openEmptyStore()
-    await save(store, [state('new', 1)])
-    expect(await rowsOf(store)).toEqual([])
-    await save(store, [state('won', 9)])
-    expect(await rowsOf(store)).toEqual([['new', 'won', on(9), on(1), 'version']])
-    await save(store, [state('contacted', 4)])
-    expect(await rowsOf(store)).toEqual([
-      ['new', 'contacted', on(4), on(1), 'version'],
-      ['contacted', 'won', on(9), on(4), 'version'],
-    ])
-  })
 
   it('takes in the activity of a lead, also when it was stored before the move was read', async () => {
     await using store = await openEmptyStore()

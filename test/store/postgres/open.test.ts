@@ -82,16 +82,6 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     expect(rows).toEqual([{ id: '1' }])
   })
 
-  it('makes its own views anew where they have lost a column', async () => {
-    const url = await newDatabase({ template: await migratedDatabase() })
-    await alter(
-      url,
-      `DROP VIEW leadsheet.funnel_latest; CREATE VIEW leadsheet.funnel_latest AS SELECT 1 AS old; ${OF_ANOTHER_VERSION}`,
-    )
-    await using store = await open(url)
-    expect(await sql`SELECT pipeline_id FROM funnel_latest`.execute(store.db)).toMatchObject({ rows: [] })
-  })
-
   it('says which views of analysts stand in the way of new ones', async () => {
     const url = await newDatabase({ template: await migratedDatabase() })
     await alter(
@@ -169,38 +159,6 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
       message: expect.stringContaining('password authentication failed for user "leadsheet"'),
     })
     expect(JSON.stringify(told)).not.toContain('wrong-guess')
-  })
-
-  it('for want of a password is told in plain words', async () => {
-    const url = new URL(await newDatabase())
-    url.password = ''
-    expect(await refusalOf(url.href)).toMatchObject({
-      code: 'store_refused',
-      message: expect.stringMatching(/ asks for a password, and there is none$/),
-      hint: expect.stringContaining('PGPASSWORD'),
-    })
-  })
-
-  it('in a database that can only be read is told', async () => {
-    const url = await newDatabase()
-    await alter(
-      url,
-      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
-    )
-    expect(await refusalOf(url)).toMatchObject({
-      code: 'store_refused',
-      message: expect.stringMatching(/\?schema=leadsheet can only be read now: cannot execute /),
-      hint: expect.stringContaining('takes writes'),
-    })
-  })
-
-  it('in a database that is not there is told', async () => {
-    const url = new URL(await newDatabase())
-    url.pathname = '/nowhere'
-    expect(await refusalOf(url.href)).toMatchObject({
-      code: 'store_refused',
-      message: expect.stringContaining('database "nowhere" does not exist'),
-    })
   })
 
   it('leaves no connection behind', async () => {

@@ -75,6 +75,10 @@ describe('the reset of a limit that is used up', () => {
     ['a reset below zero', { 'x-ratelimit-reset': '-5' }],
     ['a reset of zero', { 'x-ratelimit-reset': '0' }],
     ['nonsense', { 'ratelimit-reset': 'soon' }],
+    ['no wait', { 'retry-after': '0' }],
+    ['a wait below zero', { 'retry-after': '-5' }],
+    ['an empty wait', { 'retry-after': '' }],
+    ['a wait until a time that is past', { 'retry-after': 'Fri, 20 Nov 2026 08:30:00 GMT' }],
   ])('is unknown from %s', (_form, headers) => {
     expect(wantedWaitMs(429, headers, NOW)).toBeNull()
   })

@@ -89,7 +89,7 @@ describe('a lead', () => {
     },
   )
 
-  it('keeps an id digit for digit: 1,000 of them beyond 2^53, 1.0 as 1, "1.0" and "007" as they stand (row 18)', () => {
+  it('keeps an id digit for digit: 1,000 of them beyond 2^53, 1.0 as 1, "1.0" and "007" as they stand', () => {
     const ids = Array.from({ length: 1000 }, (_, index) =>
       String(123_456_789_012_345_678n * 10n + BigInt(index)),
     )
@@ -99,7 +99,7 @@ describe('a lead', () => {
     expect(other.map((record) => lead(record).id)).toEqual(['1', '1.0', '007', '1'])
   })
 
-  it('has a number or null in a numeric field, never a text (row 19)', () => {
+  it('has a number or null in a numeric field, never a text', () => {
     expect(lead({ id: 1, score: '1,234.5', employees: 'N/A' })).toMatchObject({
       score: 1234.5,
       companyEmployees: null,
@@ -186,7 +186,7 @@ describe('a lead', () => {
     )
   })
 
-  it('with a date that is none is held; one that stands for none is null, and said (row 20)', () => {
+  it('with a date that is none is held; one that stands for none is null, and said', () => {
     expect(quarantinedRecord({ id: 1, created: '2026-02-30' })).toMatchObject({
       id: '1',
       reason: 'created_at: "2026-02-30" is not an instant',
@@ -250,14 +250,14 @@ describe('a lead', () => {
     ['what was no UTF-8', Buffer.from([0x61, 0xff, 0x62]).toString('utf8'), 'a\uFFFDb'],
     ['Hebrew with marks', 'שלום\u200F', 'שלום\u200F'],
     ['joined emoji', '👩\u200D💻', '👩\u200D💻'],
-  ])('has clean text, counted where it was not: %s (row 21)', (_name, sent, stored) => {
+  ])('has clean text, counted where it was not: %s', (_name, sent, stored) => {
     const mapped = lead({ id: 1, name: sent })
     expect(mapped.companyName).toBe(stored)
     expect(mapped.cleaned).toEqual(sent === stored && !sent.includes('\uFFFD') ? [] : ['company_name'])
     expect(JSON.parse(mapped.raw)).toEqual({ id: 1, name: sent })
   })
 
-  it('is not fooled by names that every object has (row 22)', () => {
+  it('is not fooled by names that every object has', () => {
     const record = parseJson(
       '{"id":1,"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"status":"constructor"}',
     )
@@ -269,11 +269,11 @@ describe('a lead', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('has the last of two values under one name (row 22)', () => {
+  it('has the last of two values under one name', () => {
     expect(lead(parseJson('{"id":1,"name":"a","name":"b"}')).companyName).toBe('b')
   })
 
-  it('nested deeper than 64 levels is held (row 22)', () => {
+  it('nested deeper than 64 levels is held', () => {
     const nest = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
     expect(lead({ id: 1, a: nest(63) }).id).toBe('1')
     expect(quarantinedRecord({ id: 1, a: nest(64) })).toMatchObject({
@@ -285,7 +285,7 @@ describe('a lead', () => {
     expect(quarantinedRecord({ id: 1, a: nest(200_000) }).reason).toBe('nested deeper than 64 levels')
   })
 
-  it('of more than 1 MiB is held with how it begins; a text of more than 64 kB is cut and counted (row 16)', () => {
+  it('of more than 1 MiB is held with how it begins; a text of more than 64 kB is cut and counted', () => {
     const big = quarantinedRecord({ id: 1, name: 'x'.repeat(10_000_000) })
     expect(big).toMatchObject({ id: '1', isWhole: false })
     expect(big.reason).toMatch(/^10000018 bytes long/)
@@ -312,7 +312,7 @@ describe('a lead', () => {
     expect(mapSent(`{"id":1,"name":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ isWhole: false })
   })
 
-  it('comes through or is held, whatever is sent: 10,000 generated records (row 17)', () => {
+  it('comes through or is held, whatever is sent: 10,000 generated records', () => {
     const seed = Number(process.env['SEED'] ?? 17)
     const next = random(seed)
     const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T

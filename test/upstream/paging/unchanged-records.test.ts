@@ -79,7 +79,7 @@ describe('a list of which records are unchanged', () => {
     await source.close()
   })
 
-  it('is asked for again where it is cut, though all that came of it is unchanged (row 10)', async () => {
+  it('is asked for again where it is cut, though all that came of it is unchanged', async () => {
     await using upstream = await startUpstream(35)
     const source = open(upstream.url)
     const page = await source.listLeads({}, null, 10)

@@ -92,12 +92,12 @@ const NONE: readonly unknown[] = [
 ]
 
 describe('times', () => {
-  it('come to UTC from every way in which upstreams write them (row 20)', () => {
+  it('come to UTC from every way in which upstreams write them', () => {
     expect(READ.length + PLACEHOLDERS.length + NONE.length).toBeGreaterThanOrEqual(40)
     expect(READ.map(([value]) => [value, toInstant(value)])).toEqual(READ)
   })
 
-  it('that stand for none are none, and told from what is no time (row 20)', () => {
+  it('that stand for none are none, and told from what is no time', () => {
     expect(PLACEHOLDERS.filter((value) => toInstant(value) !== null)).toEqual([])
     expect(PLACEHOLDERS.filter((value) => !isPlaceholderTime(value))).toEqual([])
     expect(NONE.filter((value) => toInstant(value) !== null)).toEqual([])
@@ -172,7 +172,7 @@ const NUMBERS_READ: readonly (readonly [unknown, number | null])[] = [
   [{ value: 1 }, null],
 ]
 
-it('reads numbers by rule and never the text of what is none (row 19)', () => {
+it('reads numbers by rule and never the text of what is none', () => {
   expect(NUMBERS_READ.length).toBeGreaterThanOrEqual(40)
   expect(NUMBERS_READ.map(([value]) => [value, toNumber(value)])).toEqual(NUMBERS_READ)
 })
