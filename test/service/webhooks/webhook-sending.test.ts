@@ -137,24 +137,6 @@ describe('a receiver that is slow', () => {
   })
 })
 
-describe('a receiver that is away', () => {
-  test('gets all of it after, each with the id that it had', async () => {
-    const away = await openReceiver()
-    away.answer = (response) => response.destroy()
-    const webhook = await webhookAt(away.url)
-    await happen(api, 12)
-    await webhook.attempted(12)
-    const ids = new Set(idsOf(away.posts))
-    expect(ids.size).toBe(12)
-    away.answer = 204
-    await api.pass(6_000)
-    await arrived(24, away)
-    expect(new Set(idsOf(away.posts.slice(12)))).toEqual(ids)
-    expect(await webhook.show()).toMatchObject({ failing_since: null })
-    await away[Symbol.asyncDispose]()
-  })
-})
-
 describe('a burst', () => {
   test('of 1,000 events leaves as fast as it is taken, and the service answers meanwhile', async () => {
     const { id } = await webhookAt(receiver.url)
