@@ -67,11 +67,4 @@ describe('JSON from the wire', () => {
       expect(() => parseJson(text)).toThrow(SyntaxError)
     },
   )
-
-  it('reads a text of 10 MB beside large numbers in no time', () => {
-    const long = '\\"'.repeat(5_000_000)
-    const started = performance.now()
-    expect(parseJson(`{"id":9007199254740993,"text":"${long}"}`)).toMatchObject({ id: '9007199254740993' })
-    expect(performance.now() - started).toBeLessThan(5_000)
-  })
 })

@@ -190,13 +190,6 @@ it.each(senders)('a message of $name is verified and read', ({ name, secret, hea
   expect(readEvents(webhook, message)).toMatchObject(wanted)
 })
 
-it('a change of a pull request is one of the issue that it is', () => {
-  const { webhook } = webhookOf('github-issues')
-  const body = JSON.stringify({ action: 'closed', number: 7, pull_request: { number: 7 } })
-  const [event] = readEvents(webhook, messageOf(body, {}))
-  expect(event).toMatchObject({ resource: 'lead', resourceId: '7', type: 'closed' })
-})
-
 const SCHEMES = [...readAllText().matchAll(/^\| `(\{ scheme: .*? \})` \|/gm)].map(
   ([, written = '']) => written,
 )
