@@ -1,4 +1,3 @@
-
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'

@@ -61,18 +61,6 @@ describe('an issue', () => {
   })
 })
 
-describe('issues of other leads', () => {
-  it('stand beside that of all, each with messages of its own', async () => {
-    await using store = await openEmptyStore()
-    const all = await keep(store, 'all')
-    const eu = await store.write((trx) => saveIssue(trx, { ...issue('eu'), variant: '{"pipelines":["eu"]}' }))
-    expect(eu.id).not.toBe(all.id)
-    await send(store, eu.id)
-    expect(await find(store)).toMatchObject({ subject: 'all', isEnqueued: false })
-    expect(await findIssue(store.db, eu)).toMatchObject({ subject: 'eu', isEnqueued: true })
-  })
-})
-
 describe('the last issue that was sent', () => {
   const onDay = (day: string, variant = '') => ({
     ...issue(day),

@@ -53,11 +53,6 @@ describe('opening a store', () => {
     })
   })
 
-  it('makes no file of one in memory', async () => {
-    await using _store = await openStore(':memory:', NOW)
-    expect(existsSync(':memory:')).toBe(false)
-  })
-
   it('lets three processes open a new file at once', async () => {
     const folder = folderWith()
     const openings = [1, 2, 3].map(() => startOpening(folder, 15))
