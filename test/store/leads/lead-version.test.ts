@@ -45,20 +45,6 @@ describe('the versions of a lead', () => {
     expect([row.company_name, row.updated_at]).toEqual(['Renamed', T[1]])
   })
 
-  it('have a gap while the lead is gone, and go on at its return, changed or not', async () => {
-    await using store = await openEmptyStore()
-    await save(store, [lead('1'), lead('2')])
-    await removeAll(store, '2026-11-10T00:00:00.000Z')
-    await save(store, [lead('1'), lead('2', { status: 'won', updatedAt: T[1], statusChangedAt: T[1] })], SEEN)
-    expect(await versionsOf(store)).toEqual([
-      ['new', null, T[0], '2026-11-10T00:00:00.000Z'],
-      ['new', null, SEEN, null],
-      ['new', null, T[0], T[1]],
-      ['won', null, T[1], '2026-11-10T00:00:00.000Z'],
-      ['won', null, SEEN, null],
-    ])
-  })
-
   it('never end before they began, nor overlap, though our clock is behind the upstream’s and steps back', async () => {
     await using store = await openEmptyStore()
     await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[1])

@@ -114,18 +114,14 @@ describe('a query of a report', () => {
 
 describe('a query that will not do', () => {
   test.each([
-    ['SELEC 1', 'near "SELEC": syntax error'],
     ['SELECT nope FROM lead', 'no such column: nope'],
     ['SELECT recipient FROM delivery', 'no such table: delivery'],
     ['SELECT html FROM report_issue', 'no such column: html'],
-    ["ATTACH 'other.db' AS other", 'it is no SELECT'],
     ['DELETE FROM lead', 'it is no SELECT'],
-    ['SELECT 1; DELETE FROM lead', 'there is more than one statement'],
     [
       'SELECT :form',
       'there is no parameter :form; known: :from, :to, :prior_from, :prior_to, :pipelines, :stalled_days, :top_score',
     ],
-    ['SELECT ?1', 'there is no parameter ?1; known: '],
   ])('%s is told with query and place, when it runs and when it is tried', async (sql, told) => {
     const problem = {
       code: 'query_failed',

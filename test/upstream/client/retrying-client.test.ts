@@ -193,6 +193,12 @@ const PLAIN = { 'content-type': 'text/plain' }
 /** Answers by what they are. */
 const REFUSALS: readonly Refusal[] = [
   ...STATUSES.map((status): Refusal => ['the status', status]),
+  ['another place', 301, { location: 'https://evil.example/leads?key=a-key' }],
+  ['another path', 308, { location: '/v2/leads' }],
+  ['a list of errors', 400, {}, '{"errors":[{"title":"Bad","detail":"no such sort"}]}'],
+  ['an error', 400, {}, '{"error":{"code":7,"message":"bad limit"}}'],
+  ['a bare list of errors', 400, {}, '[{"errorCode":"X","message":"too many"}]'],
+  ['no JSON', 400, {}, 'not even JSON'],
   ['a web page', 200, HTML, '<h1>Sign in</h1>'],
   ['an empty body', 200, PLAIN, ''],
   ['a line of text', 200, PLAIN, '[Error] no tenant'],
