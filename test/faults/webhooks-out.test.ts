@@ -338,6 +338,12 @@ describe('an address', () => {
     )
   })
 
+  test('whose name leads to a public one is taken', async () => {
+    const resolve = leadingTo([PUBLIC, '2606:2800:220:1::1'])
+    const guard = createAddressGuard({ toLoopback: false, resolve })
+    expect(await faultOfName(guard, 'hooks.example')).toBeNull()
+  })
+
   test('whose name leads to this machine once it is registered is not reached', async () => {
     let connections = 0
     const inside = createServer((socket) => {
