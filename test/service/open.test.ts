@@ -66,19 +66,6 @@ describe('opening fails with what to do when', () => {
 })
 
 describe('an open service', () => {
-  test('says how far the history is while it opens', async () => {
-    const told: (readonly [number, number])[] = []
-    const options = optionsIn(folderWith(), { onProgress: (done, total) => void told.push([done, total]) })
-    await using service = await openService(options)
-    expect(service.now()).toEqual(new Date(NOW))
-    const total = 2 * DAY_MS + (NOW % DAY_MS)
-    expect(told).toEqual([
-      [DAY_MS, total],
-      [2 * DAY_MS, total],
-      [total, total],
-    ])
-  })
-
   test('keeps up with its clock of itself', async () => {
     const options = optionsIn(folderWith(), { now: Date.now, speed: 36_000 })
     await using service = await openService(options)
