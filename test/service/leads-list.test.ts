@@ -1,6 +1,6 @@
 /** The list: each filter compared with plain code, each sort order, and their pages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LEAD_SORTS, LEAD_STATUSES, type WireLead } from '../../src/contract/lead.ts'
+import { LEAD_SORTS, type WireLead } from '../../src/contract/lead.ts'
 import { DAY_MS, NOW, problemIn, startService, type TestService } from './support/service.ts'
 
 let api: TestService
@@ -83,16 +83,16 @@ describe('a sort', () => {
     expect(paged).toEqual(whole)
   })
 
+  test('is by updated_at unless asked otherwise, in pages of 100', async () => {
+    expect(await api.leads()).toEqual(await api.leads('sort=updated_at&limit=100'))
+    expect((await api.leads()).data).toHaveLength(100)
+  })
+
   test('by score puts leads without one last when descending, first when ascending', async () => {
     const first = await api.leads('sort=score&limit=1')
     const last = (await api.walk('sort=-score&limit=1000')).at(-1)
     expect(all.some((lead) => lead.score === null)).toBe(true)
     expect([first.data[0]?.score, last?.score]).toEqual([null, null])
-  })
-
-  test('is by updated_at unless asked otherwise, in pages of 100', async () => {
-    expect(await api.leads()).toEqual(await api.leads('sort=updated_at&limit=100'))
-    expect((await api.leads()).data).toHaveLength(100)
   })
 })
 
@@ -102,14 +102,6 @@ describe('a page', () => {
     expect(page).toMatchObject({ has_more: true, total: all.length, next_cursor: expect.any(String) })
     const exact = await api.leads(`limit=${all.length}`)
     expect(exact.page).toEqual({ next_cursor: null, has_more: false, total: all.length })
-  })
-
-  test('may have another limit than the page before', async () => {
-    const first = await api.leads('limit=10')
-    const second = await api.leads(`limit=500&cursor=${first.page.next_cursor}`)
-    expect([...first.data, ...second.data].map((lead) => lead.id)).toEqual(
-      all.slice(0, 510).map((lead) => lead.id),
-    )
   })
 
   test.each([
@@ -130,10 +122,6 @@ describe('a page', () => {
       expect(problemIn(await api.get(`/leads?cursor=${cursor}`)).code).toBe('invalid_cursor')
     },
   )
-
-  test('holds leads of every status', () => {
-    expect(new Set(all.map((lead) => lead.status))).toEqual(new Set(LEAD_STATUSES))
-  })
 })
 
 function textOf(lead: WireLead): string {

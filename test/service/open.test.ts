@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openService, type ServiceOptions } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { COMPANIES } from '../support/service.ts'
-import { DAY_MS, HOUR_MS, NOW, startService } from './support/service.ts'
+import { DAY_MS, HOUR_MS, NOW } from './support/service.ts'
 
 function optionsIn(folder: string, change: Partial<ServiceOptions> = {}): ServiceOptions {
   return {
@@ -32,11 +32,6 @@ describe('opening fails with what to do when', () => {
       message: `The service cannot listen on 127.0.0.1:${port}: another program has it.`,
       hint: expect.stringContaining('another port'),
     })
-  })
-
-  test('the companies are not there', async () => {
-    const options = optionsIn(folderWith(), { companiesFile: '/nowhere.ndjson' })
-    await expect(openService(options)).rejects.toMatchObject({ code: 'service_data' })
   })
 
   test('the folder cannot be written', async () => {
@@ -71,24 +66,6 @@ describe('opening fails with what to do when', () => {
 })
 
 describe('an open service', () => {
-  test('has a base that ends in /api/v1, on the loopback interface', async () => {
-    await using api = await startService({ historyDays: 1 })
-    expect(api.service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1$/)
-  })
-
-  test('says how far the history is while it opens', async () => {
-    const told: (readonly [number, number])[] = []
-    const options = optionsIn(folderWith(), { onProgress: (done, total) => void told.push([done, total]) })
-    await using service = await openService(options)
-    expect(service.now()).toEqual(new Date(NOW))
-    const total = 2 * DAY_MS + (NOW % DAY_MS)
-    expect(told).toEqual([
-      [DAY_MS, total],
-      [2 * DAY_MS, total],
-      [total, total],
-    ])
-  })
-
   test('keeps up with its clock of itself', async () => {
     const options = optionsIn(folderWith(), { now: Date.now, speed: 36_000 })
     await using service = await openService(options)
@@ -101,12 +78,6 @@ describe('an open service', () => {
     }
     const before = await asOf()
     await expect.poll(asOf).toBeGreaterThan(before + 5 * HOUR_MS)
-  })
-
-  test('runs faster than real time when told so', async () => {
-    await using api = await startService({ historyDays: 1, speed: 60 })
-    api.clock.at += 2 * 60_000
-    expect(api.service.now()).toEqual(new Date(NOW + 2 * HOUR_MS))
   })
 
   test('plays the time since an instant faster, but not beyond the present, and then goes on in real time', async () => {
@@ -148,13 +119,6 @@ describe('an open service', () => {
     await (await openService(options)).close()
     expect(until()).toBe(clock.at)
   })
-
-  test('can be closed twice, and then takes no connection', async () => {
-    const service = await openService(optionsIn(folderWith()))
-    await Promise.all([service.close(), service.close()])
-    await service.close()
-    await expect(request(`${service.url}/leads`)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
-  })
 })
 
 describe('a service opened again', () => {
@@ -175,17 +139,6 @@ describe('a service opened again', () => {
     const after = await ids(second.url)
     expect(after.length).toBeGreaterThan(before.length)
     expect(after.slice(0, before.length)).toEqual(before)
-  })
-
-  test('starts from where a fast run has left its time, though real time is behind', async () => {
-    const clock = { at: NOW }
-    const options = optionsIn(folderWith(), { now: () => clock.at, speed: 3600 })
-    const fast = await openService(options)
-    clock.at += 24_000
-    await fast.catchUp()
-    await fast.close()
-    await using slow = await openService({ ...options, speed: 1 })
-    expect(slow.now()).toEqual(new Date(NOW + DAY_MS))
   })
 })
 

@@ -16,7 +16,6 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-const JSON_TYPE = { 'content-type': 'application/json' }
 const PIPELINE = { name: 'P', criteria: {} }
 
 const CASES: Readonly<Record<Exclude<ProblemCode, 'internal' | 'rate_limited'>, () => Promise<Answer>>> = {
@@ -79,100 +78,55 @@ describe('each code', () => {
   })
 })
 
-describe('a wrong query', () => {
-  test.each([
-    ['colour=red', 'colour', 'there is no such name here'],
-    ['status=open', 'status.0', '"lost"|"disqualified"; got "open"'],
-    ['status=won&status=open', 'status.1', 'got "open"'],
-    ['limit=1001', 'limit', '<=1000; got 1001'],
-    ['limit=', 'limit', 'expected number'],
-    ['min_score=high', 'min_score', 'got "high"'],
-    ['sort=name', 'sort', '"created_at"|"-created_at"'],
-    ['updated_since=yesterday', 'updated_since', 'such as 2026-11-20T08:15:00.000Z; got "yesterday"'],
-    ['created_since=2026-02-30T00:00:00Z', 'created_since', 'got "2026-02-30T00:00:00Z"'],
-    ['q=', 'q', 'got ""'],
-    ['q=%20%20', 'q', 'Too small'],
-    ['pipeline_id=a&pipeline_id=b', 'pipeline_id', 'got ["a","b"]'],
-  ])('%s is told with what is accepted', async (query, path, message) => {
-    const answer = await api.get(`/leads?${query}`)
-    expect(problemIn(answer)).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ path, message: expect.stringContaining(message) }],
-    })
-  })
+/** Requests that are refused: method, path, and the body of a POST. */
+const REFUSED = [
+  'GET /leads?colour=red',
+  'GET /leads?status=open',
+  'GET /leads?status=won&status=open',
+  'GET /leads?limit=1001',
+  'GET /leads?limit=',
+  'GET /leads?min_score=high',
+  'GET /leads?updated_since=yesterday',
+  'GET /leads?created_since=2026-02-30T00:00:00Z',
+  'GET /leads?q=',
+  'GET /leads?q=%20%20',
+  'GET /leads?pipeline_id=a&pipeline_id=b',
+  'GET /leads?limit=0&sort=x&foo=1&bar=2',
+  'GET /leads/ld_x?a=1',
+  'GET /agents/status?a=1',
+  'GET /leads/%zz',
+  `GET /leads/${'x'.repeat(101)}`,
+  'GET /pipelines/pl_none/stats',
+  'GET /pipelines/pl_emea/stats?from=2026-11-01T00:00:00.500Z&to=2026-11-01T00:00:00Z',
+  'POST /pipelines {"name":" ","criteria":{}}',
+  'POST /pipelines {"name":"P"}',
+  'POST /pipelines {"name":"P","criteria":{"sector":[]}}',
+  'POST /pipelines {"name":"P","criteria":{"employees":{"min":9,"max":1}}}',
+  'POST /pipelines {"name":"P","criteria":{},"__proto__":{"x":1}}',
+  'POST /pipelines []',
+  'POST /pipelines null',
+  'POST /pipelines ',
+  'POST /webhooks {"url":"ftp://a.example","events":["lead.created"]}',
+  'POST /webhooks {"url":"https://a.example","events":[]}',
+  'POST /webhooks {"url":"https://a.example","events":["lead.sold"]}',
+]
 
-  test('is told with all its mistakes at once', async () => {
-    const { errors, detail } = problemIn(await api.get('/leads?limit=0&sort=x&foo=1&bar=2'))
-    expect(errors?.map((error) => error.path).sort()).toEqual(['bar', 'foo', 'limit', 'sort'])
-    expect(detail).toContain('(and 3 more)')
-  })
-
-  test.each(['/leads/ld_x?a=1', '/agents/status?a=1'])(
-    '%s is refused: the path takes no parameter',
-    async (path) => {
-      expect(problemIn(await api.get(path))).toMatchObject({
-        code: 'invalid_request',
-        errors: [{ path: 'a' }],
-      })
-    },
-  )
-
-  test('of statistics must not end before it begins, however the instants are written', async () => {
-    const wrong = await api.get(
-      '/pipelines/pl_emea/stats?from=2026-11-01T00:00:00.500Z&to=2026-11-01T00:00:00Z',
-    )
-    expect(problemIn(wrong).errors).toEqual([{ path: 'from', message: expect.stringContaining('before to') }])
-    const right = await api.get(
-      '/pipelines/pl_emea/stats?from=2026-11-01T00:00:00Z&to=2026-11-01T00:00:00.500Z',
-    )
-    expect(right.status).toBe(200)
-  })
+test('what is wrong with a request is told with what is accepted', async () => {
+  const told: string[] = []
+  for (const request of REFUSED) {
+    const [method, path = '', ...body] = request.split(' ')
+    const answer =
+      method === 'GET' ? await api.get(path) : await api.post(path, undefined, { body: body.join(' ') })
+    const { code, detail, errors = [] } = problemIn(answer)
+    const mistakes = errors.map(({ path, message }) => `    ${path}: ${message}`)
+    told.push([request, `  ${answer.status} ${code}: ${detail}`, ...mistakes].join('\n'))
+  }
+  await expect(`${told.join('\n\n')}\n`).toMatchFileSnapshot('golden/problems.txt')
 })
 
-describe('a wrong body', () => {
-  test.each([
-    ['an empty name', { ...PIPELINE, name: ' ' }, 'name', 'Too small'],
-    ['no criteria', { name: 'P' }, 'criteria', 'received undefined'],
-    [
-      'an unknown criterion',
-      { name: 'P', criteria: { sector: [] } },
-      'criteria.sector',
-      'there is no such name here',
-    ],
-    [
-      'a range upside down',
-      { name: 'P', criteria: { employees: { min: 9, max: 1 } } },
-      'criteria.employees',
-      'min is above max',
-    ],
-    ['a list', [], '', 'expected object'],
-    ['null', null, '', 'expected object'],
-  ])('with %s is told', async (_, body, path, message) => {
-    const answer = await api.post('/pipelines', body)
-    expect(problemIn(answer)).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ path, message: expect.stringContaining(message) }],
-    })
-  })
-
-  test.each([
-    [{ url: 'ftp://a.example', events: ['lead.created'] }, 'url'],
-    [{ url: 'https://a.example', events: [] }, 'events'],
-    [{ url: 'https://a.example', events: ['lead.sold'] }, 'events.0'],
-  ])('of a webhook is told: %j', async (body, path) => {
-    expect(problemIn(await api.post('/webhooks', body)).errors?.map((error) => error.path)).toEqual([path])
-  })
-
-  test.each(['', ' '])('of nothing but %j is not JSON', async (body) => {
-    expect(problemIn(await api.post('/pipelines', undefined, { body })).code).toBe('invalid_json')
-  })
-
-  test('that tries to set a prototype is refused', async () => {
-    const body = '{"name":"P","criteria":{},"__proto__":{"x":1}}'
-    expect(problemIn(await api.post('/pipelines', undefined, { body, headers: JSON_TYPE })).code).toBe(
-      'invalid_json',
-    )
-  })
+test('statistics may be asked for of half a second, however the instants are written', async () => {
+  const query = 'from=2026-11-01T00:00:00Z&to=2026-11-01T00:00:00.500Z'
+  expect((await api.get(`/pipelines/pl_emea/stats?${query}`)).status).toBe(200)
 })
 
 describe('other refusals', () => {
@@ -187,21 +141,6 @@ describe('other refusals', () => {
   test('HEAD answers as GET does, without the body', async () => {
     const answer = await api.get('/leads', { method: 'HEAD' })
     expect([answer.status, answer.text]).toEqual([200, ''])
-  })
-
-  test('an address with broken percent-encoding is an invalid request', async () => {
-    expect(problemIn(await api.get('/leads/%zz')).code).toBe('invalid_request')
-  })
-
-  test('an id that is longer than any is not found', async () => {
-    expect(problemIn(await api.get(`/leads/${'x'.repeat(101)}`)).code).toBe('not_found')
-  })
-
-  test('a statistic of an unknown pipeline is not found', async () => {
-    expect(problemIn(await api.get('/pipelines/pl_none/stats'))).toMatchObject({
-      code: 'not_found',
-      detail: 'There is no pipeline "pl_none".',
-    })
   })
 
   test('an Idempotency-Key with blanks is refused', async () => {

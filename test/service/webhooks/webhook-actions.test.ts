@@ -63,17 +63,6 @@ describe('a test', () => {
     expect(attempts.filter((each) => each.message_id === attempt.message_id)).toEqual([attempt])
   })
 
-  test('of an address where nothing listens says so', async () => {
-    const gone = await openReceiver()
-    await gone[Symbol.asyncDispose]()
-    const { id } = await hooks.register({ url: gone.url, events: ['lead.created'] })
-    expect(await hooks.ping(id)).toMatchObject({
-      outcome: 'failed',
-      status: null,
-      error: expect.stringContaining('ECONNREFUSED'),
-    })
-  })
-
   test('does not hold up other requests while its address is slow', async () => {
     const { id } = await registered()
     let finish: (() => void) | undefined
@@ -101,34 +90,5 @@ describe('the attempts', () => {
     await hooks.ping(other.id)
     expect((await hooks.attempts(id)).map((attempt) => attempt.message_id)).toEqual(sent.slice(0, 100))
     expect(await hooks.attempts(other.id)).toHaveLength(1)
-  })
-})
-
-describe('a disabled webhook', () => {
-  async function disabled(): Promise<string> {
-    const { id } = await registered(['pipeline.created'])
-    receiver.answer = 410
-    await create('Gone')
-    await expect.poll(async () => (await hooks.show(id))?.status).toBe('disabled')
-    receiver.answer = 200
-    return id
-  }
-
-  async function create(name: string): Promise<void> {
-    await api.post('/pipelines', { name, criteria: {} })
-  }
-
-  test('says since when and why', async () => {
-    expect(await hooks.show(await disabled())).toMatchObject({
-      status: 'disabled',
-      disabled_reason: 'gone',
-      disabled_at: new Date(api.clock.at).toISOString(),
-    })
-  })
-
-  test('can be tried', async () => {
-    const id = await disabled()
-    expect(await hooks.ping(id)).toMatchObject({ outcome: 'delivered' })
-    expect((await hooks.show(id))?.status).toBe('disabled')
   })
 })

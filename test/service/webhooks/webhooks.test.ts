@@ -82,14 +82,6 @@ describe('the recorded events', () => {
     expect(lived).toEqual([...lived].sort())
   })
 
-  test('name the lead, pipeline or agent in columns of their own', () => {
-    for (const row of api.rows<EventRow>('select * from event')) {
-      const data = JSON.parse(row.data)
-      const { lead_id = null, pipeline_id = null, agent_id = null } = data
-      expect(row).toMatchObject({ lead_id, pipeline_id, agent_id })
-    }
-  })
-
   test('tell each lead’s way from its discovery to its status now', async () => {
     const status = new Map<string, string>()
     for (const { type, data } of events) {

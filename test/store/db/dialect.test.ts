@@ -3,14 +3,15 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { clockOf, tidyAfterWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
+import { statement } from '../../../src/store/db/statement.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
 import { newDatabase } from '../../support/postgres.ts'
-import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
+import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, openNewStore, save } from '../../support/store.ts'
 
 /** Opens one store twice, as two processes would. */
 async function openTwice(): Promise<{ one: Store; other: Store; file: string }> {
@@ -104,4 +105,42 @@ it.runIf(IN_POSTGRES)('PostgreSQL knows after many writes how much is in which t
   expect(await known()).toBe(-1)
   await tidyAfterWrites(store.db)
   expect(await known()).toBe(2)
+})
+
+const NOW = new Date('2026-11-21T06:00:00Z')
+
+test('a statement is built once, and runs with the values of each call wherever they stand', async () => {
+  await using store = await openNewStore(join(folderWith(), 'leadsheet.db'), NOW)
+  let builds = 0
+  const renamePipeline = statement((db, { id, name }: { name: string; id: string }) => {
+    builds++
+    return db
+      .updateTable('pipeline')
+      .set({ name, status: 'paused' })
+      .where('id', '=', id)
+      .returning('name')
+      .compile()
+  })
+  const at = NOW.toISOString()
+  const row = { name: 'old', status: null, first_seen_at: at, observed_at: at }
+  await store.write(async (trx) => {
+    for (const id of ['p1', 'p2', 'p3'])
+      await trx
+        .insertInto('pipeline')
+        .values({ id, ...row })
+        .execute()
+    expect((await renamePipeline(trx, { name: 'one', id: 'p1' })).rows).toEqual([{ name: 'one' }])
+    expect((await renamePipeline(trx, { id: 'p2', name: 'two' })).rows).toEqual([{ name: 'two' }])
+  })
+  const stored = await store.db
+    .selectFrom('pipeline')
+    .select(['id', 'name', 'status'])
+    .orderBy('id')
+    .execute()
+  expect(stored).toEqual([
+    { id: 'p1', name: 'one', status: 'paused' },
+    { id: 'p2', name: 'two', status: 'paused' },
+    { id: 'p3', name: 'old', status: null },
+  ])
+  expect(builds).toBe(1)
 })

@@ -20,7 +20,7 @@ describe('a data directory on a network file system', () => {
     ['FUSE', 0x65735546],
     ['VirtualBox', 0x786f4256],
     ['Ceph', 0x00c36400],
-  ])('is refused by name: %s, 0x%x (row 49)', (name, type) => {
+  ])('is refused by name: %s, 0x%x', (name, type) => {
     const fault = networkFault('/data', { type })
     expect(fault).toMatchObject({ code: 'data_network', hint: expect.stringContaining('data_dir') })
     expect(fault?.message).toContain('/data')

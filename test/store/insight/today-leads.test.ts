@@ -125,47 +125,23 @@ describe('a lead that is about to stall', () => {
 })
 
 describe('a lead that came back', () => {
-  async function saveMoves(store: Store, id: string, moves: readonly (readonly [string, number])[]) {
-    for (const [status, days] of moves) await saveStaying(store, id, days, { status })
+  /** The statuses of each lead, and for how many days up to the end of the report it has been in them. */
+  const MOVES = {
+    lost: 'contacted 39, lost 20.5, contacted 2',
+    unfit: 'contacted 39, disqualified 9, new 6.9',
+    twice: 'lost 30, new 6, lost 5, new 1',
+    'long ago': 'contacted 39, lost 20, contacted 7.1',
+    'lost again': 'contacted 39, lost 20, contacted 3, lost 1',
+    'won once': 'won 39, contacted 3',
+    later: 'lost 20, contacted -0.1',
   }
 
   it('is open again after it was lost or disqualified', async () => {
     await using store = await openEmptyStore()
-    await saveMoves(store, 'lost', [
-      ['contacted', 39],
-      ['lost', 20.5],
-      ['contacted', 2],
-    ])
-    await saveMoves(store, 'unfit', [
-      ['contacted', 39],
-      ['disqualified', 9],
-      ['new', 6.9],
-    ])
-    await saveMoves(store, 'twice', [
-      ['lost', 30],
-      ['new', 6],
-      ['lost', 5],
-      ['new', 1],
-    ])
-    await saveMoves(store, 'long ago', [
-      ['contacted', 39],
-      ['lost', 20],
-      ['contacted', 7.1],
-    ])
-    await saveMoves(store, 'lost again', [
-      ['contacted', 39],
-      ['lost', 20],
-      ['contacted', 3],
-      ['lost', 1],
-    ])
-    await saveMoves(store, 'won once', [
-      ['won', 39],
-      ['contacted', 3],
-    ])
-    await saveMoves(store, 'later', [
-      ['lost', 20],
-      ['contacted', -0.1],
-    ])
+    for (const [id, moves] of Object.entries(MOVES)) {
+      for (const [status, days] of moves.split(', ').map((move) => move.split(' ')))
+        await saveStaying(store, id, Number(days), { status: status ?? '' })
+    }
     const expected = {
       lost: { kind: 'returned', at: ago(2), days: 18 },
       unfit: { kind: 'returned', at: ago(6.9), days: 2 },

@@ -9,7 +9,7 @@ import { COUNT_ALL_DAYS } from '../../../src/store/leads/lead-day.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openListing, paged, records } from '../../support/source/listing.ts'
-import { lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
+import { lead, OPENED_AT, save } from '../../support/store.ts'
 
 const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
 
@@ -121,30 +121,5 @@ describe('indexes that were put aside', () => {
     await restoreIndexes(store.db, NEVER)
     expect((await schema()).rows).toEqual(before.rows)
     expect(await store.db.selectFrom('sync_dropped_index').selectAll().execute()).toEqual([])
-  })
-
-  it('stay aside where all is to stop before they are made, and come back the next time', async () => {
-    await using store = await openStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
-    await save(store, [lead('1'), lead('2')])
-    const all = await indexes(store)
-    await store.write((trx) => dropIndexes(trx, COUNT_ALL_DAYS))
-    const stop = new AbortController()
-    const restoring = restoreIndexes(store.db, stop.signal)
-    stop.abort(new Error('stopped'))
-    await expect(restoring).rejects.toThrow('stopped')
-    expect((await indexes(store)).length).toBeLessThan(all.length)
-    await restoreIndexes(store.db, NEVER)
-    expect(await indexes(store)).toEqual(all)
-  })
-
-  it('tell what keeps them from coming back', async () => {
-    const store = await openEmptyStore()
-    await save(store, [lead('1')])
-    await store.write((trx) => dropIndexes(trx, COUNT_ALL_DAYS))
-    await sql`INSERT INTO sync_dropped_index VALUES ('a', 'CREATE INDEX a ON lead (nothing)')`.execute(
-      store.db,
-    )
-    await expect(restoreIndexes(store.db, NEVER)).rejects.toThrow('nothing')
-    await store.close()
   })
 })

@@ -38,15 +38,6 @@ describe('an index of numbers', () => {
     }
   })
 
-  it('knows a lead by its last hash alone, also where that is one it had before', () => {
-    const index = createNumberIndex()
-    index.set(1, 7, 7)
-    index.set(1, 8, 8)
-    expect([index.find(7, 7), index.find(8, 8)]).toEqual([null, 1])
-    index.set(1, 7, 7)
-    expect([index.find(7, 7), index.find(8, 8)]).toEqual([1, null])
-  })
-
   it('finds nothing by the hash that stands for none', () => {
     const index = createNumberIndex()
     index.set(1, 0, 0)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Deletion, historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 
@@ -20,123 +20,57 @@ function state(changedOn: number, change: Partial<LeadState> = {}): LeadState {
   }
 }
 
-/** Returns the status, score, start and end of each version. */
-function spans(states: readonly LeadState[], deletions: readonly Deletion[] = []): unknown[] {
-  return historyOf(stepsOf(states), deletions).map((version) => [
-    version.status,
-    version.score,
-    version.valid_from,
-    version.valid_to,
-  ])
-}
+const won = { status: 'won', status_changed_at: day(4) }
 
-describe('the begin of a state', () => {
-  it('is its last change of status where the status is new, and its update where something else is', () => {
-    const states = [
-      state(2, { status_changed_at: day(1) }),
-      state(5, { status: 'won', status_changed_at: day(4) }),
-      state(7, { status: 'won', status_changed_at: day(4), score: 80 }),
-    ]
-    expect(spans(states)).toEqual([
-      ['new', null, day(1), day(4)],
-      ['won', null, day(4), day(7)],
-      ['won', 80, day(7), null],
-    ])
-  })
-
-  it('is its update where the upstream does not tell the change of status, or dates it after the update', () => {
-    const states = [
-      state(2),
-      state(5, { status: 'won' }),
-      state(7, { status: 'lost', status_changed_at: day(9) }),
-    ]
-    expect(spans(states)).toEqual([
-      ['new', null, day(2), day(5)],
-      ['won', null, day(5), day(7)],
-      ['lost', null, day(7), null],
-    ])
-  })
-
-  it('is not before the last update in which the state before still held', () => {
-    const states = [
-      state(2, { status_changed_at: day(2) }),
-      state(6, { status_changed_at: day(2) }),
-      state(8, { status: 'won', status_changed_at: day(4) }),
-    ]
-    expect(spans(states)).toEqual([
-      ['new', null, day(2), day(8)],
-      ['won', null, day(8), null],
-    ])
-  })
-
-  it('is when it was read, for one that the upstream dates like the one before', () => {
-    const states = [state(2), state(2, { score: 50, observed_at: day(4) }), state(6, { score: 70 })]
-    expect(spans(states)).toEqual([
-      ['new', null, day(2), day(4)],
-      ['new', 50, day(4), day(6)],
-      ['new', 70, day(6), null],
-    ])
-  })
-
-  it('is just after the one before, for one of the same time that was read after the state that follows it', () => {
-    const states = [state(2), state(2, { score: 50, observed_at: day(9) }), state(6, { score: 70 })]
-    expect(spans(states)).toEqual([
-      ['new', null, day(2), '2026-11-02T00:00:00.001Z'],
-      ['new', 50, '2026-11-02T00:00:00.001Z', day(6)],
-      ['new', 70, day(6), null],
-    ])
-  })
-})
-
-describe('the versions of a lead', () => {
-  it('tell a way there and back as three, and skip updates that change nothing tracked', () => {
-    const states = [state(2), state(3), state(4, { score: 50 }), state(5), state(6)]
-    expect(spans(states)).toEqual([
-      ['new', null, day(2), day(4)],
-      ['new', 50, day(4), day(5)],
-      ['new', null, day(5), null],
-    ])
-    expect(stepsOf(states).map((step) => step.minorUpdates.map((update) => update.changed_at))).toEqual([
-      [day(3)],
-      [],
-      [day(6)],
-    ])
-  })
-
-  it('are parted by a deletion, and go on with the return', () => {
-    expect(spans([state(2)], [{ from: day(5), to: day(8) }])).toEqual([
-      ['new', null, day(2), day(5)],
-      ['new', null, day(8), null],
-    ])
-  })
-
-  it('end with a deletion that lasts', () => {
-    expect(spans([state(2)], [{ from: day(5), to: null }])).toEqual([['new', null, day(2), day(5)]])
-  })
-
-  it('begin with the return, for the state that the lead took on while it was gone', () => {
-    const states = [state(2), state(6, { score: 50 }), state(7, { score: 70 })]
-    expect(spans(states, [{ from: day(5), to: day(8) }])).toEqual([
-      ['new', null, day(2), day(5)],
-      ['new', 50, day(6), day(6)],
-      ['new', 70, day(8), null],
-    ])
-  })
-
-  it('are parted by each of several deletions', () => {
-    const deletions = [
+/** States of a lead, and the times when it was gone, by what its versions show. */
+const PASTS: Readonly<Record<string, readonly [readonly LeadState[], (readonly Deletion[])?]>> = {
+  'a status begins with its last change, another field with its update': [
+    [state(2, { status_changed_at: day(1) }), state(5, won), state(7, { ...won, score: 80 })],
+  ],
+  'a status begins with its update where its change is not told or dated after it': [
+    [state(2), state(5, { status: 'won' }), state(7, { status: 'lost', status_changed_at: day(9) })],
+  ],
+  'a state begins not before the last update in which the state before still held': [
+    [state(2, { status_changed_at: day(2) }), state(6, { status_changed_at: day(2) }), state(8, won)],
+  ],
+  'a state that is dated like the one before begins when it was read': [
+    [state(2), state(2, { score: 50, observed_at: day(4) }), state(6, { score: 70 })],
+  ],
+  'a state of the same time that was read after what follows it begins just after the one before': [
+    [state(2), state(2, { score: 50, observed_at: day(9) }), state(6, { score: 70 })],
+  ],
+  'a way there and back is three versions, and updates that change nothing tracked are none': [
+    [state(2), state(3), state(4, { score: 50 }), state(5), state(6)],
+  ],
+  'a version begins with the return, for the state that the lead took on while it was gone': [
+    [state(2), state(6, { score: 50 }), state(7, { score: 70 })],
+    [{ from: day(5), to: day(8) }],
+  ],
+  'versions are parted by each of several deletions, and end with one that lasts': [
+    [state(2), state(7, { score: 50 })],
+    [
       { from: day(3), to: day(4) },
       { from: day(6), to: day(7) },
       { from: day(9), to: null },
-    ]
-    expect(spans([state(2), state(7, { score: 50 })], deletions)).toEqual([
-      ['new', null, day(2), day(3)],
-      ['new', null, day(4), day(6)],
-      ['new', 50, day(7), day(9)],
-    ])
-  })
+    ],
+  ],
+  'a version never begins before it ends, though the deletion is before the lead by its own clock': [
+    [state(7)],
+    [{ from: day(5), to: null }],
+  ],
+}
 
-  it('never begin before they end, though a deletion begins before the lead by the upstream’s clock', () => {
-    expect(spans([state(7)], [{ from: day(5), to: null }])).toEqual([['new', null, day(7), day(7)]])
+it('the versions of a lead begin and end by its states and deletions', async () => {
+  const told = Object.entries(PASTS).map(([what, [states, deletions = []]]) => {
+    const steps = stepsOf(states)
+    const versions = historyOf(steps, deletions).map(
+      ({ status, score, valid_from, valid_to }) =>
+        `  ${status} ${score ?? '-'} from ${valid_from} to ${valid_to ?? 'now'}`,
+    )
+    const minor = steps.flatMap((step) =>
+      step.minorUpdates.map((update) => `  updated at ${update.changed_at}`),
+    )
+    return [what, ...versions, ...minor, ''].join('\n')
   })
+  await expect(told.join('\n')).toMatchFileSnapshot('golden/versions.txt')
 })

@@ -104,7 +104,7 @@ function stateOf(of: Lead): LeadState {
 }
 
 describe('the history of a lead', () => {
-  it(`is the same in ${SCENARIOS * ORDERS} random orders of arrival, with flips, repeats, removal and return (SEED=${SEED}) (row 32)`, async () => {
+  it(`is the same in ${SCENARIOS * ORDERS} random orders of arrival, with flips, repeats, removal and return (SEED=${SEED})`, async () => {
     await using store = await openEmptyStore()
     const draw = random(SEED)
     for (let scenario = 0; scenario < SCENARIOS; scenario++) {

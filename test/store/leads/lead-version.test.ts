@@ -35,82 +35,18 @@ async function removeAll(store: Store, at: string): Promise<void> {
 }
 
 describe('the versions of a lead', () => {
-  it('begin with its last change of status, and go on with each change of a tracked field', async () => {
-    const store = await openEmptyStore()
-    await save(store, [lead('1', { statusChangedAt: T[0], updatedAt: T[1] })])
-    await save(store, [lead('1', { statusChangedAt: T[0], updatedAt: T[2], score: 70 })])
-    await save(store, [lead('1', { status: 'won', statusChangedAt: SEEN, updatedAt: SEEN, score: 70 })])
-    expect(await versionsOf(store)).toEqual([
-      ['new', null, T[0], T[2]],
-      ['new', 70, T[2], SEEN],
-      ['won', 70, SEEN, null],
-    ])
-    await store.close()
-  })
-
   it('do not grow by a change of another field, nor by the same record again', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await save(store, [lead('1')])
     await save(store, [lead('1', { companyName: 'Renamed', updatedAt: T[1] })])
     await save(store, [lead('1', { companyName: 'Renamed', updatedAt: T[1] })])
     expect(await versionsOf(store)).toEqual([['new', null, T[0], null]])
     const row = await store.db.selectFrom('lead').selectAll().executeTakeFirstOrThrow()
     expect([row.company_name, row.updated_at]).toEqual(['Renamed', T[1]])
-    await store.close()
-  })
-
-  it('take a late state in where it belongs, and stay as they are when it comes again', async () => {
-    const store = await openEmptyStore()
-    await save(store, [lead('1', { status: 'won', updatedAt: T[2], statusChangedAt: T[2] })])
-    for (let time = 0; time < 2; time++) {
-      await save(store, [lead('1', { status: 'contacted', updatedAt: T[1], statusChangedAt: T[1] })])
-      expect(await versionsOf(store)).toEqual([
-        ['contacted', null, T[1], T[2]],
-        ['won', null, T[2], null],
-      ])
-    }
-    await store.close()
-  })
-
-  it('keep two states of the same moment, the later one from when it was seen', async () => {
-    const store = await openEmptyStore()
-    await save(store, [lead('1', { updatedAt: T[0] })])
-    await save(store, [lead('1', { status: 'contacted', updatedAt: T[0], statusChangedAt: T[0] })], SEEN)
-    expect(await versionsOf(store)).toEqual([
-      ['new', null, T[0], SEEN],
-      ['contacted', null, SEEN, null],
-    ])
-    await store.close()
-  })
-
-  it('stay in order when the upstream dates a change before the state that it follows', async () => {
-    const store = await openEmptyStore()
-    await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[0])
-    await save(store, [lead('1', { status: 'won', updatedAt: T[2], statusChangedAt: T[1] })], T[0])
-    expect(await versionsOf(store)).toEqual([
-      ['new', null, T[2], '2026-11-03T00:00:00.001Z'],
-      ['won', null, '2026-11-03T00:00:00.001Z', null],
-    ])
-    await store.close()
-  })
-
-  it('have a gap while the lead is gone, and go on at its return, changed or not', async () => {
-    const store = await openEmptyStore()
-    await save(store, [lead('1'), lead('2')])
-    await removeAll(store, '2026-11-10T00:00:00.000Z')
-    await save(store, [lead('1'), lead('2', { status: 'won', updatedAt: T[1], statusChangedAt: T[1] })], SEEN)
-    expect(await versionsOf(store)).toEqual([
-      ['new', null, T[0], '2026-11-10T00:00:00.000Z'],
-      ['new', null, SEEN, null],
-      ['new', null, T[0], T[1]],
-      ['won', null, T[1], '2026-11-10T00:00:00.000Z'],
-      ['won', null, SEEN, null],
-    ])
-    await store.close()
   })
 
   it('never end before they began, nor overlap, though our clock is behind the upstream’s and steps back', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[1])
     await removeAll(store, T[1])
     await save(store, [lead('1', { updatedAt: T[2], statusChangedAt: T[2] })], T[0])
@@ -125,20 +61,6 @@ describe('the versions of a lead', () => {
       [T[1], '2026-11-02T00:00:00.001Z'],
       ['2026-11-10T00:00:00.000Z', '2026-11-10T00:00:00.001Z'],
     ])
-    await store.close()
-  })
-
-  it('tell in stage_move how long the status before lasted, over changes of other fields', async () => {
-    const store = await openEmptyStore()
-    await save(store, [lead('1')])
-    await save(store, [lead('1', { updatedAt: '2026-11-05T00:00:00.000Z', score: 70 })])
-    const at = '2026-11-07T00:00:00.000Z'
-    await save(store, [lead('1', { status: 'contacted', updatedAt: at, statusChangedAt: at, score: 70 })])
-    const { rows } = await sql`SELECT from_status, to_status, moved_at, days_before FROM stage_move`.execute(
-      store.db,
-    )
-    expect(rows).toEqual([{ from_status: 'new', to_status: 'contacted', moved_at: at, days_before: 6 }])
-    await store.close()
   })
 
   it('do not pile up by records that change while their time stays, nor by those that have none', async () => {
@@ -246,5 +168,40 @@ describe('the version of a lead that has not changed', () => {
     const since = await explainPlan(store, `SELECT * FROM lead_version WHERE valid_from >= '2026-11-20'`)
     expect(since).toContain('lead_history_by_start')
     expect(since).toContain('lead_by_state')
+  })
+})
+
+describe('a lead', () => {
+  it('whose record somebody has deleted can be changed', async () => {
+    await using store = await openEmptyStore()
+    await save(store, [lead('1')])
+    await store.write((trx) => trx.deleteFrom('lead_raw').execute())
+    await save(store, [lead('1', { score: 99, updatedAt: '2030-01-01T00:00:00.000Z' })])
+    expect(await store.db.selectFrom('lead').select('score').execute()).toEqual([{ score: 99 }])
+    expect(await store.db.selectFrom('lead_raw').selectAll().execute()).toHaveLength(1)
+  })
+
+  it('keeps what it was given to the message: unusual text, large and broken numbers', async () => {
+    await using store = await openEmptyStore()
+    const odd = lead('9007199254740993', {
+      companyName: '深圳 "x" \\ \u{1F680}\n\t',
+      valueAmount: 0.1,
+      companyEmployees: 9_007_199_254_740_991,
+      tags: ['a,b', '"'],
+    })
+    await save(store, [odd])
+    const row = await store.db
+      .selectFrom('lead')
+      .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    expect(row).toMatchObject({
+      id: odd.id,
+      company_name: odd.companyName,
+      value_amount: 0.1,
+      company_employees: 9_007_199_254_740_991,
+      tags: '["a,b","\\""]',
+      raw: odd.raw,
+    })
   })
 })

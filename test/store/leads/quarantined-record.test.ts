@@ -24,25 +24,23 @@ const hold = (store: Store, ...rows: QuarantinedRecord[]): Promise<void> =>
 
 describe('held rows', () => {
   it('have each record once, as it was last', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await hold(store, held('1', '{"id":1,"n":1}'), held(null, '{}'))
     await hold(store, held('1', '{"id":1,"n":2}'), held(null, '{}'), held(null, '{"x":1}'))
     const rows = await store.db.selectFrom('quarantined_record').selectAll().orderBy('raw').execute()
     expect(rows.map((row) => row.raw)).toEqual(['{"id":1,"n":2}', '{"x":1}', '{}'])
-    await store.close()
   })
 
   it('are let go when the record could be read', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await hold(store, held('1', '{"id":1}'), held('2', '{"id":2}'))
     await store.write((trx) => releaseQuarantinedRecords(trx, 'agent', ['1', '2']))
     await store.write((trx) => releaseQuarantinedRecords(trx, 'lead', ['1']))
     expect(await countQuarantinedRecords(store.db)).toBe(1)
-    await store.close()
   })
 
   it('without an identifier keep a whole scan from speaking of absence', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await save(store, [lead('1')])
     await hold(store, held(null, '{}'))
     const scan = { ...observedAt(NOON), startedAt: '2026-11-21T11:59:00.000Z' }
@@ -52,6 +50,5 @@ describe('held rows', () => {
     const next = { ...observedAt(NOON), startedAt: '2026-11-21T12:01:00.000Z' }
     expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), next))).deleted).toBe(0)
     expect((await store.write((trx) => recordMissing(trx, createSeenLeads(), next))).deleted).toBe(1)
-    await store.close()
   })
 })

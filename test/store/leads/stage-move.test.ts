@@ -35,119 +35,67 @@ function told(at: number | string, from: string | null, to: string): StatusActiv
   return { at: on(at), from_status: from, to_status: to, first_seen_at: READ_AT }
 }
 
-/** Returns the start and end status, the day and the source of each move. */
-function moves(states: readonly LeadState[], activities: readonly StatusActivity[] = []): unknown[] {
-  return movesOf(stepsOf(states), activities).map((move) => [
-    move.from_status,
-    move.to_status,
-    move.moved_at,
-    move.source,
-  ])
-}
-
-describe('the moves of a lead', () => {
-  it('are the changes of its status, over changes of other fields, with the days before', () => {
-    const states = [seen(1, 'new', 1), { ...seen(3, 'new', 1), score: 70 }, seen(7, 'contacted', 6)]
-    expect(movesOf(stepsOf(states), [])).toEqual([
-      {
-        from_status: 'new',
-        to_status: 'contacted',
-        moved_at: on(6),
-        pipeline_id: 'p1',
-        entered_at: on(1),
-        days_before: 5,
-        source: 'version',
-        observed_at: READ_AT,
-      },
-    ])
-  })
-
-  it('reach back by its activity to before it was first read', () => {
-    const activities = [told(1, null, 'new'), told(3, 'new', 'contacted'), told(5, 'contacted', 'won')]
-    expect(movesOf(stepsOf([seen(9, 'won', 5)]), activities)).toMatchObject([
-      { from_status: 'new', to_status: 'contacted', moved_at: on(3), entered_at: on(1), days_before: 2 },
-      { from_status: 'contacted', to_status: 'won', moved_at: on(5), entered_at: on(3), source: 'activity' },
-    ])
-  })
-
-  it('stand once where the lead and its activity date them a minute apart', () => {
-    const states = [seen(1, 'new', 1), seen('3T00:00:30', 'contacted', '3T00:00:30')]
-    expect(moves(states, [told(3, 'new', 'contacted')])).toEqual([['new', 'contacted', on(3), 'activity']])
-    expect(moves(states, [told('3T00:01:30', 'new', 'contacted')])).toEqual([
-      ['new', 'contacted', on('3T00:01:30'), 'activity'],
-    ])
-  })
-
-  it('stand twice where the lead goes the same way again, though only the first is in its activity', () => {
-    const states = [seen(1, 'new', 1), seen(3, 'contacted', 3), seen(5, 'new', 5), seen(7, 'contacted', 7)]
-    expect(moves(states, [told(3, 'new', 'contacted')])).toEqual([
-      ['new', 'contacted', on(3), 'activity'],
-      ['contacted', 'new', on(5), 'version'],
-      ['new', 'contacted', on(7), 'version'],
-    ])
-  })
-
-  it('are all kept of a way there and back within the minute', () => {
-    const states = [
-      seen(1, 'new', 1),
-      seen('3T00:00:00', 'contacted', '3T00:00:00'),
-      seen('3T00:00:20', 'new', '3T00:00:20'),
-      seen('3T00:00:40', 'contacted', '3T00:00:40'),
-    ]
-    const activities = [
-      told('3T00:00:00', 'new', 'contacted'),
+/** States of a lead, and the entries of its activity, by what its moves show. */
+const PASTS: Readonly<Record<string, readonly [readonly LeadState[], (readonly StatusActivity[])?]>> = {
+  'moves are the changes of a status, over changes of other fields, with the days before': [
+    [seen(1, 'new', 1), { ...seen(3, 'new', 1), score: 70 }, seen(7, 'contacted', 6)],
+  ],
+  'they reach back by the activity to before the lead was first read': [
+    [seen(9, 'won', 5)],
+    [told(1, null, 'new'), told(3, 'new', 'contacted'), told(5, 'contacted', 'won')],
+  ],
+  'they stand once where the lead and its activity date them a minute apart': [
+    [seen(1, 'new', 1), seen('3T00:00:30', 'contacted', '3T00:00:30')],
+    [told(3, 'new', 'contacted')],
+  ],
+  'they stand once where the activity is a minute later': [
+    [seen(1, 'new', 1), seen('3T00:00:30', 'contacted', '3T00:00:30')],
+    [told('3T00:01:30', 'new', 'contacted')],
+  ],
+  'they stand twice where the lead goes the same way again, though only the first is in its activity': [
+    [seen(1, 'new', 1), seen(3, 'contacted', 3), seen(5, 'new', 5), seen(7, 'contacted', 7)],
+    [told(3, 'new', 'contacted')],
+  ],
+  'they are all kept of a way there and back within the minute': [
+    [seen(1, 'new', 1), seen('3T00:00:40', 'contacted', '3T00:00:40')],
+    [
+      told(3, 'new', 'contacted'),
       told('3T00:00:20', 'contacted', 'new'),
       told('3T00:00:40', 'new', 'contacted'),
-    ]
-    expect(moves(states, activities)).toEqual([
-      ['new', 'contacted', on('3T00:00:00'), 'activity'],
-      ['contacted', 'new', on('3T00:00:20'), 'activity'],
-      ['new', 'contacted', on('3T00:00:40'), 'activity'],
-    ])
-  })
+    ],
+  ],
+  'the steps between two sightings come from the activity, where the lead does not date its status': [
+    [seen(1, 'new'), seen(6, 'won')],
+    [told(3, 'new', 'contacted'), told(4, 'contacted', 'won')],
+  ],
+  'they go on from where the activity ends, when the lead has moved since': [
+    [seen(1, 'new'), seen(6, 'contacted')],
+    [told(3, 'new', 'contacted'), told(4, 'contacted', 'new')],
+  ],
+  'what came before is as the activity has it, and no days where its begin is not known': [
+    [seen(1, 'new', 1), seen(9, 'won', 8)],
+    [told(5, 'contacted', 'won'), told(8, 'lost', 'won')],
+  ],
+  'several of one instant lead from one to the next, whatever the order of their entries': [
+    [seen(9, 'won', 3)],
+    [told(3, 'contacted', 'won'), told(3, 'new', 'contacted'), told(3, null, 'new')],
+  ],
+  'each has the pipeline that the lead was in then': [
+    [seen(1, 'new', 1), { ...seen(4, 'new', 1), pipeline_id: 'p2' }, seen(6, 'won', 6)],
+    [told(2, 'new', 'contacted'), told(5, 'contacted', 'lost')],
+  ],
+}
 
-  it('take the steps between two sightings from the activity, where the lead does not date its status', () => {
-    const activities = [told(3, 'new', 'contacted'), told(4, 'contacted', 'won')]
-    expect(moves([seen(1, 'new'), seen(6, 'won')], activities)).toEqual([
-      ['new', 'contacted', on(3), 'activity'],
-      ['contacted', 'won', on(4), 'activity'],
-    ])
+it('the moves of a lead follow from its states and its activity', async () => {
+  const shown = Object.entries(PASTS).map(([what, [states, activities = []]]) => {
+    const moves = movesOf(stepsOf(states), activities).map(
+      (move) =>
+        `  ${move.from_status} to ${move.to_status} at ${move.moved_at} in ${move.pipeline_id} by ${move.source},` +
+        ` entered ${move.entered_at}, days ${move.days_before}, read ${move.observed_at}`,
+    )
+    return [what, ...moves, ''].join('\n')
   })
-
-  it('go on from where the activity ends, when the lead has moved since', () => {
-    const activities = [told(3, 'new', 'contacted'), told(4, 'contacted', 'new')]
-    expect(moves([seen(1, 'new'), seen(6, 'contacted')], activities)).toEqual([
-      ['new', 'contacted', on(3), 'activity'],
-      ['contacted', 'new', on(4), 'activity'],
-      ['new', 'contacted', on(6), 'version'],
-    ])
-  })
-
-  it('say what came before as the activity has it, and no days where its begin is not known', () => {
-    const states = [seen(1, 'new', 1), seen(9, 'won', 8)]
-    const found = movesOf(stepsOf(states), [told(5, 'contacted', 'won'), told(8, 'lost', 'won')])
-    expect(found).toMatchObject([
-      { from_status: 'contacted', to_status: 'won', moved_at: on(5), entered_at: null, days_before: null },
-    ])
-  })
-
-  it('lead from one to the next where several are of one instant, whatever the order of their entries', () => {
-    const activities = [told(3, 'contacted', 'won'), told(3, 'new', 'contacted'), told(3, null, 'new')]
-    expect(moves([seen(9, 'won', 3)], activities)).toEqual([
-      ['new', 'contacted', on(3), 'activity'],
-      ['contacted', 'won', on(3), 'activity'],
-    ])
-  })
-
-  it('have the pipeline that the lead was in then', () => {
-    const states = [seen(1, 'new', 1), { ...seen(4, 'new', 1), pipeline_id: 'p2' }, seen(6, 'won', 6)]
-    const found = movesOf(stepsOf(states), [told(2, 'new', 'contacted'), told(5, 'contacted', 'lost')])
-    expect(found.map((move) => [move.to_status, move.pipeline_id])).toEqual([
-      ['contacted', 'p1'],
-      ['lost', 'p2'],
-      ['won', 'p1'],
-    ])
-  })
+  await expect(shown.join('\n')).toMatchFileSnapshot('golden/moves.txt')
 })
 
 describe('the table stage_move', () => {
@@ -169,19 +117,6 @@ describe('the table stage_move', () => {
 
   const state = (status: string, day: number): Lead =>
     lead('1', { status, updatedAt: on(day), statusChangedAt: on(day) })
-
-  it('grows with each move that is read, and is put right by a state that arrives late', async () => {
-    await using store = await openEmptyStore()
-    await save(store, [state('new', 1)])
-    expect(await rowsOf(store)).toEqual([])
-    await save(store, [state('won', 9)])
-    expect(await rowsOf(store)).toEqual([['new', 'won', on(9), on(1), 'version']])
-    await save(store, [state('contacted', 4)])
-    expect(await rowsOf(store)).toEqual([
-      ['new', 'contacted', on(4), on(1), 'version'],
-      ['contacted', 'won', on(9), on(4), 'version'],
-    ])
-  })
 
   it('takes in the activity of a lead, also when it was stored before the move was read', async () => {
     await using store = await openEmptyStore()

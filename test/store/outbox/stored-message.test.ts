@@ -11,7 +11,7 @@ import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueMessages, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { addToPack, createMessagePack, readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { enqueueMessage, FILES, MESSAGE } from '../../support/mail/message.ts'
+import { enqueueMessage, FILES, MESSAGE, saveBlankIssue } from '../../support/mail/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
@@ -19,8 +19,7 @@ const MANY = 2_000
 
 async function openWithIssue(): Promise<Store> {
   const store = await openEmptyStore()
-  await sql`INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
-    VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(store.db)
+  await store.write((trx) => saveBlankIssue(trx, 'e1', NOW))
   return store
 }
 

@@ -17,7 +17,7 @@ import {
   listOpenScheduledRuns,
 } from '../../../src/store/schedule/scheduled-run.ts'
 import { event, receive } from '../../support/data/events.ts'
-import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
+import { mailTo } from '../../support/mail/message.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
 import { lead, OPENED_AT, observedAt, STAGES } from '../../support/store.ts'
@@ -100,7 +100,8 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
 
   it('take each message into the hands of one of them', async () => {
     await using two = await openTwo()
-    await two.one.write((trx) => addMessages(trx, ROUNDS))
+    const addresses = Array.from({ length: ROUNDS }, (_, n) => `${n}@example.org`)
+    await two.one.write((trx) => mailTo(trx, 'e1', addresses, NOW))
     const waiting = await listWaiting(two.one.db, { upTo: NOW, beyond: NOW }, ROUNDS)
     expect(waiting).toHaveLength(ROUNDS)
     for (const message of waiting) {
@@ -151,15 +152,3 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
     expect(await findViolations(two.one.db, NOW, 'all'), `SEED=${SEED}`).toEqual([])
   })
 })
-
-async function addMessages(trx: Trx, count: number): Promise<void> {
-  await sql`INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
-    VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(trx)
-  for (let n = 0; n < count; n++)
-    await enqueueMessage(
-      trx,
-      'e1',
-      { ...MESSAGE, to: `${n}@example.org`, messageId: `<${n}@example.com>` },
-      NOW,
-    )
-}

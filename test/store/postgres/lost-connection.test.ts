@@ -37,19 +37,6 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
     expect(await pagesIn(store)).toEqual([1, 4])
   })
 
-  it('while a write waits for something else ends that write, and not the program', async () => {
-    const url = await newDatabase()
-    await using store = await openStore(url, OPENED_AT)
-    await using other = await openStore(url, OPENED_AT)
-    const broken = store.write(async (trx) => {
-      await addPage(trx, 1)
-      await sql`SELECT pg_terminate_backend(${await pidOf(trx)})`.execute(other.db)
-      await expect.poll(() => countConnections(other)).toBe(0)
-    })
-    await expect(broken).rejects.toEqual(UNREACHABLE)
-    expect(await pagesIn(store)).toEqual([])
-  })
-
   it('while nobody uses it is replaced, and nobody notices', async () => {
     const url = await newDatabase()
     await using store = await openStore(url, OPENED_AT)

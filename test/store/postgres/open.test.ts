@@ -1,7 +1,9 @@
 /** Making and opening a schema in PostgreSQL, and the errors about it. */
+
+import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { countLeads } from '../../../src/store/leads/lead.ts'
@@ -80,16 +82,6 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL', () => {
     await save(store, [lead('1')])
     const { rows } = await sql`SELECT id FROM public.mine`.execute(store.db)
     expect(rows).toEqual([{ id: '1' }])
-  })
-
-  it('makes its own views anew where they have lost a column', async () => {
-    const url = await newDatabase({ template: await migratedDatabase() })
-    await alter(
-      url,
-      `DROP VIEW leadsheet.funnel_latest; CREATE VIEW leadsheet.funnel_latest AS SELECT 1 AS old; ${OF_ANOTHER_VERSION}`,
-    )
-    await using store = await open(url)
-    expect(await sql`SELECT pipeline_id FROM funnel_latest`.execute(store.db)).toMatchObject({ rows: [] })
   })
 
   it('says which views of analysts stand in the way of new ones', async () => {
@@ -171,38 +163,6 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
     expect(JSON.stringify(told)).not.toContain('wrong-guess')
   })
 
-  it('for want of a password is told in plain words', async () => {
-    const url = new URL(await newDatabase())
-    url.password = ''
-    expect(await refusalOf(url.href)).toMatchObject({
-      code: 'store_refused',
-      message: expect.stringMatching(/ asks for a password, and there is none$/),
-      hint: expect.stringContaining('PGPASSWORD'),
-    })
-  })
-
-  it('in a database that can only be read is told', async () => {
-    const url = await newDatabase()
-    await alter(
-      url,
-      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
-    )
-    expect(await refusalOf(url)).toMatchObject({
-      code: 'store_refused',
-      message: expect.stringMatching(/\?schema=leadsheet can only be read now: cannot execute /),
-      hint: expect.stringContaining('takes writes'),
-    })
-  })
-
-  it('in a database that is not there is told', async () => {
-    const url = new URL(await newDatabase())
-    url.pathname = '/nowhere'
-    expect(await refusalOf(url.href)).toMatchObject({
-      code: 'store_refused',
-      message: expect.stringContaining('database "nowhere" does not exist'),
-    })
-  })
-
   it('leaves no connection behind', async () => {
     const url = await newDatabase({ template: await migratedDatabase() })
     await alter(url, `INSERT INTO leadsheet.kysely_migration VALUES ('999-later', ''); ${OF_ANOTHER_VERSION}`)
@@ -220,3 +180,56 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
     )
   })
 })
+
+it.skipIf(!hasPostgres)(
+  'that loses the settings of a session is told, and nothing is made elsewhere',
+  async () => {
+    const url = await newDatabase()
+    const pooled = await startPooler(url, (client, first) => {
+      const server = connect(Number(new URL(url).port), '127.0.0.1')
+      // The replacement has the same length, so that the length of the message stays right.
+      server.write(
+        first.toString('latin1').replace('search_path=leadsheet', 'search_path=elsewhere'),
+        'latin1',
+      )
+      client.pipe(server).pipe(client)
+      for (const end of [client, server]) end.on('error', () => client.destroy())
+    })
+    await expect(openStore(pooled, OPENED_AT)).rejects.toMatchObject({
+      code: 'store_refused',
+      message: expect.stringContaining('its search_path is elsewhere, not leadsheet'),
+      hint: expect.stringContaining('PgBouncer'),
+    })
+    const { rows } = await withClient(url, (client) =>
+      client.query("SELECT nspname FROM pg_namespace WHERE nspname IN ('leadsheet', 'elsewhere')"),
+    )
+    expect(rows).toEqual([])
+  },
+)
+
+it.skipIf(!hasPostgres)('that refuses them is told at once, and not waited for', async () => {
+  const pooled = await startPooler(await newDatabase(), (client) => {
+    const fields = ['SFATAL', 'C08P01', 'Munsupported startup parameter: options', ''].join('\0')
+    const message = Buffer.alloc(fields.length + 6)
+    message.write('E')
+    message.writeInt32BE(fields.length + 5, 1)
+    message.write(fields, 5)
+    client.end(message)
+  })
+  await expect(openStore(pooled, OPENED_AT)).rejects.toMatchObject({
+    code: 'store_refused',
+    message: expect.stringContaining('unsupported startup parameter: options'),
+    hint: expect.stringContaining('PgBouncer'),
+  })
+})
+
+/** @returns the URL of the same database through the pooler */
+async function startPooler(url: string, answer: (client: Socket, first: Buffer) => void): Promise<string> {
+  const pooler = createServer((client) => client.once('data', (first: Buffer) => answer(client, first)))
+  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void pooler.close())
+  const address = pooler.address()
+  const pooled = new URL(url)
+  pooled.port = String(typeof address === 'object' ? address?.port : '')
+  return pooled.href
+}

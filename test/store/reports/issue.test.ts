@@ -36,44 +36,28 @@ const send = (store: Store, id: string) =>
 
 describe('an issue', () => {
   it('comes back as it was kept, and is nobody else’s', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const kept = await keep(store, 'first')
     expect(await find(store)).toEqual(kept)
     expect(await findIssue(store.db, { ...issue('first'), report: 'weekly' })).toBeUndefined()
     expect(await findIssue(store.db, { ...issue('first'), variant: '{"pipelines":["eu"]}' })).toBeUndefined()
     expect(await findIssue(store.db, { ...issue('first'), period: figures.prior })).toBeUndefined()
-    await store.close()
   })
 
   it('is made anew, under its own id, as long as no message of it exists', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const first = await keep(store, 'of half the day')
     const second = await keep(store, 'of the whole day')
     expect(second.id).toBe(first.id)
     expect(await find(store)).toMatchObject({ subject: 'of the whole day', isEnqueued: false })
-    await store.close()
   })
 
   it('stands as it was mailed from its first letter on', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const { id } = await keep(store, 'as mailed')
     await store.write((trx) => enqueueMessage(trx, id, MESSAGE, MESSAGE.date))
     expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isEnqueued: true })
     expect(await find(store)).toMatchObject({ subject: 'as mailed', isEnqueued: true })
-    await store.close()
-  })
-})
-
-describe('issues of other leads', () => {
-  it('stand beside that of all, each with messages of its own', async () => {
-    const store = await openEmptyStore()
-    const all = await keep(store, 'all')
-    const eu = await store.write((trx) => saveIssue(trx, { ...issue('eu'), variant: '{"pipelines":["eu"]}' }))
-    expect(eu.id).not.toBe(all.id)
-    await send(store, eu.id)
-    expect(await find(store)).toMatchObject({ subject: 'all', isEnqueued: false })
-    expect(await findIssue(store.db, eu)).toMatchObject({ subject: 'eu', isEnqueued: true })
-    await store.close()
   })
 })
 
@@ -87,7 +71,7 @@ describe('the last issue that was sent', () => {
     store.write((trx) => saveIssue(trx, onDay(day, variant)))
 
   it('is the latest one with messages that ended by then, of the same leads', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await send(store, (await keepDay(store, '10')).id)
     await send(store, (await keepDay(store, '12')).id)
     await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
@@ -96,11 +80,10 @@ describe('the last issue that was sent', () => {
     expect(await find('2026-11-15T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-12T24:00:00.000Z' })
     expect(await find('2026-11-12T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-10T24:00:00.000Z' })
     expect(await find('2026-11-10T00:00:00.000Z')).toBeNull()
-    await store.close()
   })
 
   it('is one of the same kind of period, where some read it weekly', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const week = { ...onDay('15'), figures: { ...figures, kind: 'week' } } as const
     await send(store, (await keepDay(store, '14')).id)
     await send(store, (await store.write((trx) => saveIssue(trx, week))).id)
@@ -109,7 +92,6 @@ describe('the last issue that was sent', () => {
       findLastEnqueued(store.db, { ...key, kind }, '2026-11-30T00:00:00.000Z')
     expect(await find('day')).toMatchObject({ periodTo: '2026-11-14T24:00:00.000Z' })
     expect(await find('week')).toMatchObject({ periodTo: '2026-11-15T24:00:00.000Z' })
-    await store.close()
   })
 
   it('leaves changes that it could not tell to the next one', async () => {
@@ -126,7 +108,7 @@ describe('the last issue that was sent', () => {
   })
 
   it('is told of a span of time, be it that it was sent or was not worth it, but not of one only looked at', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const hasIt = () =>
       wasEnqueuedOrSkipped(store.db, 'daily', {
         from: '2026-11-12T24:00:00.000Z',
@@ -141,11 +123,10 @@ describe('the last issue that was sent', () => {
     expect(await wasEnqueuedOrSkipped(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(
       false,
     )
-    await store.close()
   })
 
   it('says where the report of these leads ended last, before an instant', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const all = { report: 'daily', variant: '', kind: 'day' } as const
     await send(store, (await keepDay(store, '12')).id)
     await send(store, (await keepDay(store, '13')).id)
@@ -153,6 +134,5 @@ describe('the last issue that was sent', () => {
     expect(await findSeriesEnd(store.db, all, '2026-11-15T00:00:00.000Z')).toBe('2026-11-13T24:00:00.000Z')
     expect(await findSeriesEnd(store.db, all, '2026-11-13T24:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
     expect(await findSeriesEnd(store.db, { ...all, report: 'weekly' }, '2026-11-15T00:00:00.000Z')).toBeNull()
-    await store.close()
   })
 })

@@ -18,7 +18,7 @@ import {
   savePreference,
 } from '../../../src/store/reports/preference.ts'
 import { folderWith } from '../../support/folder.ts'
-import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
+import { MESSAGE, mailTo } from '../../support/mail/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const AT = OPENED_AT.toISOString()
@@ -29,22 +29,6 @@ const STOPPED: Preference = {
   changedAt: AT,
   changedBy: 'recipient',
   reason: null,
-}
-
-/** Saves an issue with a message to each of these addresses, which are the ids too. */
-async function mailTo(store: Store, report: string, addresses: readonly string[]): Promise<void> {
-  const text = { subject: '', html: '', text: '', figures: '{}', variant: '', kind: 'day' as const }
-  const period = { period_from: AT, period_to: AT, time_zone: 'UTC', rendered_at: AT }
-  await store.write(async (trx) => {
-    const none = { not_sent: null, program_version: null, run_id: null }
-    await trx
-      .insertInto('report_issue')
-      .values({ id: report, report, ...period, ...text, ...none })
-      .execute()
-    for (const to of addresses) {
-      await enqueueMessage(trx, report, { ...MESSAGE, to, messageId: `${report} ${to}` }, AT)
-    }
-  })
 }
 
 async function statesOf(store: Store, report: string): Promise<[string, string, string | null][]> {
@@ -97,8 +81,8 @@ describe('the key of the links', () => {
 describe('messages of somebody who wants no more', () => {
   it('are withdrawn where they wait, of that report and address alone', async () => {
     await using store = await openEmptyStore()
-    await mailTo(store, 'daily', ['Ana@example.com', 'ben@example.com'])
-    await mailTo(store, 'weekly', ['ana@example.com'])
+    await store.write((trx) => mailTo(trx, 'daily', ['Ana@example.com', 'ben@example.com'], AT))
+    await store.write((trx) => mailTo(trx, 'weekly', ['ana@example.com'], AT))
     expect(await store.write((trx) => withdrawMessages(trx, STOPPED, AT))).toBe(1)
     expect(await statesOf(store, 'daily')).toEqual([
       ['Ana@example.com', 'withdrawn', null],
@@ -109,7 +93,7 @@ describe('messages of somebody who wants no more', () => {
 
   it('stay unconfirmed where they may have arrived, and are not tried again', async () => {
     await using store = await openEmptyStore()
-    await mailTo(store, 'daily', ['ana@example.com'])
+    await store.write((trx) => mailTo(trx, 'daily', ['ana@example.com'], AT))
     const unconfirmed = { state: 'unconfirmed', at: AT, nextAttemptAt: AT } as const
     await store.write((trx) => moveDelivery(trx, 'daily ana@example.com', ['pending'], unconfirmed))
     await store.write((trx) => withdrawMessages(trx, STOPPED, AT))
@@ -119,7 +103,7 @@ describe('messages of somebody who wants no more', () => {
   it('are not sent either where they come into the ledger after the choice', async () => {
     await using store = await openEmptyStore()
     await store.write((trx) => savePreference(trx, STOPPED))
-    await mailTo(store, 'daily', ['ana@example.com', 'ben@example.com'])
+    await store.write((trx) => mailTo(trx, 'daily', ['ana@example.com', 'ben@example.com'], AT))
     const isUnwanted = (id: string) => store.write((trx) => withdrawIfUnwanted(trx, id, () => true, AT))
     expect(await isUnwanted('daily ana@example.com')).toBe(true)
     expect(await isUnwanted('daily ben@example.com')).toBe(false)

@@ -36,7 +36,7 @@ function deadPid(): number {
 
 describe('a lease', () => {
   it('is held by one, who is named to the other, and free after its release', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const lease = await claimLease(store, 'sync', at(NOON))
     await expect(claimLease(store, 'sync', at(NOON))).rejects.toMatchObject({
       code: 'job_busy',
@@ -45,11 +45,10 @@ describe('a lease', () => {
     await (await claimLease(store, 'delivery', at(NOON))).release()
     await lease.release()
     await (await claimLease(store, 'sync', at(NOON))).release()
-    await store.close()
   })
 
   it('is held by one also where several of a process claim it at once', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const claims = await Promise.allSettled([1, 2, 3, 4].map(() => claimLease(store, 'sync', at(NOON))))
     expect(claims.map((claim) => claim.status).sort()).toEqual([
       'fulfilled',
@@ -58,39 +57,34 @@ describe('a lease', () => {
       'rejected',
     ])
     for (const claim of claims) if (claim.status === 'fulfilled') await claim.value.release()
-    await store.close()
   })
 
   it('is taken over at once from a process of this machine that has ended', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const left = await claimLease(store, 'sync', at(NOON))
     await store.write((trx) => trx.updateTable('lease').set({ pid: deadPid() }).execute())
     await (await claimLease(store, 'sync', at(NOON))).release()
     await left.release()
-    await store.close()
   })
 
-  it('of a process that is not there, on a machine that is called as this one, is that of another one in PostgreSQL', async () => {
-    const store = await openEmptyStore()
-    await holdBy(store, { pid: deadPid(), until: later(180) })
-    const claim = claimLease(store, 'sync', at(NOON))
-    if (IN_POSTGRES) await expect(claim).rejects.toMatchObject({ code: 'job_busy' })
-    else await (await claim).release()
-    await store.close()
-  })
-
-  it.each([
-    ['a machine that gave no sign until it expired', () => ({ host: 'other', pid: 1, until: NOON })],
-    ['a process id in use by another program, expired', () => ({ pid: process.ppid, until: NOON })],
-  ])('is taken over from %s', async (_name, other) => {
-    const store = await openEmptyStore()
+  it.each<readonly [string, boolean, () => Parameters<typeof holdBy>[1]]>([
+    ['a machine that gave no sign until it expired', true, () => ({ host: 'other', pid: 1, until: NOON })],
+    ['a process id in use by another program, expired', true, () => ({ pid: process.ppid, until: NOON })],
+    ['a process that runs', false, () => ({ pid: process.ppid, until: later(60) })],
+    ['another machine, which cannot be seen', false, () => ({ host: 'other', pid: 1, until: later(60) })],
+    // In PostgreSQL, a machine of the same name may be another one.
+    ['a process that is not there', !IN_POSTGRES, () => ({ pid: deadPid(), until: later(180) })],
+    ['an earlier life of this process', !IN_POSTGRES, () => ({ pid: process.pid, until: later(180) })],
+  ])('of %s is taken over: %j', async (_name, isFree, other) => {
+    await using store = await openEmptyStore()
     await holdBy(store, other())
-    await (await claimLease(store, 'sync', at(NOON))).release()
-    await store.close()
+    const claim = claimLease(store, 'sync', at(NOON))
+    if (isFree) await (await claim).release()
+    else await expect(claim).rejects.toMatchObject({ code: 'job_busy' })
   })
 
   it('that could not be released, because the store was away, is free for its own process', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     let isAway = false
     const write: Store['write'] = (work) =>
       isAway ? Promise.reject(new Error('the store is away')) : store.write(work)
@@ -98,30 +92,10 @@ describe('a lease', () => {
     isAway = true
     await expect(lease.release()).rejects.toThrow('the store is away')
     await (await claimLease(store, 'sync', at(NOON))).release()
-    await store.close()
-  })
-
-  it('of a process with the id of this one is of an earlier life of it, or of a container on another machine', async () => {
-    const store = await openEmptyStore()
-    await holdBy(store, { pid: process.pid, until: later(180) })
-    const claim = claimLease(store, 'sync', at(NOON))
-    if (IN_POSTGRES) await expect(claim).rejects.toMatchObject({ code: 'job_busy' })
-    else await (await claim).release()
-    await store.close()
-  })
-
-  it.each([
-    ['a process that runs', () => ({ pid: process.ppid, until: later(60) })],
-    ['another machine, whose processes cannot be seen', () => ({ host: 'other', pid: 1, until: later(60) })],
-  ])('is not taken from %s before it expires', async (_name, other) => {
-    const store = await openEmptyStore()
-    await holdBy(store, other())
-    await expect(claimLease(store, 'sync', at(NOON))).rejects.toMatchObject({ code: 'job_busy' })
-    await store.close()
   })
 
   it('that was taken over lets its former holder write nothing more, nor take it away again', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     const lease = await claimLease(store, 'sync', at(NOON))
     await holdBy(store, { host: 'other', pid: 1, until: later(180) })
     const work = store.write(async (trx) => {
@@ -134,12 +108,11 @@ describe('a lease', () => {
     expect(await store.db.selectFrom('lease').select('holder').execute()).toEqual([
       { holder: 'somebody else' },
     ])
-    await store.close()
   })
 
   it('renews itself while it is held, and tells when it was lost', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     let now = NOON
     const lease = await claimLease(store, 'sync', () => now)
     const expiry = async () =>
@@ -155,6 +128,5 @@ describe('a lease', () => {
     expect(lease.lost.reason).toMatchObject({ code: 'job_busy' })
     await lease.release()
     vi.useRealTimers()
-    await store.close()
   })
 })

@@ -59,7 +59,7 @@ const states = async (store: Store) =>
 
 describe('the scheduled runs of a schedule', () => {
   it('are open until they are over, the oldest first, and only of that schedule', async () => {
-    const store = await withScheduledRuns(SEVEN, SIX)
+    await using store = await withScheduledRuns(SEVEN, SIX)
     expect(await listOpenScheduledRuns(store.db, 'report:daily', EIGHT)).toEqual([])
     expect(await begin(store)).toMatchObject({
       due_at: SIX,
@@ -71,22 +71,20 @@ describe('the scheduled runs of a schedule', () => {
     expect(await begin(store)).toMatchObject({ due_at: SEVEN })
     await finish(store, SEVEN, 'done')
     expect(await listOpenScheduledRuns(store.db, 'sync', EIGHT)).toEqual([])
-    await store.close()
   })
 
   it('stay as they are when they are noted again', async () => {
-    const store = await withScheduledRuns(SIX)
+    await using store = await withScheduledRuns(SIX)
     await begin(store)
     await finish(store, SIX, 'done')
     await store.write((trx) => addScheduledRun(trx, due(SIX)))
     expect(await listScheduledRuns(store.db, 9)).toMatchObject([
       { state: 'done', message: 'all well', finished_at: EIGHT },
     ])
-    await store.close()
   })
 
   it('that a clock which was ahead has noted are noted anew, but for what was begun', async () => {
-    const store = await withScheduledRuns(SIX)
+    await using store = await withScheduledRuns(SIX)
     const ahead = { ...due(SEVEN), state: 'skipped' as const, noted_at: EIGHT, message: 'missed' }
     await store.write((trx) => addScheduledRun(trx, ahead))
     expect(await findLastScheduledRun(store.db, 'sync', SEVEN)).toMatchObject({ due_at: SIX })
@@ -99,28 +97,25 @@ describe('the scheduled runs of a schedule', () => {
     expect(
       await store.write((trx) => addScheduledRun(trx, { ...due(SIX), noted_at: '2026-11-21T05:00:00.000Z' })),
     ).toBe(false)
-    await store.close()
   })
 
   it('count how often they were begun, but not how often a held one was asked again', async () => {
-    const store = await withScheduledRuns(SIX)
+    await using store = await withScheduledRuns(SIX)
     await begin(store)
     expect(await begin(store)).toMatchObject({ attempts: 2 })
     await finish(store, SIX, 'held', null)
     expect(await begin(store)).toMatchObject({ state: 'running', attempts: 2 })
-    await store.close()
   })
 
   it('are not begun before their time', async () => {
-    const store = await openEmptyStore()
+    await using store = await openEmptyStore()
     await store.write((trx) => addScheduledRun(trx, { ...due(SIX), not_before: EIGHT }))
     expect(await isAnyOpen(store.db, 'sync', SEVEN)).toBe(false)
     expect(await isAnyOpen(store.db, 'sync', EIGHT)).toBe(true)
-    await store.close()
   })
 
   it('are over when the settings have no such schedule any longer', async () => {
-    const store = await withScheduledRuns(SIX, SEVEN)
+    await using store = await withScheduledRuns(SIX, SEVEN)
     await finish(store, SEVEN, 'done')
     await store.write((trx) => endUnknownScheduledRuns(trx, ['sync'], EIGHT))
     expect(await states(store)).toEqual([
@@ -132,14 +127,12 @@ describe('the scheduled runs of a schedule', () => {
       [SEVEN, 'done'],
       [SIX, 'skipped'],
     ])
-    await store.close()
   })
 
   it('have a last one up to an instant', async () => {
-    const store = await withScheduledRuns(SIX, SEVEN, '2031-01-01T00:00:00.000Z')
+    await using store = await withScheduledRuns(SIX, SEVEN, '2031-01-01T00:00:00.000Z')
     expect((await findLastScheduledRun(store.db, 'sync', EIGHT))?.due_at).toBe(SEVEN)
     expect((await findLastScheduledRun(store.db, 'sync', SIX))?.due_at).toBe(SIX)
     expect(await findLastScheduledRun(store.db, 'sync', '2026-11-21T05:00:00.000Z')).toBeUndefined()
-    await store.close()
   })
 })

@@ -40,8 +40,6 @@ export interface Past {
   readonly leads: readonly Pick<PastLead, 'id' | 'pipelineId' | 'createdAt' | 'firstAt' | 'isTraced'>[]
   /** Returns the leads that existed just before an instant. */
   at(instant: string): PastLead[]
-  /** Returns the stays in a status that ended at or after `from` and before `to`. */
-  staysEnded(from: string, to: string): { leadId: string; status: string; days: number }[]
 }
 
 export async function loadPast(db: Db): Promise<Past> {
@@ -152,11 +150,6 @@ export async function loadPast(db: Db): Promise<Past> {
         : []
     }),
     at: (instant) => leads.flatMap((lead) => pastOf(lead, instant)),
-    staysEnded: (from, to) =>
-      [...moves.values()].flat().flatMap(({ lead_id, moved_at, from_status, days_before }) => {
-        if (from_status === null || days_before === null || moved_at < from || moved_at >= to) return []
-        return [{ leadId: lead_id, status: from_status, days: days_before }]
-      }),
   }
 }
 

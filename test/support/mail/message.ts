@@ -59,3 +59,25 @@ export async function enqueueMessage(
   addToPack(pack, message)
   await enqueueMessages(trx, { issueId, revision: 0 }, pack, at)
 }
+
+/** Saves an issue of a report of the same name without content. */
+export async function saveBlankIssue(trx: Trx, id: string, at: Instant): Promise<void> {
+  const text = { subject: '', html: '', text: '', figures: '{}' }
+  const period = { period_from: at, period_to: at, time_zone: 'UTC', rendered_at: at }
+  await trx
+    .insertInto('report_issue')
+    .values({ id, report: id, ...period, ...text })
+    .execute()
+}
+
+/** Saves an issue, and queues a message of it to each address. The ids are those of the issue and the address. */
+export async function mailTo(
+  trx: Trx,
+  issueId: string,
+  addresses: readonly string[],
+  at: Instant,
+): Promise<void> {
+  await saveBlankIssue(trx, issueId, at)
+  for (const to of addresses)
+    await enqueueMessage(trx, issueId, { ...MESSAGE, to, messageId: `${issueId} ${to}` }, at)
+}

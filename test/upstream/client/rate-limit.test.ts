@@ -52,7 +52,6 @@ describe('the reset of a limit that is used up', () => {
     ['seconds', { 'x-ratelimit-reset': '12' }, 12_000],
     ['an epoch', { 'x-ratelimit-reset': `${EPOCH_S + 60}` }, 60_000],
     ['milliseconds', { 'x-ratelimit-reset': `${EPOCH_S}500` }, 500],
-    ['microseconds', { 'x-ratelimit-reset': `${EPOCH_S}500000` }, 500],
     ['nanoseconds', { 'x-ratelimit-reset': `${EPOCH_S}500000000` }, 500],
     ['a fraction', { 'x-ratelimit-reset': `${EPOCH_S + 1}.5` }, 1500],
     ['milliseconds from now', { 'x-ratelimit-reset': '59000' }, 59_000],
@@ -75,6 +74,10 @@ describe('the reset of a limit that is used up', () => {
     ['a reset below zero', { 'x-ratelimit-reset': '-5' }],
     ['a reset of zero', { 'x-ratelimit-reset': '0' }],
     ['nonsense', { 'ratelimit-reset': 'soon' }],
+    ['no wait', { 'retry-after': '0' }],
+    ['a wait below zero', { 'retry-after': '-5' }],
+    ['an empty wait', { 'retry-after': '' }],
+    ['a wait until a time that is past', { 'retry-after': 'Fri, 20 Nov 2026 08:30:00 GMT' }],
   ])('is unknown from %s', (_form, headers) => {
     expect(wantedWaitMs(429, headers, NOW)).toBeNull()
   })

@@ -69,9 +69,8 @@ describe('the key', () => {
   })
 
   it('may be a user and a password', () => {
-    expect(authorized({ value: 'Basic {basic}' }, 'ana:pw').headers['authorization']).toBe(
-      `Basic ${btoa('ana:pw')}`,
-    )
+    const { headers } = authorized({ value: 'Basic {basic}' }, 'ana:pw')
+    expect(headers['authorization']).toBe(`Basic ${btoa('ana:pw')}`)
   })
 
   it('goes into the address, and into no header, where the profile says so', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { LeadDetail } from '../../../src/domain/model.ts'
 import { mapDetail } from '../../../src/upstream/mapping/detail-mapping.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 
 const BARE = {
   name: 'test',
@@ -80,10 +79,6 @@ describe('the details of a lead', () => {
     expect(mapped(record)).toMatchObject({ enrichment: null, activity: [], quarantined: [] })
   })
 
-  it('need not repeat the id of the lead', () => {
-    expect(mapped({ facts: 1 })).toMatchObject({ leadId: '7', enrichment: '1' })
-  })
-
   it.each([
     ['no record', 'gone'],
     ['a list', [{ id: '7' }]],
@@ -120,11 +115,6 @@ describe('an entry of the activity', () => {
     expect(quarantined).toEqual([
       { resource: 'activity', id: '7', reason, raw: JSON.stringify(bad), isWhole: true },
     ])
-  })
-
-  it('keeps the id that the upstream gave it, digit for digit', () => {
-    const record = { activity: [{ id: '9007199254740993', at: '2026-11-01T08:00:00Z' }] }
-    expect(mapped(record, REFERENCE_PROFILE).activity[0]?.id).toBe('9007199254740993')
   })
 })
 

@@ -54,6 +54,65 @@ function quarantinedRecord(record: unknown): QuarantinedRecord {
   return mapped
 }
 
+/** Writes a sign that cannot be seen as its number. */
+const escapeSign = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+const UNTOLD: object = lead({ id: 0 })
+
+/** What columns are sent as, by the name of the field; each is sent in a lead of its own. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  close: ['"2026-12-24"', '"2026-12-24T15:00:00+01:00"', 'null', '""', '"0000-00-00"', '"end of Q3"'],
+  created: ['"2026-02-30"', '"0001-01-01T00:00:00Z"', 'undefined'],
+  updated: ['""', '639313776000000000', '817473600'],
+  worth: [
+    ...[
+      '"1.234,56"',
+      '"1234,5"',
+      '"1\u202f234\u00a0567,8"',
+      '"1\'234"',
+      '"-1.234.567"',
+      '"12.500"',
+      '"12,500"',
+    ],
+    ...['"0.125"', '"0.500"', '"12,34,5"', '"1.234,56 €"', '"1250.000"', '"N/A"', '""', '1234.56', 'false'],
+    ...['-1e15', '1e16', '-Infinity', '123456789012345678901'],
+  ],
+  score: ['1e60', '"1,234.5"', '-0', '12.5'],
+  employees: ['1e400', '-7', '-1', '12.5', '"N/A"'],
+  name: [
+    ...[
+      '"a\\u0000b"',
+      '"a\\u0007b\\u001b[31m"',
+      '"a\\r\\n\\tb"',
+      '"a\\ud800b"',
+      '"a\\udc00b"',
+      '"a\\u202egpj.exe"',
+    ],
+    ...[
+      '"\uFEFFa"',
+      '"שלום\\u200f"',
+      '"👩\\u200d💻"',
+      '"a\uFFFDb"',
+      'NaN',
+      '" \\t\\u00a0\\u3000"',
+      '"\\u200b\\u2060"',
+    ],
+    ...[
+      '"\\u0000\\u0085"',
+      '"\\u200f\\u202e\\u2068"',
+      '"\\u3164\\u115f\\u2800"',
+      '"\\u0301\\ufe0f"',
+      '"\\u0301É"',
+    ],
+  ],
+  tags: ['[NaN,"a"]', '"a, b"', '7'],
+  status: ['1', '"constructor"'],
+}
+const SENT = [
+  ...['{}', '{"id":null}', '{"id":""}', '{"id":true}', '{"id":{}}', '{"id":NaN}', 'null', '[]', '"x"', '5'],
+  ...Object.entries(VALUES).flatMap(([name, values]) => values.map((value) => `{"id":7,"${name}":${value}}`)),
+]
+
 describe('a lead', () => {
   it('needs no more than an id', () => {
     expect(lead({ id: 7 })).toMatchObject({
@@ -67,94 +126,24 @@ describe('a lead', () => {
     })
   })
 
-  it.each([
-    ['2026-12-24', '2026-12-24T00:00:00.000Z', []],
-    ['2026-12-24T15:00:00+01:00', '2026-12-24T14:00:00.000Z', []],
-    [null, null, []],
-    ['', null, []],
-    ['0000-00-00', null, []],
-    ['end of Q3', null, [{ column: 'expected_close_at', why: 'none', text: 'end of Q3', hasComma: false }]],
-  ])('expects its end at %j, which is %j and never a reason to hold it', (close, expectedCloseAt, unsure) => {
-    expect(lead({ id: 7, close })).toMatchObject({ expectedCloseAt, unsure })
-  })
-
-  it.each([[{}], [{ id: null }], [{ id: '' }], [{ id: true }], [{ id: {} }], [null], [[]], ['x'], [5]])(
-    'without an id is held: %j',
-    (record) => {
-      expect(quarantinedRecord(record)).toMatchObject({
-        id: null,
-        reason: 'id: nothing at id',
-        isWhole: true,
+  it('is mapped or held as golden/leads.txt says, its numbers by a decimal point and by a comma', async () => {
+    const told = SENT.map((sent) => {
+      const shown = [PROFILE, withSign('comma')].map((profile) => {
+        const mapped = mapLead(parseJson(sent), profile)
+        if (isQuarantined(mapped)) return `held: ${mapped.reason}; whole: ${mapped.isWhole}; id: ${mapped.id}`
+        const { raw, ...fields } = mapped
+        expect(JSON.parse(raw)).toMatchObject({ id: 7 })
+        return JSON.stringify(fields, (name, value) =>
+          value === (UNTOLD as Record<string, unknown>)[name] ? undefined : value,
+        )
       })
-    },
-  )
-
-  it('keeps an id digit for digit: 1,000 of them beyond 2^53, 1.0 as 1, "1.0" and "007" as they stand (row 18)', () => {
-    const ids = Array.from({ length: 1000 }, (_, index) =>
-      String(123_456_789_012_345_678n * 10n + BigInt(index)),
-    )
-    const records = parseJson(`[${ids.map((id) => `{"id":${id}}`).join(',')}]`) as unknown[]
-    expect(records.map((record) => lead(record).id)).toEqual(ids)
-    const other = parseJson('[{"id":1.0},{"id":"1.0"},{"id":"007"},{"id":1}]') as unknown[]
-    expect(other.map((record) => lead(record).id)).toEqual(['1', '1.0', '007', '1'])
-  })
-
-  it('has a number or null in a numeric field, never a text (row 19)', () => {
-    expect(lead({ id: 1, score: '1,234.5', employees: 'N/A' })).toMatchObject({
-      score: 1234.5,
-      companyEmployees: null,
+      return [...new Set([sent, ...shown])].join('\n  ')
     })
-  })
-
-  it.each([
-    ['1.234,56', null, 1234.56],
-    ['1234,5', null, 1234.5],
-    ['1 234,56', null, 1234.56],
-    ['1\u202f234\u00a0567,8', null, 1_234_567.8],
-    ["1'234", null, 1234],
-    ['-1.234.567', null, -1_234_567],
-    ['12.500', 12.5, 12_500],
-    ['12,500', 12_500, 12.5],
-    ['0.125', 0.125, null],
-    ['0,125', null, 0.125],
-    ['12.5', 12.5, null],
-    ['12,34,5', null, null],
-    ['1.234,56 €', null, null],
-    [' 7 ', 7, 7],
-    [1234.56, 1234.56, 1234.56],
-  ])('has the number %j as %j, and with a decimal comma as %j', (worth, point, comma) => {
-    expect(lead({ id: 1, worth }).valueAmount).toBe(point)
-    expect(lead({ id: 1, worth }, withSign('comma')).valueAmount).toBe(comma)
-  })
-
-  it.each([
-    ['1.234,56', 'none', true],
-    ['N/A', 'none', false],
-    ['12.500', 'thousands', false],
-    ['-1.250', 'thousands', false],
-    ['1250.000', null, false],
-    ['0.500', null, false],
-    ['12.5', null, false],
-    ['', null, false],
-    [false, null, false],
-  ])('tells of a value of a number column that it may read wrongly: %j is %j', (worth, why, hasComma) => {
-    const unsure = why === null ? [] : [{ column: 'value_amount', why, text: worth, hasComma }]
-    expect(lead({ id: 1, worth }).unsure).toEqual(unsure)
-    expect(lead({ id: 1, worth: '12.500' }, withSign('point')).unsure).toEqual([])
-  })
-
-  it('has nothing where the JSON has a bare NaN, and tells in which columns', () => {
-    const mapped = lead(
-      parseJson('{"id":1,"name":NaN,"worth":-Infinity,"created":undefined,"tags":[NaN,"a"]}'),
+    await expect(`${told.join('\n')}\n`.replace(/\p{Cf}/gu, escapeSign)).toMatchFileSnapshot(
+      'golden/leads.txt',
     )
-    expect(mapped).toMatchObject({ companyName: null, valueAmount: null, createdAt: null })
-    expect(mapped.unsure.map(({ column, text }) => [column, text])).toEqual([
-      ['created_at', null],
-      ['company_name', null],
-      ['value_amount', null],
-    ])
-    expect(JSON.parse(mapped.raw)).toMatchObject({ id: 1, name: null, worth: null })
-    expect(quarantinedRecord(parseJson('{"id":NaN,"name":"Acme"}')).id).toBeNull()
+    // JSON does not tell zero from the one below zero.
+    expect(Object.is(lead(parseJson('{"id":1,"score":-0}')).score, 0)).toBe(true)
   })
 
   it('has an id of its own where ids differ in what cannot be seen, and is asked for by what was sent', () => {
@@ -178,102 +167,22 @@ describe('a lead', () => {
     expect(ids.slice(8).map(pathStep)).toEqual(sent.slice(8).map(encodeURIComponent))
   })
 
-  it('with a number that is no time as its time is held, and told so', () => {
-    const reason = 'updated_at: "639313776000000000" is no plausible time since 1970'
-    expect(quarantinedRecord(parseJson('{"id":1,"updated":639313776000000000}')).reason).toContain(reason)
-    expect(quarantinedRecord({ id: 1, updated: 817_473_600 }).reason).toContain(
-      '817473600 is no plausible time',
-    )
+  it('keeps an id digit for digit: 1.0 as 1, "1.0" and "007" as they stand', () => {
+    const sent = parseJson(
+      '[{"id":1234567890123456789012},{"id":1.0},{"id":"1.0"},{"id":"007"}]',
+    ) as unknown[]
+    expect(sent.map((record) => lead(record).id)).toEqual(['1234567890123456789012', '1', '1.0', '007'])
   })
 
-  it('with a date that is none is held; one that stands for none is null, and said (row 20)', () => {
-    expect(quarantinedRecord({ id: 1, created: '2026-02-30' })).toMatchObject({
-      id: '1',
-      reason: 'created_at: "2026-02-30" is not an instant',
-    })
-    expect(lead({ id: 1, created: '0001-01-01T00:00:00Z', updated: '' })).toMatchObject({
-      createdAt: null,
-      updatedAt: null,
-      cleaned: ['created_at'],
-    })
-  })
-
-  it.each([
-    ['score', '1e60', 'score: 1e+60 is not between -1,000,000,000 and 1,000,000,000'],
-    ['score', '"-1e308"', 'score: -1e308 is not between -1,000,000,000 and 1,000,000,000'],
-    ['employees', '1e400', 'company_employees: 1e400 is not between -1 and 1,000,000,000,000'],
-    ['employees', '-7', 'company_employees: -7 is not between -1 and 1,000,000,000,000'],
-    [
-      'worth',
-      '1e16',
-      'value_amount: 10000000000000000 is not between -1,000,000,000,000,000 and 1,000,000,000,000,000',
-    ],
-    [
-      'worth',
-      '123456789012345678901',
-      'value_amount: 123456789012345678901 is not between -1,000,000,000,000,000 and 1,000,000,000,000,000',
-    ],
-  ])('with a number that nobody can mean is held: %s %s', (name, number, reason) => {
-    expect(quarantinedRecord(parseJson(`{"id":1,"${name}":${number}}`))).toMatchObject({
-      id: '1',
-      reason,
-      isWhole: true,
-    })
-  })
-
-  it('has the largest numbers that somebody could mean, and no zero below zero', () => {
-    expect(lead(parseJson('{"id":1,"worth":-1e15,"score":-0,"employees":-1}'))).toMatchObject({
-      valueAmount: -1e15,
-      score: 0,
-      companyEmployees: -1,
-    })
-    expect(Object.is(lead(parseJson('{"id":1,"score":-0}')).score, 0)).toBe(true)
-  })
-
-  it('has no part of a person, and says so', () => {
-    const mapped = lead(parseJson('{"id":1,"employees":12.5,"score":12.5}'))
-    expect(mapped).toMatchObject({ companyEmployees: null, score: 12.5 })
-    expect(mapped.unsure).toMatchObject([{ column: 'company_employees', why: 'none', text: '12.5' }])
-  })
-
-  it.each([
-    ['NUL', 'a\u0000b', 'ab'],
-    ['a control', 'a\u0007b\u001b[31m', 'ab[31m'],
-    ['C1 controls', 'a\u0085\u009bb', 'ab'],
-    ['line breaks and tabs', 'a\r\n\tb', 'a\r\n\tb'],
-    ['a lone high surrogate', 'a\uD800b', 'a\uFFFDb'],
-    ['a lone low surrogate', 'a\uDC00b', 'a\uFFFDb'],
-    ['a whole pair', 'a😀b', 'a😀b'],
-    ['a bidi override', 'a\u202Egpj.exe', 'agpj.exe'],
-    ['bidi isolates', '\u2066a\u2069', 'a'],
-    ['a byte order mark', '\uFEFFa', 'a'],
-    ['what was no UTF-8', Buffer.from([0x61, 0xff, 0x62]).toString('utf8'), 'a\uFFFDb'],
-    ['Hebrew with marks', 'שלום\u200F', 'שלום\u200F'],
-    ['joined emoji', '👩\u200D💻', '👩\u200D💻'],
-  ])('has clean text, counted where it was not: %s (row 21)', (_name, sent, stored) => {
-    const mapped = lead({ id: 1, name: sent })
-    expect(mapped.companyName).toBe(stored)
-    expect(mapped.cleaned).toEqual(sent === stored && !sent.includes('\uFFFD') ? [] : ['company_name'])
-    expect(JSON.parse(mapped.raw)).toEqual({ id: 1, name: sent })
-  })
-
-  it('is not fooled by names that every object has (row 22)', () => {
-    const record = parseJson(
-      '{"id":1,"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"status":"constructor"}',
-    )
-    const mapped = lead(record)
+  it('is not fooled by names that every object has', () => {
+    const mapped = lead(parseJson('{"id":1,"__proto__":{"polluted":true},"status":"constructor"}'))
     expect(mapped.status).toBe('constructor')
-    expect(lead({ id: 1, status: '__proto__' }).status).toBe('__proto__')
     expect(lead({ id: 1, status: 1 }).status).toBe('new')
     expect(mapped.raw).toContain('"__proto__":{"polluted":true}')
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('has the last of two values under one name (row 22)', () => {
-    expect(lead(parseJson('{"id":1,"name":"a","name":"b"}')).companyName).toBe('b')
-  })
-
-  it('nested deeper than 64 levels is held (row 22)', () => {
+  it('nested deeper than 64 levels is held', () => {
     const nest = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
     expect(lead({ id: 1, a: nest(63) }).id).toBe('1')
     expect(quarantinedRecord({ id: 1, a: nest(64) })).toMatchObject({
@@ -285,7 +194,7 @@ describe('a lead', () => {
     expect(quarantinedRecord({ id: 1, a: nest(200_000) }).reason).toBe('nested deeper than 64 levels')
   })
 
-  it('of more than 1 MiB is held with how it begins; a text of more than 64 kB is cut and counted (row 16)', () => {
+  it('of more than 1 MiB is held with how it begins; a text of more than 64 kB is cut and counted', () => {
     const big = quarantinedRecord({ id: 1, name: 'x'.repeat(10_000_000) })
     expect(big).toMatchObject({ id: '1', isWhole: false })
     expect(big.reason).toMatch(/^10000018 bytes long/)
@@ -312,7 +221,7 @@ describe('a lead', () => {
     expect(mapSent(`{"id":1,"name":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ isWhole: false })
   })
 
-  it('comes through or is held, whatever is sent: 10,000 generated records (row 17)', () => {
+  it('comes through or is held, whatever is sent: 10,000 generated records', () => {
     const seed = Number(process.env['SEED'] ?? 17)
     const next = random(seed)
     const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
@@ -326,18 +235,7 @@ describe('a lead', () => {
         () => (depth > 4 ? [] : [value(depth + 1), value(depth + 1)]),
         () => (depth > 4 ? {} : { [pick(['a', '__proto__', 'constructor', 'iso', 'id'])]: value(depth + 1) }),
       ])()
-    const names = [
-      'id',
-      'status',
-      'name',
-      'about',
-      'employees',
-      'score',
-      'tags',
-      'created',
-      'updated',
-      'other',
-    ]
+    const names = ['id', 'status', 'name', 'employees', 'score', 'tags', 'updated', 'other']
     let stored = 0
     for (let row = 0; row < 10_000; row++) {
       const record = Object.fromEntries(names.filter(() => next() < 0.8).map((name) => [name, value(0)]))
@@ -356,21 +254,6 @@ describe('a lead', () => {
     }
     expect(stored).toBeGreaterThan(500)
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
-  })
-})
-
-describe('a name in which nothing can be seen', () => {
-  it.each([
-    ['spaces', ' \t\u00a0\u3000'],
-    ['no width', '\u200b\u200c\u200d\u2060\ufeff'],
-    ['controls', '\u0000\u001b\u0085'],
-    ['direction controls', '\u200f\u202e\u2068\u2069\u061c'],
-    ['fillers', '\u3164\u115f\u2800\u034f'],
-    ['marks without a letter', '\u0301\ufe0f'],
-    ['tags', '\u{e0041}\u{e007f}'],
-  ])('is none: %s', (_kind, name) => {
-    expect(lead({ id: '7', name })).toMatchObject({ companyName: null })
-    expect(lead({ id: '7', name: `${name}É` }).companyName).toContain('É')
   })
 })
 

@@ -44,7 +44,6 @@ async function ask(paging: ProfileInput['paging'], body: unknown, position: stri
 
 it.each([
   [PAGE, {}, null],
-  [PAGE, {}, '3'],
   [PAGE, { count: 40, next: null, more: false }, '3'],
   [CURSOR, {}, null],
   [CURSOR, { items: null, next: null }, 'c2'],
@@ -103,7 +102,6 @@ it.each([
   ['is the end, where that page is empty', [], 10, null, 2],
   ['is the end, where that page is not found', 404, 10, null, 2],
   ['is the end, where that page is refused', 400, 10, null, 2],
-  ['is the end, where that page fails', 501, 10, null, 2],
   ['is the end, where the page comes once more', null, 10, null, 2],
   ['is the end, if it is short', rows(5), 9, null, 1],
 ])(

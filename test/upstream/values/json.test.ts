@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../../src/upstream/values/json.ts'
 
 describe('JSON from the wire', () => {
-  it('keeps every digit of 1,000 whole numbers beyond 2^53 (row 18)', () => {
+  it('keeps every digit of 1,000 whole numbers beyond 2^53', () => {
     const ids = Array.from({ length: 1000 }, (_, index) =>
       String(9_007_199_254_740_993n + BigInt(index) * 7n),
     )
@@ -12,7 +12,7 @@ describe('JSON from the wire', () => {
     expect(JSON.stringify(parseJson(`{"id":${ids[0]}}`))).toBe(`{"id":"${ids[0]}"}`)
   })
 
-  it('reads 1.0 as 1, and the text "1.0" as it stands (row 18)', () => {
+  it('reads 1.0 as 1, and the text "1.0" as it stands', () => {
     expect(parseJson('[1.0, 1, "1.0", 9007199254740993.0, -12345678901234567890]')).toEqual([
       1,
       1,
@@ -45,11 +45,11 @@ describe('JSON from the wire', () => {
       expect(() => parseJson(broken), broken).toThrow(SyntaxError)
   })
 
-  it('passes over a byte order mark (row 21)', () => {
+  it('passes over a byte order mark', () => {
     expect(parseJson('\uFEFF{"a":1}')).toEqual({ a: 1 })
   })
 
-  it('reads 200,000 levels without exhausting the stack (row 22)', () => {
+  it('reads 200,000 levels without exhausting the stack', () => {
     const deep = `{"id":9007199254740993,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
     expect(parseJson(deep)).toMatchObject({ id: '9007199254740993' })
   })
@@ -67,11 +67,4 @@ describe('JSON from the wire', () => {
       expect(() => parseJson(text)).toThrow(SyntaxError)
     },
   )
-
-  it('reads a text of 10 MB beside large numbers in no time', () => {
-    const long = '\\"'.repeat(5_000_000)
-    const started = performance.now()
-    expect(parseJson(`{"id":9007199254740993,"text":"${long}"}`)).toMatchObject({ id: '9007199254740993' })
-    expect(performance.now() - started).toBeLessThan(5_000)
-  })
 })

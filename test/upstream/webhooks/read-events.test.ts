@@ -88,25 +88,6 @@ describe('the id of an event', () => {
 })
 
 describe('events of one message', () => {
-  it('are those of its list, or of the list that it is', () => {
-    const events = [{ lead: 1 }, { lead: 2 }]
-    const leads = (written: object, body: unknown) => read(written, body).map(({ resourceId }) => resourceId)
-    expect(leads({ items: 'data.events' }, { data: { events } })).toEqual(['1', '2'])
-    expect(leads({ items: '' }, events)).toEqual(['1', '2'])
-    expect(leads({}, events)).toEqual(['1', '2'])
-    expect(leads({ items: 'data' }, { data: [] })).toEqual([])
-  })
-
-  it('are told to be unreadable where there is no list, and one by one where one is no object', () => {
-    expect(read({ items: 'data' }, { data: { lead: 1 } })).toMatchObject([
-      { problem: 'no list of events at data' },
-    ])
-    expect(read({}, [{ lead: 1 }, 7, null, ['x']]).map(({ problem }) => problem)).toEqual([
-      null,
-      ...Array<string>(3).fill('an event is no object'),
-    ])
-  })
-
   it('are read up to a thousand, and it is said that there were more', () => {
     const events = read(
       {},
@@ -118,34 +99,40 @@ describe('events of one message', () => {
   })
 })
 
-describe('what an event is about', () => {
-  it.each([
-    [{ lead: { id: 1 } }, '{"id":1} cannot be the id of a lead'],
-    [{ lead: true }, 'true cannot be the id of a lead'],
-    [{ lead: ['a'] }, '["a"] cannot be the id of a lead'],
-    [{ lead: 'x'.repeat(257) }, `"${'x'.repeat(99)} cannot be the id of a lead`],
-  ])('is not told by %j', (event, problem) => {
-    expect(read({}, event)).toMatchObject([{ resource: null, resourceId: '', isDeletion: false, problem }])
-  })
+/** Writes a sign that cannot be seen as its number. */
+const escapeSign = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-  it.each([[{}], [{ lead: null }], [{ lead: '' }]])('is nothing that is kept where it is %j', (event) => {
-    expect(read({}, event)).toMatchObject([{ resource: null, problem: null }])
-  })
-})
+/** Profiles and messages, by what is read of them. */
+const READ: readonly (readonly [object, unknown])[] = [
+  ...[{ id: 1 }, true, ['a'], 'x'.repeat(257), null, ''].map((lead) => [{}, { lead }] as const),
+  [{}, {}],
+  ...[1_795_251_600, '1795251600123', '2026-11-21T10:00:00+01:00', 'yesterday', {}].map(
+    (time) =>
+      [
+        { time: 'time', id: 'lead' },
+        { lead: 1, time },
+      ] as const,
+  ),
+  [
+    { type: 'type', id: 'type' },
+    { lead: 'a\u0000\u202eb', type: `${'x'.repeat(199)}😀` },
+  ],
+  [{ items: 'data.events', id: 'lead' }, { data: { events: [{ lead: 1 }, { lead: 2 }] } }],
+  [{ items: '', id: 'lead' }, [{ lead: 1 }, { lead: 2 }]],
+  [{ id: 'lead' }, [{ lead: 1 }, { lead: 2 }]],
+  [{ items: 'data' }, { data: [] }],
+  [{ items: 'data' }, { data: { lead: 1 } }],
+  [{}, [{ lead: 1 }, 7, null, ['x']]],
+]
 
-test.each([
-  [1_795_251_600, '2026-11-21T09:00:00.000Z'],
-  ['1795251600123', '2026-11-21T09:00:00.123Z'],
-  ['2026-11-21T10:00:00+01:00', '2026-11-21T09:00:00.000Z'],
-  ['yesterday', null],
-  [{}, null],
-])('the time %j is %j, and an event without one is an event', (time, occurredAt) => {
-  expect(read({ time: 'time' }, { lead: 1, time })).toMatchObject([{ occurredAt, resourceId: '1' }])
-})
-
-test('text that hides something is cleaned, in an id shown, and cut without half a character', () => {
-  const [event] = read({ type: 'type' }, { lead: 'a\u0000\u202eb', type: `${'x'.repeat(199)}😀` })
-  expect(event).toMatchObject({ resourceId: 'a\\u0000\\u202eb', type: `${'x'.repeat(199)}\ufffd` })
+test('of each message is read what its profile says, or why nothing is', async () => {
+  const told = READ.flatMap(([profile, body]) => [
+    `${JSON.stringify(profile)} ${JSON.stringify(body)}`,
+    ...read(profile, body).map((event) => `  ${JSON.stringify(event)}`),
+  ])
+  await expect(`${told.join('\n')}\n`.replace(/\p{Cf}/gu, escapeSign)).toMatchFileSnapshot(
+    'golden/events.txt',
+  )
 })
 
 test('names that every object has lead nowhere', () => {

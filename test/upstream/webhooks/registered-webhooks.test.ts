@@ -1,5 +1,3 @@
-/** Webhooks at upstreams that offer less than the reference service, or answer oddly. */
-import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -104,14 +102,6 @@ describe('an upstream that lacks a part', () => {
     expect(asked).toEqual([])
   })
 
-  it('to register at is not registered at, and nothing is kept of it', async () => {
-    const { source } = await openUpstream({})
-    const file = registrationFile(folderWith())
-    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
-    await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_not_found' })
-    expect(existsSync(file)).toBe(false)
-  })
-
   it('a secret is told so, and what is kept can still be read', async () => {
     const { source } = await openUpstream({ POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: '' }))] })
     const file = registrationFile(folderWith())
@@ -141,30 +131,6 @@ describe('an upstream that lacks a part', () => {
 })
 
 describe('a webhook', () => {
-  it('that is not known is told of by its id', async () => {
-    const { source } = await openUpstream({ POST: [say(404)] })
-    await expect(source.webhooks.test('h1')).rejects.toMatchObject({
-      message: expect.stringMatching(
-        /^The upstream knows no webhook h1, or offers no way to test a webhook: /,
-      ),
-      hint: expect.stringContaining('leadsheet webhooks list'),
-    })
-  })
-
-  it('is shown with events that only a newer upstream knows', async () => {
-    const newer = { ...WEBHOOK, events: ['lead.created', 'lead.merged'] }
-    const { source } = await openUpstream({
-      GET: [say(200, JSON.stringify({ data: [newer] }))],
-    })
-    expect(await source.webhooks.list()).toEqual([newer])
-  })
-
-  it('is asked for by its id, whatever stands in it', async () => {
-    const { source, asked } = await openUpstream({ DELETE: [say(204)] })
-    expect(await source.webhooks.remove(WEBHOOK.id)).toBe(true)
-    expect(asked).toEqual(['DELETE /api/v1/webhooks/hook%2F1'])
-  })
-
   it.each([
     ['nothing', say(204)],
     ['JSON', say(200, '{"deleted":true}')],
