@@ -83,21 +83,6 @@ describe('without a file and without variables', () => {
       sources: {},
     })
   })
-
-  test.each([
-    ['LEADSHEET_TYPO', /LEADSHEET_TYPO: no such setting$/m],
-    [
-      'LEADSHEET_DATABSE_URL',
-      /LEADSHEET_DATABSE_URL: no such setting; did you mean LEADSHEET_DATABASE_URL\?$/m,
-    ],
-  ])('a variable is taken for another only where they are alike behind LEADSHEET_: %s', (name, said) => {
-    expect(() => loadConfig({ cwd: folderWith(), env: { [name]: 'x' } })).toThrow(said)
-  })
-
-  test('the result is frozen to its leaves', () => {
-    const config = loadConfig({ cwd: folderWith(), env: {} })
-    expect([config, config.api, config.reports, config.reports[0]].every(Object.isFrozen)).toBe(true)
-  })
 })
 
 describe('the settings file', () => {
@@ -144,10 +129,6 @@ reports:
       { template: 'daily', timeZone: 'Europe/Berlin', recipients: [{ address: 'ana@example.com' }] },
       { template: 'daily', timeZone: 'Europe/London', recipients: [{ address: 'bo@example.com' }] },
     ])
-  })
-
-  test('may ask for no reports at all', () => {
-    expect(load('reports: []').config.reports).toEqual([])
   })
 
   test('counts relative paths from its own folder, but the folder of mails from the data directory', () => {
@@ -262,15 +243,6 @@ describe('secrets', () => {
       `leadsheet.yaml:1:14  smtp.url: every user of this machine can read ${cwd}/leadsheet.yaml; chmod 600 it`,
     ])
   })
-
-  test.each(['file:./outbox', 'smtp://mail.example.com:25'])(
-    'are none in %s, which has no password',
-    (url) => {
-      const cwd = folderWith({ 'leadsheet.yaml': `smtp: { url: "${url}" }` })
-      chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
-      expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
-    },
-  )
 
   test('sent over plain http to another machine are a warning', () => {
     const warned = load('api: { url: "http://leads.internal" }').config.warnings
