@@ -19,7 +19,7 @@ import {
 
 type Kind = ReturnType<typeof composeReport>['blocks'][number]['kind']
 type Doubtful = NonNullable<ReportFigures['freshness']['implausibleTimes']>
-type State = readonly [figures: ReportFigures, making?: Making]
+type State = readonly [figures: ReportFigures, making?: Making | undefined]
 
 /** Compares what the blocks of these kinds say in each state with the golden file of the subject. */
 async function expectGolden(
@@ -91,7 +91,7 @@ describe.each([
   ['en-GB', 'en'],
   ['de-DE', 'de'],
 ])('the whole mail, %s', (locale, language) => {
-  it.each<[string, ReportFigures, Making?]>([
+  it.each<[string, ReportFigures, (Making | undefined)?]>([
     ['busy', busyDay()],
     ['quiet', quietDay(), QUIET],
     ['stale', staleDay()],
