@@ -366,6 +366,16 @@ describe('small type', () => {
   })
 })
 
+it('a month is named as one says it', async () => {
+  const month: ReportFigures = {
+    ...busyDay(),
+    kind: 'month',
+    period: { from: '2026-09-30T22:00:00.000Z', to: '2026-10-31T23:00:00.000Z', timeZone: 'Europe/Berlin' },
+    prior: { from: '2026-08-31T22:00:00.000Z', to: '2026-09-30T22:00:00.000Z', timeZone: 'Europe/Berlin' },
+  }
+  await expectGolden('month', ['headline'], { English: [month], German: [month, GERMAN] })
+})
+
 it('a trend is told by the mean of its last week that is known', async () => {
   const busy = busyDay()
   const trend = busy.trend.map((each, index) => (index < 93 ? each : { ...each, newLeads: null }))
