@@ -83,6 +83,11 @@ describe('without a file and without variables', () => {
       sources: {},
     })
   })
+
+  test('the result is frozen to its leaves', () => {
+    const config = loadConfig({ cwd: folderWith(), env: {} })
+    expect([config, config.api, config.reports, config.reports[0]].every(Object.isFrozen)).toBe(true)
+  })
 })
 
 describe('the settings file', () => {
@@ -243,6 +248,15 @@ describe('secrets', () => {
       `leadsheet.yaml:1:14  smtp.url: every user of this machine can read ${cwd}/leadsheet.yaml; chmod 600 it`,
     ])
   })
+
+  test.each(['file:./outbox', 'smtp://mail.example.com:25'])(
+    'are none in %s, which has no password',
+    (url) => {
+      const cwd = folderWith({ 'leadsheet.yaml': `smtp: { url: "${url}" }` })
+      chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
+      expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
+    },
+  )
 
   test('sent over plain http to another machine are a warning', () => {
     const warned = load('api: { url: "http://leads.internal" }').config.warnings

@@ -1,7 +1,8 @@
 /** What a report says, state by state. The files in `golden/` have the whole of it; `vitest -u` renews them. */
 import { describe, expect, it } from 'vitest'
 import { Document, isScalar, visit } from 'yaml'
-import type { LateWarning, ReportFigures } from '../../src/domain/figures.ts'
+import { BLOCKS } from '../../src/domain/choices.ts'
+import type { LateWarning, ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
 import type { Expectation, ExpectedFigure, Insight, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
@@ -363,6 +364,44 @@ describe('small type', () => {
       'doubtful times': [doubtful('created_at', 'status_changed_at')],
       'doubtful changes, in German': [doubtful('status_changed_at'), GERMAN],
     })
+  })
+})
+
+it('warnings stand in small type, and leads that are missing are the headline', async () => {
+  const busy = busyDay()
+  const at = '2026-11-20T13:10:00.000Z'
+  const old = { ...busy, freshness: { ...busy.freshness, statsAsOf: at, agentsAsOf: at } }
+  const without = BLOCKS.filter((name) => name !== 'funnel' && name !== 'service_stats')
+  const warned = (warning: ReportWarning, making?: Making): State => [
+    { ...busy, warnings: [warning] },
+    making,
+  ]
+  const late = (why: LateWarning['why'], to = '2026-11-21T08:10:00.000Z') =>
+    warned({ kind: 'late', from: '2026-11-21T05:55:00.000Z', to, why })
+  const periods = [17, 18].map((date) => ({
+    from: `2026-11-${date - 1}T23:00:00.000Z`,
+    to: `2026-11-${date}T23:00:00.000Z`,
+    timeZone: 'Europe/Vienna',
+  }))
+  const none = { kind: 'unusual', what: 'scope', was: 3010, is: 0 } as const
+  const resend = (reason: string | null): State => {
+    const times = { at: '2026-11-21T08:30:00.000Z', first: '2026-11-21T06:00:00.000Z' }
+    return [busy, { context: { resend: { ...times, reason } } }]
+  }
+  await expectGolden('warnings', ['headline', 'freshness'], {
+    'old statistics and agents': [old],
+    'old statistics, to who is not shown them': [old, { context: { blocks: without } }],
+    'late: down': late('down'),
+    'late: down for days': late('down', '2026-11-23T08:10:00.000Z'),
+    'late: blocked': late('blocked'),
+    'late: the clock': late('clock'),
+    'late: it waited': late('waited'),
+    missed: warned({ kind: 'missed', periods }),
+    'missed, in German': warned({ kind: 'missed', periods }, GERMAN),
+    'sent again': resend(null),
+    'sent again, with the reason': resend('the filter was\nwrong'),
+    'no leads any more': warned(none),
+    'no leads any more, in German': warned(none, GERMAN),
   })
 })
 
