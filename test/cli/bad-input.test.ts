@@ -46,6 +46,12 @@ function syncedFolder(files: Readonly<Record<string, string>> = {}): string {
   return cwd
 }
 
+function exec(file: string, statements: string): void {
+  const database = new Database(file)
+  database.exec(statements)
+  database.close()
+}
+
 /** Expects one line that names the problem, one with the hint, and no stack trace. */
 function expectError(run: Finished, status: number, ...said: (string | RegExp)[]): void {
   expect(run.stderr).not.toContain('bug')
@@ -81,36 +87,37 @@ describe('bad input', () => {
     expectError(run, 1, /taken\/data/, /LEADSHEET_DATA_DIR/)
   })
 
-  it('leaves a database of a newer leadsheet as it is', async () => {
-    const cwd = syncedFolder()
-    const database = new Database(join(cwd, 'data', 'leadsheet.db'))
-    database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('999-future', '2030-01-01')")
-    database.close()
-    expectError(
-      await runWarm(['sync'], { cwd, env: environment(cwd) }),
-      1,
-      /newer leadsheet \(its schema has 999-future\)/,
-    )
-  })
-
-  it.each([
-    ['a file that is no database', 'this is not SQLite, and long enough to be looked at as a header of one'],
-    ['a damaged database', `SQLite format 3\0${'\x7f'.repeat(4096)}`],
-  ])('leaves %s as it is', async (_name, content) => {
-    const cwd = folderWith({ 'data/leadsheet.db': content })
-    expectError(
-      await runWarm(['sync'], { cwd, env: environment(cwd) }),
-      1,
+  it.each<[string, (file: string) => void, RegExp]>([
+    [
+      'a file that is no database',
+      (file) => writeFileSync(file, 'this is not SQLite, and long enough to be looked at as a header of one'),
       /leadsheet\.db is damaged or not a leadsheet database/,
-    )
-  })
-
-  it('leaves the database of another program as it is', async () => {
+    ],
+    [
+      'a damaged database',
+      (file) => writeFileSync(file, `SQLite format 3\0${'\x7f'.repeat(4096)}`),
+      /leadsheet\.db is damaged or not a leadsheet database/,
+    ],
+    [
+      'the database of another program',
+      (file) => exec(file, 'CREATE TABLE song (title TEXT)'),
+      /but not one of leadsheet/,
+    ],
+    [
+      'a database of a newer leadsheet',
+      (file) => {
+        cpSync(join(home, 'data/leadsheet.db'), file)
+        exec(file, "INSERT INTO kysely_migration (name, timestamp) VALUES ('999-future', '2030-01-01')")
+      },
+      /newer leadsheet \(its schema has 999-future\)/,
+    ],
+  ])('leaves %s as it is', async (_, write, said) => {
     const cwd = folderWith({ 'data/.keep': '' })
-    const database = new Database(join(cwd, 'data', 'leadsheet.db'))
-    database.exec('CREATE TABLE song (title TEXT)')
-    database.close()
-    expectError(await runWarm(['sync'], { cwd, env: environment(cwd) }), 1, /but not one of leadsheet/)
+    const file = join(cwd, 'data', 'leadsheet.db')
+    write(file)
+    const before = readFileSync(file)
+    expectError(await runWarm(['sync'], { cwd, env: environment(cwd) }), 1, said)
+    expect(readFileSync(file).equals(before)).toBe(true)
   })
 
   it('keeps the messages when the mail server cannot be reached', async () => {
