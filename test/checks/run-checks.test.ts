@@ -3,7 +3,7 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EventSource, Installation, InstalledSchedule, Part } from '../../src/checks/check.ts'
@@ -489,37 +489,11 @@ describe('schedules', () => {
   })
 })
 
-it('records that cannot be read warn for a day', async () => {
-  await store.write((trx) => saveQuarantinedRecords(trx, [UNREADABLE], minutesAgo(25 * HOUR)))
-  expect(await check('quarantined records')).toMatchObject({ status: 'ok' })
-  await store.write((trx) => saveQuarantinedRecords(trx, [UNREADABLE], minutesAgo(HOUR)))
-  expect(await check('quarantined records')).toMatchObject({
-    status: 'warn',
-    found: '1 lead record of the last day cannot be read',
-  })
-})
-
 describe('the files', () => {
-  it('a log that is large though no sync runs warns', async () => {
-    writeFileSync(`${fileOf(store)}-wal`, '', { flag: 'a' })
-    truncateSync(`${fileOf(store)}-wal`, 129_000_000)
-    expect(await check('log')).toMatchObject({ status: 'warn', found: expect.stringContaining('129 MB') })
-  })
-
   it('a database that is gone fails, and nothing else is looked at beside it', async () => {
     rmSync(fileOf(store))
     expect(await check('database')).toMatchObject({ status: 'fail' })
     expect(await check('disk')).toMatchObject({ status: 'ok' })
-  })
-
-  it('new data that the snapshot does not show for two hours warn', async () => {
-    await wholeRun(180)
-    await store.db.updateTable('sync_run').set({ leads_inserted: 1 }).execute()
-    const change = { snapshotAfterSync: `${fileOf(store)}.none` }
-    expect(await check('snapshot', change)).toMatchObject({
-      status: 'warn',
-      found: expect.stringMatching(/^There is no snapshot/),
-    })
   })
 })
 
@@ -538,18 +512,6 @@ describe('events of the upstream', () => {
       expect(await check('events', { events })).toMatchObject({ status: 'ok' })
     await receive(store, [event('1')], minutesAgo(3))
     expect(await health({ events: way })).toMatchObject({ status: 'ok' })
-  })
-
-  it('warn where they wait, with what to do', async () => {
-    await receive(store, [event('1')], minutesAgo(45))
-    expect(await check('events', { events: way })).toMatchObject({
-      status: 'warn',
-      found: 'Of the leads that events told of one waits to be read, since 2026-11-21 11:15 UTC.',
-      remedy: expect.stringContaining('leadsheet doctor'),
-    })
-    expect((await health({ events: way })).sentence).toBe(
-      'Of the leads that events told of one waits to be read, since 2026-11-21 11:15 UTC.',
-    )
   })
 
   it('warn, and nothing else breaks, where it cannot be read what is registered', async () => {

@@ -66,31 +66,6 @@ describe('help and version', () => {
 })
 
 describe('wrong usage', () => {
-  test.each([
-    ['agnts', "unknown command 'agnts'", 'Did you mean agents?'],
-    ['config chek', "unknown command 'chek'", 'Did you mean check?'],
-    ['config check --quite', "unknown option '--quite'", 'Did you mean --quiet?'],
-    [
-      'figures --period week',
-      "unknown option '--period'",
-      '`npx leadsheet figures --help` shows what there is.',
-    ],
-    ['help nope', "unknown command 'nope'", '`npx leadsheet --help` shows what there is.'],
-    ['help agnts', "unknown command 'agnts'", 'Did you mean agents?'],
-    [
-      'probe crm.example.com',
-      'the address: found "crm.example.com", expected a URL with http:// or https:// and without a user',
-      'Write it in full: `npx leadsheet probe https://crm.example.com/api`',
-    ],
-    [
-      'leads show',
-      "missing required argument 'id'",
-      '`npx leadsheet leads show --help` shows what there is.',
-    ],
-  ])('%s', async (args, message, hint) => {
-    expect(await run(args)).toEqual({ status: 2, stdout: '', stderr: `error: ${message}\nhint: ${hint}\n` })
-  })
-
   test.each(['sync --api-key=hunter2', '--token hunter2 sync', 'report send daily --smtp-password=hunter2'])(
     'a secret among the arguments is refused and not said again: %s',
     async (args) => {
@@ -185,10 +160,6 @@ describe('errors', () => {
     expect(JSON.parse(stderr)).toEqual({
       error: { code: 'config_missing', message: expect.any(String), hint: expect.any(String) },
     })
-  })
-
-  test('of usage are JSON as well', async () => {
-    expect(JSON.parse((await run('--json bogus')).stderr).error.code).toBe('usage_invalid')
   })
 
   test('of an unreachable service name its address, and the log does not hold the key', async () => {

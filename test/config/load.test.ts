@@ -84,16 +84,6 @@ describe('without a file and without variables', () => {
     })
   })
 
-  test.each([
-    ['LEADSHEET_TYPO', /LEADSHEET_TYPO: no such setting$/m],
-    [
-      'LEADSHEET_DATABSE_URL',
-      /LEADSHEET_DATABSE_URL: no such setting; did you mean LEADSHEET_DATABASE_URL\?$/m,
-    ],
-  ])('a variable is taken for another only where they are alike behind LEADSHEET_: %s', (name, said) => {
-    expect(() => loadConfig({ cwd: folderWith(), env: { [name]: 'x' } })).toThrow(said)
-  })
-
   test('the result is frozen to its leaves', () => {
     const config = loadConfig({ cwd: folderWith(), env: {} })
     expect([config, config.api, config.reports, config.reports[0]].every(Object.isFrozen)).toBe(true)
@@ -144,10 +134,6 @@ reports:
       { template: 'daily', timeZone: 'Europe/Berlin', recipients: [{ address: 'ana@example.com' }] },
       { template: 'daily', timeZone: 'Europe/London', recipients: [{ address: 'bo@example.com' }] },
     ])
-  })
-
-  test('may ask for no reports at all', () => {
-    expect(load('reports: []').config.reports).toEqual([])
   })
 
   test('counts relative paths from its own folder, but the folder of mails from the data directory', () => {

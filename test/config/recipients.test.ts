@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { effectiveSettings } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { RecipientConfig } from '../../src/config/report-config.ts'
-import { errorText } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
 
 function load(yaml: string) {
@@ -17,20 +16,6 @@ function recipientsOf(yaml: string): readonly RecipientConfig[] {
 
 function filterOf(yaml: string) {
   return recipientsOf(yaml)[0]?.filter
-}
-
-/** Returns the lines of the error after the first. */
-function mistakesOf(yaml: string): string[] {
-  let told = ''
-  try {
-    load(yaml)
-  } catch (thrown) {
-    told = errorText(thrown)
-  }
-  return told
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trim())
 }
 
 describe('a recipient', () => {
@@ -180,91 +165,5 @@ reports:
         { setting: 'reports[1].locale', value: 'en-GB', source: 'as locale' },
       ]),
     )
-  })
-})
-
-describe('a mistake in a recipient', () => {
-  test.each([
-    [
-      'recipients: [{ adress: a@b.c }]',
-      ['address: not set, expected an e-mail address', 'adress: no such setting'],
-    ],
-    [
-      'recipients: [7]',
-      ['recipients[0]: found 7, expected an e-mail address, or a group that begins with one'],
-    ],
-    ['recipients: [{ address: a@b.c }, A@b.c]', ['recipients[1]: found "A@b.c", expected each only once']],
-    ['recipients: [a@b.c, "A <a@b.c>"]', ['recipients[1]: found "A <a@b.c>", expected each only once']],
-    ['recipients: [{ address: a@b.c }, a@b.c]', ['recipients[1]: found "a@b.c", expected each only once']],
-    [
-      'recipients: [a@b.c, { address: a@b.c }]',
-      ['recipients[1].address: found "a@b.c", expected each only once'],
-    ],
-    [
-      'recipients: [{ address: a@b.c, locale: fr-FR }]',
-      ['locale: found "fr-FR", expected a locale such as en-GB or de-DE; reports are written in en and de'],
-    ],
-    [
-      'recipients: [{ address: a@b.c, locale: German }]',
-      ['locale: found "German", expected a locale such as en-GB or de-DE; reports are written in en and de'],
-    ],
-    [
-      'recipients: [{ address: a@b.c, locale: "de DE" }]',
-      ['found "de DE", expected a locale', 'it is no such tag'],
-    ],
-    ['recipients: [{ address: a@b.c, owner: [] }]', ['owner: found []']],
-    ['recipients: [{ address: a@b.c, owner: 7 }]', ['owner: found 7, expected a name, or a list of names']],
-    ['recipients: [{ address: a@b.c, owner: "" }]', ['owner: found ""']],
-    ['recipients: [{ address: a@b.c, name: "A <b>" }]', ['name: found "A <b>", expected a name without']],
-    [
-      'recipients: [{ address: a@b.c, blocks: [kpi] }]',
-      ['blocks[0]: found "kpi", expected one of headline, goals'],
-    ],
-    ['recipients: [{ address: a@b.c, blocks: [] }]', ['blocks: found [], expected at least one block']],
-    [
-      'recipients: [{ address: a@b.c, attachments: [stalled.pdf] }]',
-      ['found "stalled.pdf"', '.pdf is no format of it'],
-    ],
-    ['recipients: [{ address: a@b.c, attachments: [staled.csv] }]', ['did you mean stalled.csv?']],
-    [
-      'recipients: [{ address: a@b.c, filter: { land: [x] } }]',
-      ['filter.land: no such setting; known here: pipelines, status'],
-    ],
-    ['recipients: [{ address: a@b.c, filter: { company_contry: [x] } }]', ['did you mean company_country?']],
-    [
-      'recipients: [{ address: a@b.c, filter: { source: web } }]',
-      ['filter.source: found "web", expected a list of texts'],
-    ],
-    [
-      'recipients: [{ address: a@b.c, filter: { source: [] } }]',
-      ['filter.source: found [], expected at least one text'],
-    ],
-    [
-      'recipients: [{ address: a@b.c, filter: { score: 60 } }]',
-      ['filter.score: found 60, expected a group of settings'],
-    ],
-    [
-      'recipients: [{ address: a@b.c, filter: { score: {} } }]',
-      ['filter.score: found {}, expected min, max, or both'],
-    ],
-    [
-      'recipients: [{ address: a@b.c, filter: { score: { min: 9, max: 1 } } }]',
-      ['expected min, max, or both'],
-    ],
-    ['lead_url: https://crm.example.com', ['{id} is missing']],
-    ['lead_url: "https://crm.example.com/{lead}/{id}"', ['{lead} is no placeholder']],
-    ['lead_url: "javascript:{id}"', ['it must begin with http:// or https://']],
-    [
-      'reports: [{ name: a, send_when: sometimes }]',
-      ['send_when: found "sometimes", expected always, if_rows or if_threshold'],
-    ],
-    ['reports: [{ name: a, send_when: { if: x } }]', ['send_when.if: no such setting']],
-    [
-      'reports: [{ name: a, period: fortnight }]',
-      ['expected day, working_day, week, month, quarter, since_last'],
-    ],
-  ])('%s', (yaml, parts) => {
-    const told = mistakesOf(yaml).join('\n')
-    for (const part of parts.filter((part) => part !== 'leadsheet.yaml')) expect(told).toContain(part)
   })
 })

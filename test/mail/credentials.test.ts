@@ -71,10 +71,13 @@ async function send(url: string, timeouts: Partial<SmtpTimeouts> = {}): Promise<
   )
 }
 
-/** Opens a server that accepts mail only from Dana, and only over TLS. */
-function openSecureServer(logins: string[], certificate: { key?: string; cert?: string }) {
-  return openMailServer({
-    ...certificate,
+/** Opens a server that accepts mail only from Dana, and only over TLS; `trusted` are the authorities of the program. */
+async function openSecureServer(trusted: readonly string[] = [CERTIFICATE]) {
+  setDefaultCACertificates(trusted)
+  const logins: string[] = []
+  const server = await openMailServer({
+    key: CERTIFICATE_KEY,
+    cert: CERTIFICATE,
     disabledCommands: [],
     authOptional: false,
     onAuth: ({ username, password }, _session, done) => {
@@ -84,9 +87,9 @@ function openSecureServer(logins: string[], certificate: { key?: string; cert?: 
       else done(Object.assign(new Error('wrong'), { responseCode: 535 }))
     },
   })
+  return Object.assign(server, { logins })
 }
 
-const TRUSTED = { key: CERTIFICATE_KEY, cert: CERTIFICATE }
 const stripped = (said: string) => said.replace(/^250([- ])STARTTLS\r\n/m, '250$1HELP\r\n')
 
 function expectNothingToldBy(tap: Tap): void {
@@ -96,54 +99,44 @@ function expectNothingToldBy(tap: Tap): void {
 
 describe('credentials', () => {
   it('reach a server whose certificate holds, and nobody on the way', async () => {
-    setDefaultCACertificates([CERTIFICATE])
-    const logins: string[] = []
-    await using server = await openSecureServer(logins, TRUSTED)
+    await using server = await openSecureServer()
     await using tap = await openTap(server.port)
     expect(await send(tap.url)).toBeNull()
-    expect(logins).toEqual([`${USER} ${PASSWORD}`])
+    expect(server.logins).toEqual([`${USER} ${PASSWORD}`])
     expect(server.received).toHaveLength(1)
     expect(tap.sent()).toContain('STARTTLS')
     expectNothingToldBy(tap)
   })
 
   it('are not in what is told of a login that was refused', async () => {
-    setDefaultCACertificates([CERTIFICATE])
-    const logins: string[] = []
-    await using server = await openSecureServer(logins, TRUSTED)
+    await using server = await openSecureServer()
     await using tap = await openTap(server.port)
     const failure = await send(tap.url.replace(PASSWORD, 'hunter33'))
     expect(failedSendOf(failure)?.kind).toBe('configuration')
-    expect(logins).toEqual([`${USER} hunter33`])
+    expect(server.logins).toEqual([`${USER} hunter33`])
     expect(String(failure)).not.toContain('hunter33')
     expectNothingToldBy(tap)
   })
 
   it('are encrypted also when somebody on the way hides that the server can', async () => {
-    setDefaultCACertificates([CERTIFICATE])
-    const logins: string[] = []
-    await using server = await openSecureServer(logins, TRUSTED)
+    await using server = await openSecureServer()
     await using tap = await openTap(server.port, { said: stripped })
     expect(await send(tap.url)).toBeNull()
-    expect(logins).toHaveLength(1)
+    expect(server.logins).toHaveLength(1)
     expectNothingToldBy(tap)
   })
 
   it('stay here when somebody on the way keeps the encryption from beginning', async () => {
-    setDefaultCACertificates([CERTIFICATE])
-    const logins: string[] = []
-    await using server = await openSecureServer(logins, TRUSTED)
+    await using server = await openSecureServer()
     const sent = (text: string) => text.replace('STARTTLS', 'XXXXXXXX')
     await using tap = await openTap(server.port, { said: stripped, sent })
     expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
-    expect([logins, server.received]).toEqual([[], []])
+    expect([server.logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
   })
 
   it('stay here when somebody on the way answers before the encryption begins', async () => {
-    setDefaultCACertificates([CERTIFICATE])
-    const logins: string[] = []
-    await using server = await openSecureServer(logins, TRUSTED)
+    await using server = await openSecureServer()
     const injected =
       '250-mail.example.com\r\n250 AUTH PLAIN LOGIN\r\n235 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n250 ok\r\n'
     await using tap = await openTap(server.port, {
@@ -154,12 +147,10 @@ describe('credentials', () => {
   })
 
   it('stay here when the certificate is of nobody who is known', async () => {
-    setDefaultCACertificates([])
-    const logins: string[] = []
-    await using server = await openSecureServer(logins, TRUSTED)
+    await using server = await openSecureServer([])
     await using tap = await openTap(server.port)
     expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
-    expect([logins, server.received]).toEqual([[], []])
+    expect([server.logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
   })
 
@@ -173,7 +164,7 @@ describe('credentials', () => {
     ],
     ['wants a login first', { MAIL: '530 log in first' }],
   ]
-  it.each(scripts)('stay here when the server %s (row 57)', async (_when, script) => {
+  it.each(scripts)('stay here when the server %s', async (_when, script) => {
     await using server = await openScriptedServer(script)
     await using tap = await openTap(server.port)
     const failure = await send(tap.url, script.greeting === 'stall' ? { greetingMs: 200 } : {})

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BLOCKS, type BlockName } from '../../src/domain/choices.ts'
-import type { ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
+import type { ReportFigures } from '../../src/domain/figures.ts'
 import { checkRendered } from '../../src/report/render/templates.ts'
 import { compose, type Making, renderReport, wordsOf } from '../support/report.ts'
 import { busyDay, dayWithProblems, QUIET_GENERATED_AT, quietDay } from '../support/reports/figures.ts'
@@ -10,73 +10,9 @@ function linesOf(figures: ReportFigures, making?: Making): readonly string[] {
   const freshness = compose(figures, making).blocks.find((each) => each.kind === 'freshness')
   return freshness?.kind === 'freshness' ? freshness.lines.slice(1) : []
 }
-const warned = (...warnings: ReportWarning[]): ReportFigures => ({ ...busyDay(), warnings })
 const failing = (...failed: ReportFigures['failed']): ReportFigures => ({ ...busyDay(), failed })
 const without = (...names: BlockName[]): Making => ({
   context: { blocks: BLOCKS.filter((name) => !names.includes(name)) },
-})
-
-describe('what the freshness block says', () => {
-  it('is one line where there is nothing to warn of', () => {
-    expect(linesOf(busyDay())).toEqual([])
-  })
-
-  it('names the statistics and the agents that are older than the leads, to those who are shown them', () => {
-    const busy = busyDay()
-    const at = '2026-11-20T13:10:00.000Z'
-    const old = { ...busy, freshness: { ...busy.freshness, statsAsOf: at, agentsAsOf: at } }
-    const stats = 'The service’s own statistics are from Fri 20 Nov, 14:10, before this report ends.'
-    const agents = 'The agents are shown as they were at Fri 20 Nov, 14:10, before this report ends.'
-    expect(linesOf(old)).toEqual([stats, agents])
-    expect(linesOf(old, without('funnel', 'service_stats'))).toEqual([agents])
-  })
-
-  it('includes why a report is late', () => {
-    const from = '2026-11-21T05:55:00.000Z'
-    const late = (why: 'down' | 'blocked' | 'clock' | 'waited', to = '2026-11-21T08:10:00.000Z') =>
-      linesOf(warned({ kind: 'late', from, to, why }))
-    expect(late('down')).toEqual(['Sent late: leadsheet was not running from 06:55 to 09:10.'])
-    expect(late('down', '2026-11-23T08:10:00.000Z')[0]).toContain('from 06:55 to Mon 23 Nov, 09:10.')
-    expect(late('blocked')[0]).toContain('was busy with something else from 06:55')
-    expect(late('clock')[0]).toContain('clock of the computer was changed, from 06:55 to 09:10')
-    expect(late('waited')[0]).toContain('it had to wait from 06:55 to 09:10')
-  })
-
-  it('names the periods for which there was no report', () => {
-    const day = (date: number) => ({
-      from: `2026-11-${date - 1}T23:00:00.000Z`,
-      to: `2026-11-${date}T23:00:00.000Z`,
-      timeZone: 'Europe/Vienna',
-    })
-    const figures = warned({ kind: 'missed', periods: [day(17), day(18)] })
-    expect(linesOf(figures)).toEqual(['No report was made for Tue 17 Nov and Wed 18 Nov.'])
-    expect(linesOf(figures, { locale: 'de-DE' })).toEqual([
-      'Für Di., 17. Nov. und Mi., 18. Nov. gibt es keinen Bericht.',
-    ])
-  })
-
-  it('says of a message that it takes the place of another, and why', () => {
-    const resend = { at: '2026-11-21T08:30:00.000Z', first: '2026-11-21T06:00:00.000Z' }
-    const lines = (reason: string | null) =>
-      linesOf(busyDay(), { context: { resend: { ...resend, reason } } })
-    expect(lines(null)).toEqual(['Sent again at 09:30, in place of the mail of 07:00.'])
-    expect(lines('the filter was\nwrong')).toEqual([
-      'Sent again at 09:30, in place of the mail of 07:00: the filter was wrong',
-    ])
-  })
-})
-
-describe('leads that are missing', () => {
-  it('are the headline, and stand in the subject', () => {
-    const figures = warned({ kind: 'unusual', what: 'scope', was: 3010, is: 0 })
-    const textIn = (locale: string) => {
-      const headline = compose(figures, { locale }).blocks.find((each) => each.kind === 'headline')
-      return headline?.kind === 'headline' ? headline.text : ''
-    }
-    expect(renderReport(figures).subject).toMatch(/3,010/)
-    expect(textIn('en-GB')).toMatch(/^This report covers no leads; the last one covered 3,010\./)
-    expect(textIn('de-DE')).toMatch(/^Dieser Bericht umfasst keine Leads, der letzte umfasste 3\.010\./)
-  })
 })
 
 describe('a part that could not be made', () => {

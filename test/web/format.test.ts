@@ -1,6 +1,5 @@
 /** The format of numbers, sizes and times on the pages of the dashboard. */
 import { expect, it } from 'vitest'
-import { counted } from '../../src/report/words/numbers.ts'
 import { bytes, clockOf, duration } from '../../src/web/server/format.ts'
 
 it.each([
@@ -22,12 +21,6 @@ it.each([
   [7_500_000, '2 h 5 min'],
 ])('writes %d ms as %s', (ms, text) => {
   expect(duration(ms)).toBe(text)
-})
-
-it('counts one as one', () => {
-  expect([counted(0, 'lead'), counted(1, 'lead'), counted(5_706, 'lead')]).toEqual([
-    ...['0 leads', '1 lead', '5,706 leads'],
-  ])
 })
 
 it('tells times on the clock of the installation, and how far away they are', () => {

@@ -129,17 +129,6 @@ test('the mails may go into a folder, from a local address', async () => {
   expect(answers.from.value).toBe('Lead reports <leadsheet@localhost>')
 })
 
-test('a mistyped schedule is asked for again', async () => {
-  const { screen } = await ask({ When: ['every wekday at 07:00', 'every weekday at 07:00'] })
-  expect(screen).toContain('did you mean weekday?')
-})
-
-test('the dashboard has a token where there is one', async () => {
-  const { answers } = await ask({ 'Where the dashboard': ['127.0.0.1:0'] })
-  expect(answers.token.value).toMatch(/^[\w-]{32}$/)
-  expect((await ask({})).answers.token.value).toBe('')
-})
-
 test('what is given already is not asked for', async () => {
   const env = { LEADSHEET_RECIPIENTS: 'cleo@example.com' }
   const { answers, screen } = await ask({ 'Addresses for the report': [] }, env)

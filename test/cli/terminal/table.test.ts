@@ -38,11 +38,6 @@ describe('a table', () => {
       'lead-0002  -       …',
     ])
   })
-
-  test('shows control characters of the service as spaces', () => {
-    const rows = [{ id: 'a', name: 'Evil\u001b[2J\r\nCorp', score: 1 }]
-    expect(linesOf(table(rows, COLUMNS))[1]).toBe('a   Evil [2J  Corp      1')
-  })
 })
 
 test('fields stand below each other, without those that are missing', () => {

@@ -21,7 +21,7 @@ const DANA = 'dana@example.org'
 
 describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day', () => {
   it(
-    'reaches everyone once: it is stopped for a while, puts one recipient off and refuses another (row 59)',
+    'reaches everyone once: it is stopped for a while, puts one recipient off and refuses another',
     async () => {
       const greylisting = await startGreylisting([ANA])
       const servers = await startServers(greylisting.port)

@@ -28,27 +28,9 @@ describe('the charts of an issue', () => {
     }
   })
 
-  it('are the same bytes for the same figures', async () => {
-    expect(await drawCharts(FIGURES, english)).toEqual(await drawCharts(FIGURES, english))
-  })
-
-  it('speak the language of their readers', async () => {
-    const {
-      files: [inEnglish],
-    } = await drawCharts(FIGURES, english)
-    const {
-      files: [inGerman],
-    } = await drawCharts(FIGURES, labelsIn('de-DE'))
-    expect(inGerman?.content).not.toEqual(inEnglish?.content)
-  })
-
   it('are left out where there is too little to show', async () => {
     const trend = trendOf(96, (index) => (index < 90 ? null : 5))
     expect(await drawCharts({ trend }, english)).toEqual({ files: [], failed: [] })
-  })
-
-  it('are none without figures', async () => {
-    expect(await drawCharts({ trend: [] }, english)).toEqual({ files: [], failed: [] })
   })
 })
 

@@ -84,10 +84,6 @@ async function saveDays(store: Store, days: number): Promise<void> {
 }
 
 /** Returns a page as text, without tags and with single spaces. */
-export async function readText(url: string): Promise<string> {
-  return textOf(await (await fetch(url)).text())
-}
-
 export function textOf(html: string): string {
   return html
     .replace(/<(?:br|\/(?:td|th|p|dt|dd|h\d|li|summary|tr))[^>]*>/g, ' ')

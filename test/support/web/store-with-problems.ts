@@ -18,6 +18,7 @@ import { lead, save, saveWholeRun } from '../store.ts'
 import { STATUS_AT } from './status-page.ts'
 
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
+const MISSED = 'missed: nothing ran since 2026-11-18 14:50 UTC'
 const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
 
 /** @returns the lease of the running sync */
@@ -105,7 +106,10 @@ async function failRun(trx: Trx, at: string): Promise<void> {
       cut: 0,
       heldBack: 0,
       warnings: [],
-      drift: [{ change: 'vanished', path: 'company.name', types: ['string'] }],
+      drift: [
+        { change: 'vanished', path: 'company.name', types: ['string'] },
+        { change: 'retyped', path: 'score', types: ['string'] },
+      ],
     },
     at,
   )
@@ -121,13 +125,15 @@ async function receiveEvents(store: Store): Promise<void> {
 }
 
 async function holdRecords(trx: Trx): Promise<void> {
-  const record = { resource: 'lead', isWhole: true, raw: '{}' } as const
+  const record = { resource: 'lead', isWhole: true, raw: '{"secret":"phone"}' } as const
   await saveQuarantinedRecords(trx, [{ ...record, id: 'L-7', reason: `status ${LONG} is none` }], ago(50))
+  await saveQuarantinedRecords(trx, [{ ...record, id: null, reason: 'no status' }], ago(10))
 }
 
 async function noteScheduledRuns(trx: Trx): Promise<void> {
   const scheduledRuns: readonly Pick<ScheduledRun, 'schedule' | 'due_at' | 'state' | 'message'>[] = [
-    { schedule: 'report:daily', due_at: ago(3000), state: 'skipped', message: 'missed: nothing ran' },
+    { schedule: 'report:daily', due_at: ago(4140), state: 'skipped', message: MISSED },
+    { schedule: 'report:daily', due_at: ago(2700), state: 'skipped', message: MISSED },
     { schedule: 'report:daily', due_at: ago(10), state: 'held', message: 'the data are old' },
     { schedule: 'sync', due_at: ago(15), state: 'failed', message: LONG },
   ]

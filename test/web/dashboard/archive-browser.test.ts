@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)('a mail in the archive', () => {
     await expect.poll(() => page.frames()[1]?.url()).toBe('chrome-error://chromewebdata/')
   })
 
-  it('is built as of any other, whatever its leads are called (row 62)', async () => {
+  it('is built as of any other, whatever its leads are called', async () => {
     const dashboard = await openDashboard()
     const page = await openSignedIn(dashboard)
     const lookAt = async (name: string, number: number) => {
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('a mail in the archive', () => {
     expect(arrived).toEqual([])
   })
 
-  it('stands in a page that is built as of any other, whatever subjects, filters, answers and reasons are (row 62)', async () => {
+  it('stands in a page that is built as of any other, whatever subjects, filters, answers and reasons are', async () => {
     const dashboard = await openDashboard()
     const { store, url } = dashboard
     const page = await openSignedIn(dashboard)

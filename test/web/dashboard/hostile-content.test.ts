@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('words of others, on the page', () => {
     return page.evaluate(BUILT)
   }
 
-  it('of agents, build and run nothing (row 62)', async () => {
+  it('of agents, build and run nothing', async () => {
     const plain = await builtOf(PAYLOADS.map((_, index) => `plain ${index}`))
     const hostile = await builtOf(PAYLOADS.map((payload) => `plain ${payload}`))
     expect(plain.length).toBeGreaterThan(1_000)
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('words of others, on the page', () => {
     expect(arrived).toEqual([])
   })
 
-  it('of status, build and run nothing (row 62)', async () => {
+  it('of status, build and run nothing', async () => {
     const read = async (names: readonly string[]): Promise<string> => {
       await page.goto((await openStatusPage({ store: await openNamed(names), events: BY_HAND })).url)
       return page.evaluate(BUILT)

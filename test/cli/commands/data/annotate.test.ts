@@ -1,51 +1,21 @@
 /** `npx leadsheet annotate` and its rows in the snapshot. */
 import { expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
-import type { RunOptions } from '../../../support/leadsheet.ts'
+import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
+import { transcribe } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { folderWithDatabase } from '../../../support/store.ts'
 import { startUpstream } from '../../../support/upstream.ts'
 
-async function installation(): Promise<RunOptions> {
-  return { cwd: await folderWithDatabase({ 'leadsheet.yaml': '' }), env: {} }
-}
-
 it('writes, lists and removes annotations', async () => {
-  const options = await installation()
-  const none = await runWarm(['annotate'], options)
-  expect(none.stderr).toContain('No day is annotated')
-  expect(await runWarm(['annotate', '2026-11-13', '  trade\n fair '], options)).toMatchObject({
-    stdout: '2026-11-13: trade fair (annotation 1)\n',
-    status: 0,
-  })
-  await runWarm(['annotate', '2026-11-10..2026-11-12', 'new form', '--only-mark'], options)
-  const { stdout } = await runWarm(['annotate'], options)
-  expect(stdout).toMatch(
-    / 2 {2}2026-11-10\.\.2026-11-12 {2}new form +all +only marked .+\n +1 {2}2026-11-13 +trade fair +all +left out/,
-  )
-  const json = await runWarm(['annotate', '--json'], options)
-  expect(JSON.parse(json.stdout).data).toMatchObject([
-    { id: 2, first_day: '2026-11-10', last_day: '2026-11-12', left_out: false, pipeline_id: null },
-    { id: 1, first_day: '2026-11-13', last_day: '2026-11-13', text: 'trade fair', left_out: true },
-  ])
-  expect((await runWarm(['annotate', '--remove', '1'], options)).stdout).toBe(
-    'removed: 2026-11-13: trade fair\n',
-  )
-  expect(JSON.parse((await runWarm(['annotate', '--json'], options)).stdout).data).toHaveLength(1)
-})
-
-it.each([
-  [['2026-02-30', 'x'], /the day: found "2026-02-30", expected a date/],
-  [['2026-11-15..2026-11-13', 'x'], /expected the first day first\nhint: Write 2026-11-13\.\.2026-11-15\./],
-  [['2026-11-13'], /the text: found nothing, expected 1 to 120 characters/],
-  [['2026-11-13', 'x'.repeat(121)], /the text: found 121 characters/],
-  [['2026-11-13', 'x', '--pipeline', 'pl_none'], /There is no pipeline "pl_none" in the local copy/],
-  [['--remove', '7'], /There is no annotation 7\nhint: .*annotate/],
-  [['2026-11-13', 'x', '--remove', '7'], /expected a day with a text, or --remove alone/],
-  [['--pipeline', 'pl_none'], /expected a day with a text, or --remove alone/],
-] as const)('refuses %j', async (given, said) => {
-  const { stderr, status } = await runWarm(['annotate', ...given], await installation())
-  expect([status, stderr]).toEqual([2, expect.stringMatching(said)])
+  const cwd = await folderWithDatabase({ 'leadsheet.yaml': '' })
+  const commands = [
+    ...['annotate', "annotate 2026-11-13 '  trade fair '"],
+    ...["annotate 2026-11-10..2026-11-12 'new form' --only-mark", 'annotate', 'annotate --json'],
+    ...['annotate --remove 1', 'annotate'],
+  ]
+  const text = await transcribe(commands, { cwd, env: clockStandingAt('2026-11-21T12:00:00Z') })
+  await expect(text).toMatchFileSnapshot('golden/annotate.txt')
 })
 
 it('shows the annotations of a pipeline to analysts', async () => {

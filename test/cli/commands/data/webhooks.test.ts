@@ -133,21 +133,9 @@ describe('the webhook of a daemon', () => {
 describe('what cannot be done', () => {
   it('is told with what to do', async () => {
     const installed = installation(null)
-    const { stderr } = await runAll(installed, [
-      ...['webhooks register --self', 'webhooks register', 'webhooks register --self https://example.com'],
-      ...['webhooks register x', `webhooks register https://example.com --description ${'x'.repeat(201)}`],
-      'webhooks remove --yes',
-      'webhooks remove wh_0 --yes',
-      'webhooks remove wh_0',
-    ])
+    const { stderr } = await runAll(installed, ['webhooks remove wh_0 --yes', 'webhooks remove wh_0'])
     const failures = stderr.split('\n').filter((line) => line.startsWith('{"error"'))
     expect(failures.map((line) => JSON.parse(line).error.message)).toEqual([
-      'web.public_url is not set: the upstream could not reach us',
-      'either --self or an address is registered',
-      'either --self or an address is registered',
-      '"x" is not an address that events can be sent to',
-      '--description is too long: it may have 200 characters',
-      'no webhook is registered for this installation',
       'The upstream knows no webhook wh_0',
       'wh_0 will be told of nothing any more.',
     ])

@@ -53,14 +53,6 @@ describe('looking before the first sync', () => {
     await runWarm(command.split(' '), { cwd })
     expect(statSync(file).size).toBe(0)
   })
-
-  it('refuses the report of a day that is in the future', async () => {
-    const run = await runWarm(['report', 'preview', 'daily', '--at', '2999-01-01'], { cwd: folderWith() })
-    expect([run.status, run.stderr]).toEqual([
-      2,
-      expect.stringContaining('--at 2999-01-01T00:00:00.000Z is in the future'),
-    ])
-  })
 })
 
 describe('where nothing is configured', () => {

@@ -67,12 +67,6 @@ it('nor is one that was stopped, one that never ran, or a database that is none'
 
 it.each([
   ['a mistyped name', 'no_such_setting: 1'],
-  ['a value of another kind', 'smtp: { url: 7 }\nsync: { schedule: every now and then }'],
-  [
-    'a wrong report beside a good one',
-    'reports: [{ name: daily, schedule: nonsense, period: 5 }, { name: good }]',
-  ],
-  ['a list that is none', 'recipients: 12\nreports: none'],
   ['no YAML', 'api: { url: "unfinished'],
   ['a variable that is not set', `smtp: { url: "\${NO_SUCH_VARIABLE}" }`],
   ['a secret that is not there', 'api: { key_file: ./nowhere }'],

@@ -8,6 +8,7 @@ import { listRuns } from '../../../../src/store/sync/sync-run.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
 import { openReceiver } from '../../../support/network/receiver.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { hourlyNotNow } from '../../../support/reports/due-report.ts'
 import { startService } from '../../../support/service.ts'
 import { startUpstream } from '../../../support/upstream.ts'
@@ -32,21 +33,6 @@ function logged(child: ReturnType<typeof startLeadsheet>, said: RegExp): Promise
 }
 
 describe('the daemon', () => {
-  it('names every setting that is missing, and how to try it without', async () => {
-    const run = await runLeadsheet(['run'], { cwd: folderWith() })
-    expect(run.status).toBe(2)
-    for (const name of [
-      'api.url',
-      'LEADSHEET_API_KEY_FILE',
-      'smtp.url',
-      'LEADSHEET_FROM',
-      'LEADSHEET_RECIPIENTS',
-      'leadsheet demo',
-    ]) {
-      expect(run.stderr).toContain(name)
-    }
-  })
-
   it('syncs at once when it is new, refuses a second one, and leaves on SIGTERM with its work put down', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
     await using service = await startService(cwd, new Date(), 5)
@@ -147,6 +133,10 @@ describe('the daemon', () => {
     while (upstream.requests.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
     daemon.kill('SIGTERM')
     expect((await finished(daemon)).status).toBe(0)
+
+    const { stdout } = await runWarm(['status'], { cwd, env })
+    expect(stdout).toMatch(/^Sync stopped +\S+ \S+ +stopped by SIGTERM$/m)
+    expect(stdout).not.toMatch(/fail|put aside/i)
 
     const next = startLeadsheet(['run'], { cwd, env })
     await logged(next, /"schedule":"sync",.*"state":"done"/)

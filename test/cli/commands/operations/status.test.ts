@@ -6,10 +6,8 @@ import { saveMailOutage } from '../../../../src/store/outbox/send-limits.ts'
 import { addScheduledRun } from '../../../../src/store/schedule/scheduled-run.ts'
 import { beginUptime, endUptime } from '../../../../src/store/schedule/uptime.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { finished, startLeadsheet } from '../../../support/leadsheet.ts'
 import { clockAt } from '../../../support/process/shifted-clock.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
-import { startUpstream } from '../../../support/upstream.ts'
 
 const NOW = '2026-11-24T12:00:30.000Z'
 const AT = '2026-11-24T12:00:00.000Z'
@@ -83,29 +81,4 @@ describe('what comes next', () => {
 it('a schedule that was set up is no run that was skipped', async () => {
   const status = JSON.parse(await run(await installation('alive'), 'status --json'))
   expect(status.data.scheduled_runs).toMatchObject([{ schedule: 'sync', state: 'pending' }])
-})
-
-it('a daemon that was stopped in its first sync has not failed, and nothing is broken', async () => {
-  await using upstream = await startUpstream(200)
-  const cwd = folderWith({ 'leadsheet.yaml': `${SETTINGS}api: { page_size: 10 }` })
-  // The third page never comes.
-  upstream.faults.push(
-    () => false,
-    () => false,
-    () => true,
-  )
-  const env = {
-    LEADSHEET_API_URL: upstream.url,
-    LEADSHEET_API_KEY: 'test-key',
-    LEADSHEET_RECIPIENTS: 'ana@example.com',
-    LEADSHEET_SMTP_URL: 'file:outbox',
-  }
-  const daemon = startLeadsheet(['run'], { cwd, env })
-  while (upstream.requests.length < 3 && daemon.exitCode === null)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  daemon.kill('SIGTERM')
-  expect((await finished(daemon)).status).toBe(0)
-  const { stdout } = await runWarm(['status'], { cwd, env })
-  expect(stdout).toMatch(/^Sync stopped +\S+ \S+ +stopped by SIGTERM$/m)
-  expect(stdout).not.toMatch(/fail|put aside/i)
 })

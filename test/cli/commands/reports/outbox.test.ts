@@ -175,17 +175,6 @@ describe('leadsheet report resend', () => {
     })
   })
 
-  it('takes a reason only where somebody could read it', async () => {
-    await using mailed = await openMailed()
-    expect(
-      await mailed.run('report', 'resend', 'daily', '--failed', '--reason', 'wrong currency'),
-    ).toMatchObject({
-      status: 2,
-      stderr: expect.stringMatching(/--reason.* cannot be used with option '--failed'/),
-    })
-    expect(mailed.server.received).toEqual([])
-  })
-
   it('gives one who has it a new mail that says so, in answer to the first', async () => {
     await using mailed = await openMailed()
     const [first] = (await mailed.list('--recipient', 'ana@example.com')).data
@@ -252,17 +241,6 @@ describe('leadsheet report resend', () => {
     expect(asked.stdout.match(/ a new mail$/gm)).toHaveLength(1)
     expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') })
     expect(mailed.server.received).toEqual([])
-  })
-
-  it('needs one of its choices, and nobody who is no recipient gets anything', async () => {
-    await using mailed = await openMailed()
-    expect(await mailed.run('report', 'resend', 'daily')).toMatchObject({ status: 2 })
-    expect(await mailed.run('report', 'resend', 'daily', '--failed', '--all')).toMatchObject({ status: 2 })
-    expect(await mailed.run('report', 'resend', 'daily', '--to', 'eve@example.com')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('eve@example.com is no recipient of the report daily'),
-    })
-    expect(await mailed.run('report', 'resend', 'nightly', '--failed')).toMatchObject({ status: 2 })
   })
 })
 

@@ -53,17 +53,6 @@ test('a report that a folder says is there already is left alone', async () => {
   expect(stderr).toContain('templates/mine already exists')
 })
 
-test.each([
-  [['Weekly'], '"Weekly" cannot be the name of a report'],
-  [['layout'], '"layout" cannot be the name of a report'],
-  [['mine', '--from', 'nope'], 'there is no report named "nope"\nhint: Known reports: daily'],
-])('%j is refused', async (args, told) => {
-  const cwd = folderWith()
-  const { status, stderr } = await makeIn(cwd, ...args)
-  expect(status).not.toBe(0)
-  expect(stderr).toContain(told)
-})
-
 test('a name of digits is a title all the same', async () => {
   const cwd = folderWith()
   await makeIn(cwd, '2026')

@@ -114,18 +114,6 @@ describe('looking at a report', () => {
       expect.stringMatching(/^daily-top-leads-.*\.csv$/),
     )
   })
-
-  it('names a recipient and a language that there are not', async () => {
-    const run = runIn(folderWith({ 'leadsheet.yaml': SETTINGS }))
-    expect(await run('report', 'preview', 'daily', '--for', 'zoe@example.com')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('zoe@example.com is no recipient of the report daily'),
-    })
-    expect(await run('report', 'preview', 'daily', '--locale', 'fr')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('reports are written in en and de'),
-    })
-  })
 })
 
 describe('sending a report', () => {

@@ -47,13 +47,6 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   expect(again.stderr).toContain('profile.yaml is there already')
 })
 
-test('a key is not sent unencrypted over the internet', async () => {
-  const { status, stderr } = await runWarm(['probe', 'http://crm.example.com', '--key-file', 'key'], {
-    cwd: folderWith({ key: KEY }),
-  })
-  expect([status, stderr]).toEqual([2, expect.stringContaining('expected https://')])
-})
-
 test('an address without a list fails', async () => {
   await using foreign = await startForeign(CONTACTS)
   const cwd = folderWith({ key: KEY })
@@ -86,14 +79,6 @@ test('an upstream with two headers that dies half-way is written down as far as 
     auth: { header: 'X-Key', value: 'Api {key}', headers: { 'X-App': 'a7' } },
     paging: { kind: 'page', param: 'page' },
   })
-})
-
-test('doctor tells of settings that are wrong, and goes no further', async () => {
-  const { status, stdout } = await runWarm(['doctor'], {
-    cwd: folderWith({ 'leadsheet.yaml': 'api: { url: x }' }),
-  })
-  expect(status).toBe(1)
-  expect(stdout).toMatch(/^fail +settings/)
 })
 
 test('a mistake in a profile is told with its place, what was found and what is accepted', async () => {

@@ -47,14 +47,6 @@ describe('service run', () => {
     expect(stderr).toContain('faults.yaml  faults[0].ms: a whole number from 1 to 3600000')
     expect(stderr).toContain('faults.yaml  faults[1].fault: fault "nap" is not one of status, delay')
   })
-
-  test.each([
-    [['--port', '65536'], 'Expected a whole number from 0 to 65535.'],
-    [['--speed', '0'], 'Expected a number above 0 and up to 100000.'],
-  ])('refuses %j', async (args, message) => {
-    const { status, stderr } = await runWarm(['service', 'run', ...args], { cwd: folderWith() })
-    expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
-  })
 })
 
 /** Reads the first JSON object of a stream that does not end. */
