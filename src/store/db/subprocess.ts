@@ -126,14 +126,16 @@ export function answerParent<Job extends object, Result>(
   process.once('disconnect', () => process.exit())
   const [, , bytesMax] = process.argv
   const stop = new AbortController()
-  const parent: Parent = { signal: stop.signal, tell: (told) => process.send?.({ told }) }
+  // Ignores that the parent process has been killed, which the event above tells too.
+  const send = (message: Message<Result>) => process.send?.(message, undefined, undefined, () => {})
+  const parent: Parent = { signal: stop.signal, tell: (told) => send({ told }) }
   process.once('message', async (job: Job) => {
     process.on('message', (reason: Failure) => stop.abort(thrownOf(reason)))
     if (bytesMax !== undefined) await watchMemory(Number(bytesMax))
     const answer = await answerTo(() => work(job, parent))
     // The parent process kills this process when it has the answer.
     flushCompileCache()
-    process.send?.(answer)
+    send(answer)
   })
 }
 
