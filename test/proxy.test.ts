@@ -83,10 +83,3 @@ test.each([
   expect(proxy.asked).toEqual([])
   await source.close()
 })
-
-test('a proxy that is no URL of HTTP is a mistake, which is not shown', () => {
-  for (const value of ['socks5://user:hunter-4711@h', 'http://'])
-    expect(() => configOf({ HTTPS_PROXY: value })).toThrow(
-      /environment {2}HTTPS_PROXY: expected the URL of a proxy, such as http:\/\/proxy\.example\.com:3128$/,
-    )
-})
