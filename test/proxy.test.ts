@@ -1,12 +1,10 @@
 /** Requests go through the proxies of the environment, and never if they are for this machine. */
 import { describe, expect, it, test } from 'vitest'
 import { openSourceOf, proxyOf } from '../src/app/configured-upstream.ts'
-import { secretsOf } from '../src/config/config.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { openPoster } from '../src/jobs/alerts/http-post.ts'
-import { redactor } from '../src/redaction.ts'
 import { folderWith } from './support/folder.ts'
-import { LOGIN, startProxy } from './support/network/forward-proxy.ts'
+import { startProxy } from './support/network/forward-proxy.ts'
 import { SILENT } from './support/syncing.ts'
 import { startUpstream } from './support/upstream.ts'
 
@@ -63,12 +61,6 @@ test('an alert goes through the proxy', async () => {
   const outcome = await poster.post(url, 'text/plain', 'a', new AbortController().signal)
   expect(outcome.isTaken).toBe(true)
   expect(proxy.asked[0]?.what).toBe('POST http://hooks.example.com/x')
-})
-
-test('the login of a proxy is a secret', () => {
-  const config = configOf({ HTTPS_PROXY: `http://${LOGIN}@proxy.example.com:3128` })
-  expect(redactor(secretsOf(config))(`${LOGIN} p@ss-word-4711`)).toBe('user:[redacted] [redacted]')
-  expect(JSON.stringify(config)).not.toContain('4711')
 })
 
 test.each([

@@ -1,9 +1,8 @@
 /** The compose files follow their schema and our rules, and the program accepts their settings. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readAllText } from '../support/docs/docs.ts'
 import { ROOT, readImage } from './support/image.ts'
 import { schemaCheck } from './support/schema.ts'
 import { settingsWith } from './support/settings.ts'
@@ -139,26 +138,5 @@ describe('deploy/compose/try.yaml', () => {
     const { api, recipients } = settingsWith(environment, { '/service/api-key': 'k-0123456789' })
     expect(api.url?.toString()).toBe('http://service:8484/api/v1')
     expect(recipients).toHaveLength(1)
-  })
-})
-
-describe('the documentation', () => {
-  it('starts containers with files, commands and a version that there are', async () => {
-    const pages = readAllText()
-    const lines = pages
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line.startsWith('docker '))
-    expect(lines.length).toBeGreaterThan(10)
-    for (const line of lines.map((each) => each.replace(/ +#.*/, ''))) {
-      const files = [...line.matchAll(/ -f (\S+)/g)].map(([, file]) => file ?? '')
-      expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
-      const [, args] =
-        /(?: run --rm leadsheet| exec leadsheet leadsheet| leadsheet:[\d.]+) (\w.*)/.exec(line) ?? []
-      if (args !== undefined) expect(await unknownArguments(args.split(' ')), line).toEqual([])
-    }
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    const versions = pages.match(/(?<=leadsheet:)\d[\d.]+/g)
-    expect(new Set(versions)).toEqual(new Set([version]))
   })
 })

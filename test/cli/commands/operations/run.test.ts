@@ -150,21 +150,4 @@ describe('the daemon', () => {
     expect([20, 30]).toContain(first?.seen)
     expect((second?.seen ?? 0) + (first?.seen ?? 0)).toBe(200)
   })
-
-  it('goes on after SIGHUP and says that a restart puts new settings in force', async () => {
-    await using upstream = await startUpstream(5)
-    const env = {
-      ...MAIL,
-      LEADSHEET_API_URL: upstream.url,
-      LEADSHEET_API_KEY: 'k',
-      LEADSHEET_DATA_DIR: 'data',
-    }
-    const daemon = startLeadsheet(['run'], { cwd: folderWith({ 'leadsheet.yaml': SETTINGS }), env })
-    await logged(daemon, /"running"/)
-    const hint = logged(daemon, /restart to apply new settings/)
-    daemon.kill('SIGHUP')
-    await hint
-    daemon.kill('SIGTERM')
-    expect(await finished(daemon)).toMatchObject({ status: 0 })
-  })
 })
