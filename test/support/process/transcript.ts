@@ -17,6 +17,7 @@ const CHANCE: readonly (readonly [what: RegExp, instead: string])[] = [
   [/[0-9a-v]{40}(?=@)/g, 'ID'],
   [/(?<=-)[0-9a-f]{8}(?=\.eml)/g, 'ID'],
   [/\b\d+\.\d (MB|s)\b/g, 'N $1'],
+  [/process \d+ on [^,\s]+/g, 'process PID on HOST'],
 ]
 
 /**
