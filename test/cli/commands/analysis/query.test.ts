@@ -19,7 +19,7 @@ function folderWithLeads(): string {
   return folder
 }
 
-test('rows are shown in each format, what does more than read is refused, and a missing snapshot told', async () => {
+test('rows are shown in each format, and what does more than read is refused', async () => {
   const file = join(import.meta.dirname, 'golden/query.txt')
   await checkTranscript(file, { cwd: folderWithLeads(), env })
 })
