@@ -1,3 +1,4 @@
+// @long
 /** Events on their whole way: the service that sends them, a real daemon process, and the copy. */
 import { once } from 'node:events'
 import { join } from 'node:path'

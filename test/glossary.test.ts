@@ -105,15 +105,6 @@ describe('no retired word', () => {
     expect(retiredIn(metrics)).toEqual([])
   })
 
-  it('opens a comment with a word that leaves its reader to guess the subject', () => {
-    const odd = SOURCES.flatMap((path) =>
-      [
-        ...textOf(path).matchAll(/^\s*(?:\/\*\*\s+(?:\*\s+)?|\/\/ )(?:Of|Who|Whose|Where|That|Such) .*$/gm),
-      ].map(([line]) => `${path}: ${line.trim()}`),
-    )
-    expect(odd).toEqual([])
-  })
-
   it('would get by', () => {
     expect(retiredIn(['readLetter', 'held_row', 'store/edition.ts', 'deadLetters', 'invoice'])).toEqual([
       'held_row',

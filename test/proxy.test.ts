@@ -1,12 +1,10 @@
 /** Requests go through the proxies of the environment, and never if they are for this machine. */
 import { describe, expect, it, test } from 'vitest'
 import { openSourceOf, proxyOf } from '../src/app/configured-upstream.ts'
-import { secretsOf } from '../src/config/config.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { openPoster } from '../src/jobs/alerts/http-post.ts'
-import { redactor } from '../src/redaction.ts'
 import { folderWith } from './support/folder.ts'
-import { LOGIN, startProxy } from './support/network/forward-proxy.ts'
+import { startProxy } from './support/network/forward-proxy.ts'
 import { SILENT } from './support/syncing.ts'
 import { startUpstream } from './support/upstream.ts'
 
@@ -65,12 +63,6 @@ test('an alert goes through the proxy', async () => {
   expect(proxy.asked[0]?.what).toBe('POST http://hooks.example.com/x')
 })
 
-test('the login of a proxy is a secret', () => {
-  const config = configOf({ HTTPS_PROXY: `http://${LOGIN}@proxy.example.com:3128` })
-  expect(redactor(secretsOf(config))(`${LOGIN} p@ss-word-4711`)).toBe('user:[redacted] [redacted]')
-  expect(JSON.stringify(config)).not.toContain('4711')
-})
-
 test.each([
   ['http://leads.internal', 'leads.internal'],
   ['http://eu.leads.internal', 'other.example, .internal'],
@@ -82,11 +74,4 @@ test.each([
   await expect(source.listLeads({}, null, 10)).rejects.toMatchObject({ code: 'api_unreachable' })
   expect(proxy.asked).toEqual([])
   await source.close()
-})
-
-test('a proxy that is no URL of HTTP is a mistake, which is not shown', () => {
-  for (const value of ['socks5://user:hunter-4711@h', 'http://'])
-    expect(() => configOf({ HTTPS_PROXY: value })).toThrow(
-      /environment {2}HTTPS_PROXY: expected the URL of a proxy, such as http:\/\/proxy\.example\.com:3128$/,
-    )
 })

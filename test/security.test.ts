@@ -21,8 +21,3 @@ it('each file that SECURITY.md names is there', () => {
   expect(filesNamed().length).toBeGreaterThan(25)
   expect(filesNamed().filter((file) => !existsSync(file))).toEqual([])
 })
-
-it('the README leads to it, and it fits on a page', () => {
-  expect(readFileSync('README.md', 'utf8')).toContain('(SECURITY.md)')
-  expect(paper.split(/\s+/).length).toBeLessThan(1_450)
-})

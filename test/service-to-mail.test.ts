@@ -49,40 +49,6 @@ describe('from the service to the mail', () => {
       expect(mail.html).toContain(`>${expected.new_leads}<`)
     }
   })
-
-  it('agrees with the service’s own statistics in every count', async () => {
-    await using service = await startService(folderWith(), NOW, 30)
-    await using syncing = await openSyncing(
-      service.url,
-      await service.createKey({ name: 'test', scope: 'read' }),
-    )
-    await syncing.sync({ pageSize: 500 })
-    const { rows } = await sql<{ difference: number; leads: number }>`
-      SELECT leads, difference FROM pipeline_overview`.execute(syncing.store.db)
-    expect(rows.map((row) => row.difference)).toEqual([0, 0, 0, 0])
-    const { rows: stages } = await sql<{ here: number; there: number }>`
-      SELECT funnel.current AS there, count(lead.id) AS here FROM funnel_latest AS funnel
-      LEFT JOIN lead ON lead.pipeline_id = funnel.pipeline_id AND lead.status = funnel.status
-      GROUP BY funnel.pipeline_id, funnel.status`.execute(syncing.store.db)
-    expect(stages.length).toBe(4 * 7)
-    expect(stages.map((stage) => stage.here)).toEqual(stages.map((stage) => stage.there))
-  })
-
-  it('sends an issue to each recipient once, however often it is asked for', async () => {
-    await using service = await startService(folderWith(), NOW, 10)
-    await using syncing = await openSyncing(
-      service.url,
-      await service.createKey({ name: 'test', scope: 'read' }),
-    )
-    await syncing.sync({ pageSize: 500 })
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
-    const deps = { ...reportDeps(syncing.store, () => NOW), transport, log: SILENT }
-    for (let round = 0; round < 3; round++) await mail(deps)
-    expect(server.received.map((one) => one.to[0])).toEqual(RECIPIENTS)
-    const ids = server.received.map((one) => one.mail.messageId)
-    expect(new Set(ids).size).toBe(2)
-  })
 })
 
 async function mail(deps: ReportDeps & DeliverDeps): Promise<DeliverySummary[]> {

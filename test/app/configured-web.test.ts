@@ -1,3 +1,4 @@
+// @long
 /** The pages of recipients as the daemon serves them, and the resulting views of the operator. */
 import { expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'

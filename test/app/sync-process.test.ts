@@ -1,3 +1,4 @@
+// @long
 /** A daemon whose sync, in its own process, never ends. */
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EventSource, Installation, InstalledSchedule, Part } from '../../src/checks/check.ts'
 import { type Health, type PartResult, readHealth } from '../../src/checks/run-checks.ts'
@@ -352,31 +353,13 @@ describe('leads', () => {
 
 it('statistics and agents that are old only warn', async () => {
   await wholeRun(27 * HOUR)
-  await store.db
-    .insertInto('pipeline')
-    .values({ id: 'p1', name: 'One', status: null, first_seen_at: minutesAgo(0), observed_at: minutesAgo(0) })
-    .execute()
-  const run = await store.db.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
-  await store.db
-    .insertInto('pipeline_stat')
-    .values({
-      pipeline_id: 'p1',
-      observed_at: minutesAgo(27 * HOUR),
-      as_of: minutesAgo(27 * HOUR),
-      run_id: run.id,
-      leads: 1,
-      open: 1,
-      won: 0,
-      lost: 0,
-      disqualified: 0,
-      win_rate: null,
-      raw: '{}',
-      open_value_amount: null,
-      open_value_currency: null,
-      won_value_amount: null,
-      won_value_currency: null,
-    })
-    .execute()
+  const { id } = await store.db.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
+  const [now, old] = [minutesAgo(0), minutesAgo(27 * HOUR)]
+  await sql`INSERT INTO pipeline (id, name, first_seen_at, observed_at) VALUES ('p1', 'One', ${now}, ${now})`.execute(
+    store.db,
+  )
+  await sql`INSERT INTO pipeline_stat (pipeline_id, observed_at, as_of, run_id, leads, open, won, lost, disqualified, raw)
+    VALUES ('p1', ${old}, ${old}, ${id}, 1, 1, 0, 0, 0, '{}')`.execute(store.db)
   await store.db.updateTable('sync_run').set({ parts: '["leads","stats","agents"]', stats: 1 }).execute()
   const all = { reportedParts: ['leads', 'stats', 'agents'] } as const
   expect(await check('statistics', all)).toMatchObject({

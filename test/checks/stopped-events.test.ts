@@ -1,154 +1,21 @@
 // @both-stores
-/**
- * The check that events have stopped reports it if syncs find changes without events, and otherwise not:
- * first with a real service and real events, then case by case.
- */
+/** The check that events have stopped reports it if syncs find changes without events, and otherwise not. */
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventSource } from '../../src/checks/check.ts'
 import { readFacts } from '../../src/checks/check.ts'
-import { findStopped } from '../../src/checks/events.ts'
 import { findForAlerts } from '../../src/checks/run-checks.ts'
 import { EVENT_TYPES } from '../../src/contract/webhook.ts'
-import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
-import { openWebPages } from '../../src/report/preferences/page.ts'
 import { dropIndexes } from '../../src/store/db/dropped-index.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { COUNT_ALL_DAYS } from '../../src/store/leads/lead-day.ts'
 import { beginUptime, recordHeartbeat } from '../../src/store/schedule/uptime.ts'
-import { listRuns } from '../../src/store/sync/sync-run.ts'
-import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
-import { openWeb } from '../../src/web/server/server.ts'
-import { WEBHOOK_PATH, webhookRoutes } from '../../src/web/webhooks.ts'
-import { HOUR_MS, NOW, startService } from '../service/support/service.ts'
+import { HOUR_MS, NOW } from '../service/support/service.ts'
 import { event, follow, receive } from '../support/data/events.ts'
-import { TEMPLATES_FOLDER } from '../support/report.ts'
-import { openFollowing } from '../support/source/following.ts'
 import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
-import { SILENT } from '../support/syncing.ts'
-import { bareInstallation, factsOf } from '../support/web/installation.ts'
+import { bareInstallation } from '../support/web/installation.ts'
 
 const MINUTE_MS = 60_000
-const QUARTER_MS = 15 * MINUTE_MS
-/** Longer than an event may take after a sync has found its change. */
-const GRACE_MS = 11 * MINUTE_MS
-
-/**
- * Opens a service that sends events, a synced copy, and a daemon.
- * @param isFollowed whether the daemon processes the events
- */
-async function openTold(isFollowed: boolean) {
-  const api = await startService({ webhooksToLoopback: true, historyDays: 3 })
-  const syncing = await openFollowing(api.service.url, { source: { apiKey: api.readKey } })
-  const { store, clock, worker } = syncing
-  clock.now = new Date(api.clock.at)
-  const span = await store.write((trx) => beginUptime(trx, { at: clock.now.toISOString(), after: 'down' }))
-  const now = () => clock.now
-  let secret = ''
-  const intake = createWebhookIntake({ store, now, wake: isFollowed ? worker.wake : () => undefined })
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const { webhook } = REFERENCE_PROFILE
-  if (webhook === undefined) throw new Error('the reference service has webhooks')
-  const about = { webhook, publicUrl: null, secrets: () => [secret] }
-  const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
-    ...([[], null, [webhookRoutes({ ...about, intake, now, log: SILENT })]] as const),
-  )
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]()
-    await syncing[Symbol.asyncDispose]()
-    await api[Symbol.asyncDispose]()
-  })
-  await syncing.sync({ pageSize: 500 })
-
-  async function register(): Promise<string> {
-    const answer = await api.post('/webhooks', { url: server.url + WEBHOOK_PATH, events: EVENT_TYPES })
-    expect(answer.status).toBe(201)
-    const made = answer.json as { id: string; secret: string }
-    secret = made.secret
-    return made.id
-  }
-
-  async function passTime(ms: number): Promise<void> {
-    clock.now = new Date(clock.now.getTime() + ms)
-    await store.write((trx) => recordHeartbeat(trx, span, clock.now.toISOString()))
-    await api.pass(ms)
-    const unsent = () => api.rows(`SELECT 1 FROM webhook_message WHERE state = 'waiting'`).length
-    await expect.poll(unsent, { interval: 10 }).toBe(0)
-    const unread = async () => isFollowed && (await store.db.selectFrom('event_queue').selectAll().execute())
-    await expect.poll(unread, { interval: 10 }).toEqual(isFollowed && [])
-  }
-
-  const id = await register()
-  const registeredAt = clock.now.toISOString()
-  const way: EventSource = {
-    readRegistration: async () => ({ events: [...EVENT_TYPES], registeredAt }),
-    isByHand: false,
-    canRegister: true,
-  }
-  return {
-    store,
-    clock,
-    passTime,
-    find: async () => (await findStopped(factsOf(store, clock.now), way))[0] ?? null,
-    /** Runs the check that the daemon makes each quarter of an hour. */
-    async liveOn(): Promise<void> {
-      await passTime(QUARTER_MS)
-      expect((await syncing.sync({ pageSize: 500 })).outcome).toMatch(/^ok/)
-    },
-    withhold: () => api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` }),
-    register,
-  }
-}
-
-describe('with a service that really tells', () => {
-  it('nothing is said while it tells of each change, though nothing follows what it tells', async () => {
-    const { store, find, liveOn, passTime } = await openTold(false)
-    for (let quarter = 0; quarter < 6; quarter++) {
-      await liveOn()
-      expect(await find()).toBeNull()
-    }
-    await passTime(GRACE_MS)
-    expect(await find()).toBeNull()
-    const found = (await listRuns(store.db, 6)).map(({ inserted, updated }) => inserted + updated)
-    expect(found.filter((changes) => changes > 0).length).toBeGreaterThan(2)
-    const untold =
-      await sql`SELECT id FROM lead WHERE run_id <> (SELECT id FROM sync_run ORDER BY rowid LIMIT 1)
-      AND id NOT IN (SELECT resource_id FROM event WHERE resource = 'lead')`.execute(store.db)
-    expect(untold.rows).toEqual([])
-  })
-
-  it('once it no longer does, it is said with when the last event came and how much syncs found since', async () => {
-    const { store, find, liveOn, passTime, withhold, register } = await openTold(true)
-    for (let quarter = 0; quarter < 5; quarter++) await liveOn()
-    const beside = (await listRuns(store.db, 5)).filter(({ inserted, updated }) => inserted + updated > 0)
-    expect(beside).toEqual([])
-    const last = (
-      await store.db
-        .selectFrom('event')
-        .select((eb) => eb.fn.max('received_at').as('at'))
-        .execute()
-    )[0]
-    expect((await withhold()).status).toBe(204)
-    for (let quarter = 0; quarter < 3; quarter++) await liveOn()
-    await passTime(GRACE_MS)
-    expect(await find()).toBeNull()
-    // Four days later is a Monday, on which leads change.
-    await passTime(4 * 24 * HOUR_MS)
-    const [newest, older] = await listRuns(store.db, 2)
-    const changes = [newest, older].reduce((sum, run) => sum + (run?.inserted ?? 0) + (run?.updated ?? 0), 0)
-    const problem = await find()
-    expect(problem).toMatchObject({ subject: '' })
-    expect(problem?.message).toBe(
-      `No event about a lead has come since ${told(last?.at)}, though 2 syncs found ${changes} changes meanwhile.`,
-    )
-    expect(problem?.hint).toContain('`npx leadsheet webhooks list`')
-    await register()
-    await passTime(QUARTER_MS)
-    expect(await find()).toBeNull()
-  })
-})
-
 function told(at: string | undefined): string {
   return `${at?.slice(0, 16).replace('T', ' ')} UTC`
 }

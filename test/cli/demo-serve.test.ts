@@ -1,3 +1,4 @@
+// @long
 /** The demo goes on as the daemon, and the links in its reports open the pages of the leads. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

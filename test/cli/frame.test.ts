@@ -52,12 +52,6 @@ describe('help and version', () => {
     expect((await run('help leads list')).stdout).toBe(stdout)
   })
 
-  test('the help of a command below another leaves out the options of that one', async () => {
-    const { stdout } = await run('report new --help')
-    expect(stdout).toContain('--config <file>')
-    expect(stdout).not.toContain('--send')
-  })
-
   test('no command at all shows the help on stderr', async () => {
     const { status, stdout, stderr } = await run('')
     expect([status, stdout]).toEqual([2, ''])
@@ -85,32 +79,6 @@ describe('settings', () => {
     )
   })
 
-  test('with mistakes are told, a line each', async () => {
-    const { status, stderr } = await run(
-      'config check',
-      {},
-      { 'leadsheet.yaml': 'time_zone: Berlin\nlog: x' },
-    )
-    expect(status).toBe(2)
-    expect(stderr.trimEnd().split('\n')).toEqual([
-      'error: 2 mistakes in the settings:',
-      expect.stringMatching(/^ {2}leadsheet\.yaml:1:12 {2}time_zone: found "Berlin"/),
-      expect.stringMatching(/^ {2}leadsheet\.yaml:2:1 {2}log: no such setting/),
-      `hint: ${join(ROOT, 'leadsheet.example.yaml')} shows every setting.`,
-    ])
-  })
-
-  test('config check shows a schedule as it is written', async () => {
-    const { stdout } = await run(
-      'config check',
-      {},
-      {
-        'leadsheet.yaml': 'reports: [{ name: daily, schedule: "0 7 * * 1,3,5" }]',
-      },
-    )
-    expect(stdout).toContain('0 7 * * 1,3,5 ')
-  })
-
   test.each([['--config x.yaml config check --json'], ['config check --json --config x.yaml']])(
     'may be named before and after the command: %s',
     async (args) => {
@@ -136,41 +104,9 @@ describe('settings', () => {
     const [line = ''] = stderr.split('\n')
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })
   })
-
-  test.each([
-    [
-      { LEADSHEET_API_URL: 'http://leads.example.com' },
-      /unencrypted over the internet to leads\.example\.com/,
-    ],
-    [
-      { ...API, LEADSHEET_API_KEY: 'k-\u{201c}123456\u{201d}' },
-      /U\+201C, which the header authorization cannot/,
-    ],
-  ])('that no request could be sent with are refused by the check', async (env, said) => {
-    const { status, stderr } = await run('config check', env)
-    expect(status).toBe(2)
-    expect(stderr).toMatch(said)
-  })
 })
 
 describe('errors', () => {
-  test('are one object on stderr with --json', async () => {
-    const { status, stdout, stderr } = await run('agents --json')
-    expect([status, stdout]).toEqual([2, ''])
-    expect(JSON.parse(stderr)).toEqual({
-      error: { code: 'config_missing', message: expect.any(String), hint: expect.any(String) },
-    })
-  })
-
-  test('of an unreachable service name its address, and the log does not hold the key', async () => {
-    const { status, stderr } = await run('agents', API)
-    expect(status).toBe(1)
-    expect(stderr).toMatch(
-      /^error: http:\/\/127\.0\.0\.1:9.* failed after \d attempts: .*\nhint: .*api\.url/m,
-    )
-    expect(stderr).not.toContain('k-123456')
-  })
-
   test.each([
     ['config_invalid', 'usage'],
     ['usage_invalid', 'usage'],
@@ -201,13 +137,6 @@ test('Ctrl-C ends a request in hand, with a status of its own', async () => {
     stdout: '',
     stderr: expect.stringMatching(/^error: stopped by SIGINT\nhint: .*\n$/),
   })
-})
-
-test('a reader that leaves early is no error', async () => {
-  const main = join(ROOT, 'src/main.ts')
-  const command = `set -o pipefail; "${process.execPath}" "${main}" db prune --help | true`
-  const { stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: folderWith() })
-  expect(stderr).toBe('')
 })
 
 test('a sync whose reader leaves early ends as it would have', async () => {

@@ -1,3 +1,4 @@
+// @long
 /** Commands that behave differently on a store in PostgreSQL than on a file. */
 import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
@@ -134,13 +135,6 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     expect(await mark()).toBe('of another version')
   })
 
-  it('have a store that the server keeps from being written where they only read', async () => {
-    const { address } = await installWithLeads()
-    await using store = await openStoreToRead(placeOf(address))
-    const deleted = store.db.deleteFrom('lead').execute()
-    await expect(deleted).rejects.toMatchObject({ code: 'store_refused' })
-  })
-
   it('have it backed up and restored by programs of PostgreSQL, as they say, and nothing is mailed twice', async () => {
     const { cwd, json, address } = await installWithLeads()
     const figures = await json('figures')
@@ -208,14 +202,5 @@ describe.skipIf(!hasPostgres)('the demo', () => {
     })
     await using store = await openStore(address, OPENED_AT)
     expect(await store.db.selectFrom('lead').select('id').execute()).toHaveLength(2)
-  })
-
-  it('does not begin afresh there', async () => {
-    const args = ['demo', '--fresh', '--database-url', 'postgres://h/db']
-    const demo = await runWarm(args, { cwd: folderWith() })
-    expect(demo).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('--fresh is for a demo in a file'),
-    })
   })
 })

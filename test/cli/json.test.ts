@@ -1,3 +1,4 @@
+// @long
 /**
  * With `--json`, every command prints a result on a demo installation that has the fields of its example in
  * build/docs/json-examples.json, of which the page of the JSON output shows a part. A failure is `{"error": …}`. `EXAMPLES=renew` writes the examples anew.

@@ -1,157 +1,136 @@
+/** What the settings file and the environment make of the settings, and what is unwise. */
+import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync } from 'node:fs'
-import { inspect } from 'node:util'
+import { join } from 'node:path'
+import { inspect, isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { effectiveSettings, secretsOf } from '../../src/config/config.ts'
+import { placeOf } from '../../src/app/alert-settings.ts'
+import { storePlaceOf } from '../../src/app/installation.ts'
+import {
+  type Config,
+  effectiveSettings,
+  requireApi,
+  requireDaemon,
+  requireMail,
+  secretsOf,
+} from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { dashboardAccess } from '../../src/config/schema-web.ts'
+import { Secret } from '../../src/config/secrets.ts'
 import { folderWith } from '../support/folder.ts'
+import { checkExamples } from '../support/process/transcript.ts'
+import { inputOf } from './example.ts'
 
-const EVERYTHING = { pipelineIds: null, conditions: [] }
+const { privateKey: KEY } = generateKeyPairSync('rsa', {
+  modulusLength: 1024,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+/** The files that examples name. */
+const FILES = {
+  'other.yaml': 'time_zone: Europe/Rome',
+  'mine.yaml': 'name: mine',
+  'broken.yaml': 'a: [',
+  'empty.yaml': '',
+  key: 'k-123456\n',
+  hook: 'https://hooks.example.com/services/T0/B0/s3cr3t\n',
+  secrets: 'whsec_bmV3\r\n\n  whsec_b2xk\n',
+  'database-url': 'postgres://app:pw@db.example.com/leads\n',
+  'dkim.pem': KEY,
+}
+/** Every secret of the examples. */
+const SECRETS = /k-123456|s3cr3t|1f2e3d4c|hunter2|whsec_\w|0123456789|BEGIN PRIVATE/
+const STANDARD = loadConfig({ env: {}, file: null, cwd: '/srv' })
 
-/** Loads `leadsheet.yaml` from a new folder. */
-function load(yaml: string, env: Environment = {}, files: Readonly<Record<string, string>> = {}) {
-  const cwd = folderWith({ 'leadsheet.yaml': yaml, ...files })
-  return { cwd, config: loadConfig({ cwd, env }) }
+function load(yaml: string, env: Environment = {}, files: Readonly<Record<string, string>> = {}): Config {
+  return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml, ...files }), env })
 }
 
-describe('without a file and without variables', () => {
-  test('every setting has its default, and api and mail are not set', () => {
-    const cwd = folderWith()
-    const config = loadConfig({ cwd, env: {} })
-    expect(config).toEqual({
-      file: null,
-      keyFile: null,
-      mistakes: [],
-      proxy: { http: null, https: null, except: [] },
-      api: { url: null, key: null, profile: null, pageSize: 500, runMinutes: 15 },
-      dataDir: `${cwd}/data`,
-      databaseUrl: null,
-      timeZone: 'UTC',
-      logLevel: 'info',
-      smtp: { url: null },
-      mail: {
-        from: null,
-        replyTo: null,
-        maxMb: 20,
-        perMinute: 120,
-        suppressAfterBounces: 5,
-        dkim: null,
-      },
-      web: {
-        listen: { host: '127.0.0.1', port: 8080 },
-        publicUrl: null,
-        token: null,
-        allowedHosts: [],
-        trustedProxies: [],
-      },
-      alerts: { recipients: [], webhook: null, heartbeat: null },
-      events: { secret: null },
-      recipients: [],
-      locale: 'en-GB',
-      leadUrl: null,
-      holidays: [],
-      weekStarts: 'monday',
-      goals: [],
-      fiscalYearStarts: 1,
-      templatesDir: `${cwd}/templates`,
-      sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', pipelines: [] },
-      enrichment: { perRun: 10_000 },
-      snapshot: { when: 'after_sync', group: null },
-      retention: { dailyAfterDays: 365 },
-      reports: [
-        {
-          name: 'daily',
-          template: 'daily',
-          title: null,
-          timeZone: 'UTC',
-          schedule: 'every weekday at 07:00',
-          catchUp: 'latest',
-          period: 'working_day',
-          sendWhen: null,
-          blocks: null,
-          locale: 'en-GB',
-          attachments: [],
-          waitMinutes: 30,
-          onStaleData: 'send',
-          filter: EVERYTHING,
-          stalledDays: 7,
-          topScore: 80,
-          recipients: [],
-        },
-      ],
-      warnings: [],
-      sources: {},
-    })
-  })
+/** Shows secrets, because a golden file must show whether they are read. */
+function plain(value: unknown): unknown {
+  if (value instanceof Secret) return value.reveal()
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(plain)
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
+}
 
-  test('the result is frozen to its leaves', () => {
-    const config = loadConfig({ cwd: folderWith(), env: {} })
-    expect([config, config.api, config.reports, config.reports[0]].every(Object.isFrozen)).toBe(true)
+/** Lists what is otherwise than without settings, as `api.page_size = 100`. */
+function differences(value: unknown, standard: unknown, path = ''): string[] {
+  if (isDeepStrictEqual(value, standard)) return []
+  const isTree = typeof value === 'object' && value !== null && (!Array.isArray(value) || path === 'reports')
+  if (!isTree || (standard === null && path !== '')) return [`${path} = ${JSON.stringify(value)}`]
+  return Object.entries(value).flatMap(([name, part]) => {
+    const usual = Reflect.get(Object(standard), path === 'reports' ? '0' : name)
+    return differences(part, usual, path === '' ? name : `${path}.${name}`)
   })
+}
+
+function readExample(input: string): string[] {
+  const { env, yaml } = inputOf(input)
+  const cwd = folderWith({ ...FILES, 'leadsheet.yaml': yaml })
+  const config = loadConfig({ cwd, env })
+  const { file: _file, sources, dataDir, templatesDir, ...settings } = config
+  const { dataDir: _dataDir, templatesDir: _templatesDir, file: _none, ...standard } = STANDARD
+  const own = { ...settings, dataDir, templatesDir }
+  const usual = { ...standard, dataDir: join(cwd, 'data'), templatesDir: join(cwd, 'templates'), sources: {} }
+  const { listen, ...web } = config.web
+  const doors = listen && dashboardAccess({ ...web, listen, hasToken: web.token !== null })
+  const shown = effectiveSettings(config).filter(({ source }) => source.includes('leadsheet.yaml:'))
+  expect(JSON.stringify([config, effectiveSettings(config)]) + inspect(config, { depth: 9 })).not.toMatch(
+    SECRETS,
+  )
+  return [
+    ...differences(plain(own), plain(usual)),
+    ...(config.databaseUrl === null ? [] : [`store: ${JSON.stringify(storePlaceOf(config))}`]),
+    ...(doors === 'look' ? [] : [`the dashboard is for ${doors}`]),
+    ...secretsOf(config).map((secret) => `not in the log: ${secret}`),
+    ...Object.entries(sources).map(([name, source]) => `${name} is given by ${source}`),
+    ...shown.map(({ setting, value }) => `shown: ${setting}: ${JSON.stringify(value)}`),
+  ].map((line) =>
+    line
+      .replaceAll(cwd, '.')
+      .replaceAll(JSON.stringify(KEY.trim()).slice(1, -1), 'KEY')
+      .replaceAll(KEY.trim(), 'KEY'),
+  )
+}
+
+test.each(['settings', 'web', 'recipients', 'secrets', 'environment'])('settings are read: %s', (group) =>
+  checkExamples(join(import.meta.dirname, `golden/read-${group}.txt`), readExample),
+)
+
+test('without a file and without variables every setting has its default, frozen to its leaves', async () => {
+  const text = JSON.stringify(plain(STANDARD), null, 2)
+  await expect(`${text}\n`).toMatchFileSnapshot('golden/defaults.json')
+  const parts = [STANDARD, STANDARD.api, STANDARD.reports, STANDARD.reports[0]]
+  expect(parts.every(Object.isFrozen)).toBe(true)
 })
 
-describe('the settings file', () => {
-  test('is leadsheet.yaml of the working directory, or what LEADSHEET_CONFIG or --config names', () => {
-    const cwd = folderWith({
-      'leadsheet.yaml': 'time_zone: Europe/Paris',
-      'other.yaml': 'time_zone: Europe/Rome',
-      'third.yaml': 'time_zone: Europe/Oslo',
-    })
-    const env = { LEADSHEET_CONFIG: 'other.yaml' }
-    expect(loadConfig({ cwd, env: {} }).timeZone).toBe('Europe/Paris')
-    expect(loadConfig({ cwd, env }).timeZone).toBe('Europe/Rome')
-    expect(loadConfig({ cwd, env, file: 'third.yaml' })).toMatchObject({
-      timeZone: 'Europe/Oslo',
-      file: `${cwd}/third.yaml`,
-    })
+test('the settings file is the one that LEADSHEET_CONFIG or --config names, and paths begin at its folder', () => {
+  const cwd = folderWith({
+    'leadsheet.yaml': 'time_zone: Europe/Paris',
+    'other.yaml': 'time_zone: Europe/Rome',
+    'deploy/x.yaml': 'data_dir: ../state\nsmtp: { url: "file:./out box" }\napi: { profile: mine.yaml }',
+    'deploy/mine.yaml': 'name: mine',
+    'deploy/y.yaml': 'time_zone: UTC',
   })
-
-  test('may be empty, and so may its groups', () => {
-    expect(load('').config.api.pageSize).toBe(500)
-    expect(load('api:\nmail:\n  #from: x\nsync: {}\n').config.mail.from).toBeNull()
-  })
-
-  test.each([
-    ['', 'changed', 'default'],
-    ['enrichment: { policy: none }', 'none', 'leadsheet.yaml:1:23'],
-  ])('is told in the overview with the policy of details: %j', (yaml, value, source) => {
-    const settings = effectiveSettings(load(yaml).config)
-    expect(settings.find(({ setting }) => setting === 'enrichment.policy')).toMatchObject({ value, source })
-  })
-
-  test('gives reports the time zone and the recipients that they do not name', () => {
-    const { config } = load(`
-time_zone: Europe/Berlin
-recipients: [ana@example.com]
-reports:
-  - name: daily
-  - name: emea
-    template: daily
-    time_zone: Europe/London
-    recipients: [bo@example.com]
-`)
-    expect(config.reports).toMatchObject([
-      { template: 'daily', timeZone: 'Europe/Berlin', recipients: [{ address: 'ana@example.com' }] },
-      { template: 'daily', timeZone: 'Europe/London', recipients: [{ address: 'bo@example.com' }] },
-    ])
-  })
-
-  test('counts relative paths from its own folder, but the folder of mails from the data directory', () => {
-    const cwd = folderWith({ 'deploy/x.yaml': 'data_dir: ../state\nsmtp: { url: "file:./out box" }' })
-    const config = loadConfig({ cwd, env: {}, file: 'deploy/x.yaml' })
-    expect(config.dataDir).toBe(`${cwd}/state`)
-    expect(config.smtp.url?.reveal()).toBe(`file://${cwd}/state/out%20box`)
-  })
-})
-
-test('the default data directory is in the working directory, wherever the settings file is', () => {
-  const cwd = folderWith({ 'deploy/x.yaml': 'time_zone: UTC' })
-  expect(loadConfig({ cwd, env: {}, file: 'deploy/x.yaml' }).dataDir).toBe(`${cwd}/data`)
+  const env = { LEADSHEET_CONFIG: 'other.yaml' }
+  expect([loadConfig({ cwd, env: {} }).timeZone, loadConfig({ cwd, env }).timeZone]).toEqual([
+    'Europe/Paris',
+    'Europe/Rome',
+  ])
+  const named = loadConfig({ cwd, env, file: 'deploy/x.yaml' })
+  expect(named).toMatchObject({ file: `${cwd}/deploy/x.yaml`, dataDir: `${cwd}/state` })
+  expect(named.smtp.url?.reveal()).toBe(`file://${cwd}/state/out%20box`)
+  expect(named.api.profile).toMatchObject({ data: { name: 'mine' }, origin: 'deploy/mine.yaml' })
+  expect(loadConfig({ cwd, env: {}, file: 'deploy/y.yaml' }).dataDir).toBe(`${cwd}/data`)
+  const given = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_SMTP_URL: 'file:outbox' }
+  const { dataDir, smtp } = loadConfig({ cwd, file: 'deploy/y.yaml', env: given })
+  expect([dataDir, smtp.url?.reveal()]).toEqual([`${cwd}/state`, `file://${cwd}/state/outbox`])
 })
 
 test('a settings file that another user may read names that user and not init', () => {
-  const cwd = folderWith({ 'leadsheet.yaml': '' })
-  const file = `${cwd}/leadsheet.yaml`
+  const file = join(folderWith({ 'leadsheet.yaml': '' }), 'leadsheet.yaml')
   chmodSync(file, 0)
   const isRoot = process.getuid?.() === 0
   if (isRoot) process.seteuid?.('nobody')
@@ -169,98 +148,63 @@ test('a settings file that another user may read names that user and not init', 
   }
 })
 
-describe('the environment', () => {
-  test('wins over the file', () => {
-    const { config } = load('time_zone: Europe/Paris\nrecipients: [old@example.com]', {
-      LEADSHEET_TIME_ZONE: 'Asia/Tokyo',
-      LEADSHEET_RECIPIENTS: 'ana@example.com, bo@example.com,',
-    })
-    expect(config).toMatchObject({
-      timeZone: 'Asia/Tokyo',
-      recipients: ['ana@example.com', 'bo@example.com'],
-      sources: {
-        time_zone: 'environment LEADSHEET_TIME_ZONE',
-        recipients: 'environment LEADSHEET_RECIPIENTS',
-      },
-    })
+test('secrets in files that every user of the machine can read are warned of, and only those', () => {
+  const warningsOf = (yaml: string) => {
+    const cwd = folderWith({ 'leadsheet.yaml': yaml, key: 'k-123456' })
+    for (const name of ['leadsheet.yaml', 'key']) chmodSync(join(cwd, name), 0o644)
+    return loadConfig({ cwd, env: {} }).warnings.map((warning) => warning.replaceAll(cwd, '.'))
+  }
+  expect(warningsOf('api: { key_file: key }\nsmtp: { url: "smtp://u:p@h" }')).toEqual([
+    'leadsheet.yaml:1:18  api.key_file: every user of this machine can read ./key; chmod 600 it',
+    'leadsheet.yaml:2:14  smtp.url: every user of this machine can read ./leadsheet.yaml; chmod 600 it',
+  ])
+  expect(warningsOf('database_url: postgres://app:pw@db.example.com/leads')).toHaveLength(1)
+  for (const yaml of [
+    'smtp: { url: "file:./outbox" }',
+    'smtp: { url: "smtp://mail.example.com:25" }',
+    'database_url: postgres://app@db.example.com/leads',
+  ])
+    expect(warningsOf(yaml).filter((warning) => warning.includes('can read'))).toEqual([])
+})
+
+describe('what a command needs', () => {
+  const API = { LEADSHEET_API_URL: 'https://leads.example.com', LEADSHEET_API_KEY: 'k-123456' }
+  const MAIL = {
+    LEADSHEET_SMTP_URL: 'smtp://u:hunter2@mail.example.com:587',
+    LEADSHEET_FROM: 'r@example.com',
+  }
+
+  test('is handed out', () => {
+    const { api, mail } = requireDaemon(
+      load('', { ...API, ...MAIL, LEADSHEET_RECIPIENTS: 'ana@example.com' }),
+    )
+    const given = [api.url, api.key?.reveal(), mail?.url.reveal(), mail?.from]
+    expect(given).toEqual([...Object.values(API), ...Object.values(MAIL)])
   })
 
-  test('does not count where a variable is empty', () => {
-    expect(load('time_zone: Europe/Paris', { LEADSHEET_TIME_ZONE: ' ' }).config.timeZone).toBe('Europe/Paris')
+  test('and is not set is named, all at once, as in the file and as a variable', () => {
+    expect(() => requireApi(load('', { LEADSHEET_API_URL: API.LEADSHEET_API_URL }))).toThrow(
+      'api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set',
+    )
+    expect(() => requireMail(load(''))).toThrow(
+      'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE) and mail.from (LEADSHEET_FROM) are not set',
+    )
+    expect(() => requireDaemon(load('', API))).toThrow(
+      'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE), mail.from (LEADSHEET_FROM), and recipients (LEADSHEET_RECIPIENTS) are not set',
+    )
   })
 
-  test('counts relative paths from the working directory', () => {
-    const cwd = folderWith({ 'deploy/x.yaml': '' })
-    const env = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_SMTP_URL: 'file:outbox' }
-    const config = loadConfig({ cwd, file: 'deploy/x.yaml', env })
-    expect([config.dataDir, config.smtp.url?.reveal()]).toEqual([
-      `${cwd}/state`,
-      `file://${cwd}/state/outbox`,
-    ])
-  })
-
-  test('may hold what Kubernetes sets beside a service called leadsheet', () => {
-    const env = {
-      LEADSHEET_SERVICE_HOST: '10.0.0.1',
-      LEADSHEET_SERVICE_PORT_HTTP: '80',
-      LEADSHEET_PORT: 'tcp://10.0.0.1:80',
-      LEADSHEET_PORT_80_TCP_ADDR: '10.0.0.1',
-    }
-    expect(() => loadConfig({ cwd: folderWith(), env })).not.toThrow()
+  test('is no mail where there are no reports, and no operators to be mailed', () => {
+    expect(requireDaemon(load('reports: []', API)).mail).toBeNull()
+    const operators = 'reports: []\nalerts: { recipients: [ops@example.com] }'
+    expect(() => requireDaemon(load(operators, API))).toThrow('smtp.url')
+    expect(requireDaemon(load(operators, { ...API, ...MAIL })).mail?.from).toBe('r@example.com')
   })
 })
 
-describe('secrets', () => {
-  test('are read from the file that key_file names, without the line break at its end', () => {
-    const { config } = load('api: { key_file: ./key }', {}, { key: 'k-123456\n' })
-    expect(config.api.key?.reveal()).toBe('k-123456')
-    expect(config.warnings).toEqual([])
+test('the place of an installation is told without the password of its store', () => {
+  const config = load('', {
+    LEADSHEET_DATABASE_URL: 'postgres://app:pw@db.example.com:5433/leads?schema=sales',
   })
-
-  test('a key in the environment replaces a key_file of the settings file', () => {
-    const { config } = load('api: { key_file: ./nowhere }', { LEADSHEET_API_KEY: 'from-env' })
-    expect(config.api.key?.reveal()).toBe('from-env')
-  })
-
-  test('are not shown by printing, serializing or inspecting the configuration', () => {
-    const { config } = load('smtp: { url: "smtp://u:hunter2@mail.example.com" }', {
-      LEADSHEET_API_KEY: 'k-123456',
-    })
-    const shown = `${config.api.key} ${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`
-    expect(shown).not.toMatch(/k-123456|hunter2/)
-    expect(shown).toContain('[redacted]')
-  })
-
-  test('are listed for the log, the password as it is written and as it is meant', () => {
-    const { config } = load('smtp: { url: "smtp://u:a%40b@mail.example.com" }', {
-      LEADSHEET_API_KEY: 'k-123456',
-    })
-    expect(secretsOf(config)).toEqual(['k-123456', 'a%40b', 'a@b'])
-  })
-
-  test('in a file that everyone can read are a warning', () => {
-    const cwd = folderWith({ key: 'k-123456', 'leadsheet.yaml': 'smtp: { url: "smtp://u:p@h" }' })
-    chmodSync(`${cwd}/key`, 0o644)
-    chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
-    const { warnings } = loadConfig({ cwd, env: { LEADSHEET_API_KEY_FILE: 'key' } })
-    expect(warnings).toEqual([
-      `environment  LEADSHEET_API_KEY_FILE: every user of this machine can read ${cwd}/key; chmod 600 it`,
-      `leadsheet.yaml:1:14  smtp.url: every user of this machine can read ${cwd}/leadsheet.yaml; chmod 600 it`,
-    ])
-  })
-
-  test.each(['file:./outbox', 'smtp://mail.example.com:25'])(
-    'are none in %s, which has no password',
-    (url) => {
-      const cwd = folderWith({ 'leadsheet.yaml': `smtp: { url: "${url}" }` })
-      chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
-      expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
-    },
-  )
-
-  test('sent over plain http to another machine are a warning', () => {
-    const warned = load('api: { url: "http://leads.internal" }').config.warnings
-    expect(warned).toEqual([expect.stringContaining('the API key travels unencrypted to leads.internal')])
-    expect(load('api: { url: "http://127.0.0.1:8484" }').config.warnings).toEqual([])
-  })
+  expect(placeOf(config)).toMatch(/, postgres:\/\/app@db\.example\.com:5433\/leads\?schema=sales$/)
 })

@@ -1,9 +1,12 @@
 /** The starter file for new settings is read as every command reads it. */
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Entry, FirstSettings } from '../../src/config/starter-file.ts'
 import { reportFor, settingsText } from '../../src/config/starter-file.ts'
 import { folderWith } from '../support/folder.ts'
+import { checkExamples } from '../support/process/transcript.ts'
 
 const value = (text: string): Entry => ({ value: text })
 
@@ -59,29 +62,30 @@ test('what was answered is in force, the rest as it is by itself, and nothing is
   ])
 })
 
-test.each([
-  'https://leads.example.com/api?list=a&b=c#d: "e"',
-  "https://leads.example.com/it's%20${HOME}/$${x}",
-  'https://leads.example.com/наводка-ß-🙂',
-])('an address comes back as it was: %s', (url) => {
-  expect(load({ ...USUAL, 'api.url': value(url) }).api.url).toBe(url)
+test.each<[string, (config: Config) => unknown, ...string[]]>([
+  [
+    'api.url',
+    ({ api }) => api.url,
+    'https://leads.example.com/api?list=a&b=c#d: "e"',
+    "https://leads.example.com/it's%20${HOME}/$${x}",
+    'https://leads.example.com/наводка-ß-🙂',
+  ],
+  [
+    'mail.from',
+    ({ mail }) => mail.from,
+    "Berichte: 'Ä#1' <reports@example.com>",
+    "# O'Brien & Söhne, {a: b} [c] | % @ ` ! * <reports@example.com>",
+    '- - ? : ${NAME} \\ <reports@example.com>',
+    'yes <reports@example.com>',
+  ],
+])('%s comes back as it was', (name, read, ...texts) => {
+  for (const text of texts) expect(read(load({ ...USUAL, [name]: value(text) }))).toBe(text)
 })
 
-test.each([
-  "Berichte: 'Ä#1' <reports@example.com>",
-  "# O'Brien & Söhne, {a: b} [c] | % @ ` ! * <reports@example.com>",
-  '- - ? : ${NAME} \\ <reports@example.com>',
-  'yes <reports@example.com>',
-])('a sender comes back as it was: %s', (from) => {
-  expect(load({ ...USUAL, 'mail.from': value(from) }).mail.from).toBe(from)
-})
-
-test.each(['*/15 * * * *', '0 7 * * 1-5', 'first Monday of the month at 08:00'])(
-  'a schedule comes back as it was: %s',
-  (schedule) => {
+test('a schedule comes back as it was', () => {
+  for (const schedule of ['*/15 * * * *', 'first Monday of the month at 08:00'])
     expect(load(USUAL, {}, { ...REPORT, schedule }).reports[0]?.schedule).toBe(schedule)
-  },
-)
+})
 
 test('a mail server with a password is in its file alone, with every character of it', () => {
   const { 'smtp.url': _url, ...others } = USUAL
@@ -127,31 +131,9 @@ test('a comment stands above its value, and changes nothing', () => {
 
 const NOW = new Date('2026-11-21T16:00:00Z')
 
-test.each([
-  ['every day at 07:00', 'daily', 'day'],
-  ['*/5 * * * *', 'daily', 'day'],
-  ['every weekday at 07:00', 'daily', 'working_day'],
-  ['0 7,12 * * 1-5', 'daily', 'working_day'],
-  ['every Monday and Thursday at 07:30', 'daily', 'since_last'],
-  ['1st and 15th of the month at 08:00', 'daily', 'since_last'],
-  ['0 7 * * 1#1,1#3', 'daily', 'since_last'],
-  ['every Monday at 07:00', 'weekly', null],
-  ['first Monday of the month at 08:00', 'monthly', null],
-  ['last day of the month at 18:00', 'monthly', null],
-  ['0 7 1 1,4,7,10 *', 'quarterly', null],
-  ['0 7 15 2,5,8,11 *', 'quarterly', null],
-  ['0 7 1 */2 *', 'daily', 'since_last'],
-  ['0 7 1 1 *', 'daily', 'since_last'],
-])('%s: no day is left out or in two issues by the %s report', (expression, name, period) => {
-  const timing = { expression, timeZone: 'Europe/Berlin', holidays: [] }
-  expect(reportFor(timing, NOW)).toEqual({ name, period })
-})
-
-test.each([
-  ['every working day at 07:00', 'working_day'],
-  // The report of a holiday has the day before it already.
-  ['every weekday at 07:00', 'since_last'],
-])('%s with holidays: no day is left out or in two issues', (expression, period) => {
-  const timing = { expression, timeZone: 'Europe/Berlin', holidays: ['DE'] }
-  expect(reportFor(timing, NOW)).toEqual({ name: 'daily', period })
-})
+test('no day is left out or in two issues of the report that a schedule proposes', () =>
+  checkExamples(join(import.meta.dirname, 'golden/first-report.txt'), (input) => {
+    const [expression = '', ...holidays] = input.split(' with the holidays of ')
+    const { name, period } = reportFor({ expression, timeZone: 'Europe/Berlin', holidays }, NOW)
+    return [`${name}, ${period}`]
+  }))

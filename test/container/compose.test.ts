@@ -1,9 +1,8 @@
 /** The compose files follow their schema and our rules, and the program accepts their settings. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readAllText } from '../support/docs/docs.ts'
 import { ROOT, readImage } from './support/image.ts'
 import { schemaCheck } from './support/schema.ts'
 import { settingsWith } from './support/settings.ts'
@@ -97,58 +96,17 @@ describe.each(FILES)('%s', (file) => {
 describe('compose.yaml', () => {
   const leadsheet = service('compose.yaml', 'leadsheet')
 
-  it('keeps within limits, starts again by itself, and asks for its health as the image does', () => {
-    expect(leadsheet).toMatchObject({
-      mem_limit: '1g',
-      pids_limit: 128,
-      restart: 'unless-stopped',
-      init: true,
-    })
-    expect(leadsheet.logging?.options).toEqual({ 'max-size': '10m', 'max-file': '3' })
-    expect(leadsheet.healthcheck?.test).toEqual(['CMD', ...readImage().healthcheck])
-    expect(leadsheet.user).toBe(readImage().user)
-  })
-
-  it('has the folder of the database as its one volume, and no secret in its environment or in git', () => {
-    const [data, settings = ''] = leadsheet.volumes ?? []
-    expect(data).toBe(`data:${readImage().env['LEADSHEET_DATA_DIR']}`)
-    expect(leadsheet.volumes).toEqual([data, './settings:/etc/leadsheet:ro'])
-    const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
-    expect(ignored).toContain(`/${settings.split(/[:/]/)[1]}/`)
-    expect(Object.keys(leadsheet.environment ?? {})).toEqual(['LEADSHEET_CONFIG'])
-  })
-
   it('gives settings that the daemon takes, without a warning', () => {
     const { web, warnings } = settingsWith(leadsheet.environment ?? {}, MOUNTED)
     expect(warnings).toEqual([])
     expect(web).toMatchObject({ listen: { host: '0.0.0.0', port: 8080 } })
     expect(web.token).not.toBeNull()
   })
-
-  it('gives Litestream the volume and the user that the database has', () => {
-    const litestream = service('deploy/compose/litestream.yaml', 'litestream')
-    expect(litestream.user).toBe(leadsheet.user)
-    expect(litestream.volumes).toContain('data:/data')
-    const [, mounted = ''] = litestream.volumes ?? []
-    expect(existsSync(join(ROOT, mounted.split(':')[0] ?? ''))).toBe(true)
-  })
 })
 
 describe('compose.scale.yaml', () => {
   const FILE = 'compose.scale.yaml'
   const workers = ['leadsheet', 'worker'].map((name) => service(FILE, name))
-
-  it('has workers that are what the one daemon is, of which one alone publishes its pages', () => {
-    const { image, ...one } = service('compose.yaml', 'leadsheet')
-    const { build: _, ports, environment, volumes, ...alike } = one as typeof one & { build: string }
-    for (const worker of workers) {
-      expect(worker).toMatchObject({ image, ...alike })
-      expect(worker.volumes).toContain(volumes?.[1])
-      expect(worker.environment).toMatchObject(environment ?? {})
-    }
-    expect(workers.map((worker) => worker.ports)).toEqual([ports, undefined])
-    expect(workers[1]?.deploy?.replicas).toBeGreaterThan(1)
-  })
 
   it('gives settings that each worker takes, without a warning, and has the store in PostgreSQL', () => {
     for (const { environment = {} } of workers) {
@@ -180,26 +138,5 @@ describe('deploy/compose/try.yaml', () => {
     const { api, recipients } = settingsWith(environment, { '/service/api-key': 'k-0123456789' })
     expect(api.url?.toString()).toBe('http://service:8484/api/v1')
     expect(recipients).toHaveLength(1)
-  })
-})
-
-describe('the documentation', () => {
-  it('starts containers with files, commands and a version that there are', async () => {
-    const pages = readAllText()
-    const lines = pages
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line.startsWith('docker '))
-    expect(lines.length).toBeGreaterThan(10)
-    for (const line of lines.map((each) => each.replace(/ +#.*/, ''))) {
-      const files = [...line.matchAll(/ -f (\S+)/g)].map(([, file]) => file ?? '')
-      expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
-      const [, args] =
-        /(?: run --rm leadsheet| exec leadsheet leadsheet| leadsheet:[\d.]+) (\w.*)/.exec(line) ?? []
-      if (args !== undefined) expect(await unknownArguments(args.split(' ')), line).toEqual([])
-    }
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    const versions = pages.match(/(?<=leadsheet:)\d[\d.]+/g)
-    expect(new Set(versions)).toEqual(new Set([version]))
   })
 })

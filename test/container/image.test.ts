@@ -10,18 +10,6 @@ const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
 const image = readImage()
 const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
-interface LockedPackage {
-  readonly dev?: boolean
-  readonly os?: readonly string[]
-  readonly cpu?: readonly string[]
-  readonly libc?: readonly string[]
-  readonly hasInstallScript?: boolean
-}
-
-const locked: Readonly<Record<string, LockedPackage>> = JSON.parse(
-  readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
-).packages
-
 describe('the Dockerfile', () => {
   it('is in order for a linter, which would tell of a mistake', () => {
     expect(validate(text)).toEqual([])
@@ -70,27 +58,3 @@ describe('.dockerignore', () => {
     expect(copied.filter((path) => !existsSync(join(ROOT, path.slice(1))))).toEqual([])
   })
 })
-
-describe('the packages that it installs', () => {
-  it.each(['x64', 'arm64'])('have their binaries for Linux on %s', (cpu) => {
-    const families = new Set(nativePackages().map((path) => path.replace(/-linux-.*$/, '')))
-    expect(families.size).toBeGreaterThan(1)
-    const lacking = [...families].filter(
-      (family) => !nativePackages().some((path) => path === `${family}-linux-${cpu}-gnu`),
-    )
-    expect(lacking).toEqual([])
-    expect(existsSync(join(ROOT, `node_modules/better-sqlite3/prebuilds/linux-${cpu}.node`))).toBe(true)
-  })
-
-  it('run no script when they are installed', () => {
-    const scripts = Object.entries(locked).filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev)
-    expect(scripts).toEqual([])
-  })
-})
-
-/** Lists the packages for Linux on one kind of processor, by their path. */
-function nativePackages(): string[] {
-  return Object.entries(locked)
-    .filter(([, { dev, os, cpu }]) => !dev && os?.includes('linux') && cpu !== undefined)
-    .map(([path]) => path)
-}

@@ -1,10 +1,8 @@
-/** The manifests follow the schemas of their kinds and our rules, also after kubectl has combined them. */
-import { spawnSync } from 'node:child_process'
+/** The manifests follow the schemas of their kinds and our rules. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { isSkipped } from '../support/process/programs.ts'
 import { ROOT, readImage } from './support/image.ts'
 import { schemaCheck } from './support/schema.ts'
 import { settingsWith } from './support/settings.ts'
@@ -16,9 +14,6 @@ const FILES = [
   ...['scale/deployment.yaml', 'scale/service.yaml', 'scale/disruption.yaml'],
 ]
 const LAYERS = ['base', 'daemon', 'cron', 'scale']
-const HAS_KUBECTL = spawnSync('kubectl', ['kustomize', '--help']).status === 0
-const IS_SKIPPED = isSkipped('manifests put together by kubectl', HAS_KUBECTL ? null : 'kubectl is not there')
-
 interface Container {
   readonly image: string
   readonly args?: readonly string[]
@@ -114,41 +109,12 @@ describe('the deployment', () => {
 })
 
 describe('the workers', () => {
-  const [{ spec } = { spec: {} }] = read('scale/deployment.yaml')
-  const labels = { 'app.kubernetes.io/name': 'leadsheet' }
-  const matchLabels = { matchLabels: labels }
-
-  it('are several, on nodes of their own where there are some, and are not all taken away at once', () => {
-    const spread = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone']
-    const topologySpreadConstraints = spread.map((topologyKey) =>
-      expect.objectContaining({ topologyKey, labelSelector: matchLabels }),
-    )
-    expect(spec).toMatchObject({
-      replicas: 3,
-      selector: matchLabels,
-      template: { metadata: { labels }, spec: { topologySpreadConstraints } },
-    })
-    expect(read('scale/service.yaml')[0]?.spec).toMatchObject({ selector: labels })
-    expect(read('scale/disruption.yaml')[0]?.spec).toEqual({ maxUnavailable: 1, selector: matchLabels })
-  })
-
   it('have their store in PostgreSQL, and claim no volume', () => {
     const [pod] = pods().flatMap(([, { containers, volumes }]) =>
       containers[0].env.some(({ name }) => name === 'LEADSHEET_DATABASE_URL_FILE') ? [volumes] : [],
     )
     expect(JSON.stringify(pod)).toContain('"path":"database-url"')
     expect(JSON.stringify(pod)).not.toContain('persistentVolumeClaim')
-  })
-
-  it('are ready when they answer, whatever the data are like', () => {
-    const paths = JSON.stringify(spec).match(/"path":"\/[^"]*"/g)
-    expect(new Set(paths)).toEqual(new Set(['"path":"/healthz"']))
-  })
-
-  it.skipIf(IS_SKIPPED)('are put together without the volume of the one daemon', () => {
-    const { stdout } = spawnSync('kubectl', ['kustomize', join(FOLDER, 'scale')], { encoding: 'utf8' })
-    const kinds = parseAllDocuments(stdout).map((document) => document.toJS().kind)
-    expect(kinds.sort()).toEqual(['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service'])
   })
 })
 
@@ -163,19 +129,5 @@ describe.each(LAYERS)('deploy/kubernetes/%s/kustomization.yaml', (layer) => {
     expect(files.filter((file: string) => !existsSync(join(FOLDER, layer, file)))).toEqual([])
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     for (const { newTag } of images) expect(newTag).toBe(version)
-  })
-
-  it.skipIf(IS_SKIPPED)('is put together by kubectl, with the settings under a name of their own', () => {
-    const { status, stdout } = spawnSync('kubectl', ['kustomize', join(FOLDER, layer)], { encoding: 'utf8' })
-    expect(status).toBe(0)
-    const manifests: Manifest[] = parseAllDocuments(stdout).map((document) => document.toJS())
-    for (const manifest of manifests) {
-      const check = schemaCheck('kubernetes', `${manifest.apiVersion} ${manifest.kind}`)
-      expect(check(manifest), manifest.metadata.name).toEqual([])
-    }
-    const [settings] = manifests.filter(({ kind }) => kind === 'ConfigMap')
-    expect(settings?.metadata.name).toMatch(/^leadsheet-\w{10}$/)
-    for (const { spec } of manifests.filter(({ kind }) => /Deployment|CronJob/.test(kind)))
-      expect(JSON.stringify(spec)).toContain(`"configMap":{"name":"${settings?.metadata.name}"}`)
   })
 })

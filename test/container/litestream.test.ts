@@ -1,3 +1,4 @@
+// @long
 /** deploy/litestream with the real Litestream. Its copy made during work is complete, and can be restored. */
 
 import { spawn, spawnSync } from 'node:child_process'

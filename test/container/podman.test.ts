@@ -9,7 +9,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -17,12 +16,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parse, parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import type { Service } from '../../src/service/open.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
 import { freePort } from '../support/network/free-port.ts'
-import { startOwnPostgres } from '../support/postgres/own-postgres.ts'
-import { hasPostgres } from '../support/postgres.ts'
 import { findInstalled, isSkipped } from '../support/process/programs.ts'
 import { startService } from '../support/service.ts'
 import { ROOT, readImage } from './support/image.ts'
@@ -238,85 +235,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     expect(toldSince(before)).toContain('you@example.com')
     for (const name of ['try', 'service']) await stop(name)
   })
-
-  it('does what the manifests ask for, with secrets that its group alone may read', async () => {
-    const read = (file: string) => readFileSync(join(ROOT, 'deploy/kubernetes', file), 'utf8')
-    const ofGroup = { owner: 0, mode: 0o440 }
-    const yaml = read('base/leadsheet.yaml').replace(/url: .*/, `url: ${service.url}`)
-    const settings = layOut({ 'leadsheet.yaml': yaml }, ofGroup)
-    const token = 'a-token-for-the-test'
-    const secrets = layOut({ 'api-key': key, 'smtp-url': mail.url, 'web-token': token }, ofGroup)
-    const containersOf = (file: string): Manifest[] =>
-      parseAllDocuments(read(file)).map((document) => {
-        const { spec } = document.toJS()
-        return (spec.jobTemplate?.spec ?? spec).template.spec.containers[0]
-      })
-    const argumentsOf = ({ env, args = [] }: Manifest) => [
-      ...['--user=10001:10001', '--read-only', '--cap-drop=ALL', '--tmpfs=/tmp', '--volume=pod:/data'],
-      ...[`--volume=${settings}:/etc/leadsheet:ro`, `--volume=${secrets}:/run/secrets/leadsheet:ro`],
-      ...[...env.map(({ name, value }) => `--env=${name}=${value}`), IMAGE, ...args],
-    ]
-    const before = mail.received.length
-    const jobs = containersOf('cron/jobs.yaml')
-    for (const job of [...jobs, ...jobs]) {
-      const { status, stderr } = await podman.run(argumentsOf(job))
-      expect(status, `${job.args}: ${stderr}`).toBe(0)
-    }
-    expect(toldSince(before)).toEqual(['ana@example.com'])
-
-    const [pod] = containersOf('daemon/deployment.yaml')
-    if (pod === undefined) throw new Error('there is no daemon')
-    const port = await freePort()
-    const env = [...pod.env, { name: 'LEADSHEET_WEB_LISTEN', value: `0.0.0.0:${port}` }]
-    await podman.start('pod', argumentsOf({ ...pod, env }))
-    for (const probe of [pod.livenessProbe, pod.readinessProbe])
-      await untilServed(`http://127.0.0.1:${port}${probe?.httpGet.path}`)
-    await stop('pod')
-  })
-
-  it.skipIf(!hasPostgres)(
-    'works beside another as compose.scale.yaml has it: each mail leaves once',
-    async () => {
-      const postgres = await startOwnPostgres()
-      const yaml = `api: { url: "${service.url}", key_file: secrets/key }
-smtp: { url: "${mail.url}" }
-mail: { from: reports@example.com }
-web: { token: a-token-for-the-test }
-recipients: [cem@example.com, dia@example.com]
-reports: [{ name: daily, schedule: "* * * * *" }]
-`
-      const parent = layOut({})
-      cpSync(layOut({ 'leadsheet.yaml': yaml }), join(parent, 'settings'), { recursive: true })
-      cpSync(layOut({ key, 'database-url': postgres.url }), join(parent, 'settings/secrets'), {
-        recursive: true,
-      })
-      for (const path of readdirSync(parent, { recursive: true }))
-        chownSync(join(parent, String(path)), UID, UID)
-      const port = await freePort()
-      const before = mail.received.length
-      const file = compose('compose.scale.yaml')
-      for (const name of ['leadsheet', 'worker']) {
-        const args = composeArguments(file[name], parent, memory).map((arg) =>
-          arg.replace('=data:', '=scale:'),
-        )
-        const listen = name === 'leadsheet' ? [`--env=LEADSHEET_WEB_LISTEN=0.0.0.0:${port}`] : []
-        await podman.start(name, [...args, ...listen, IMAGE])
-      }
-      const reports = async () =>
-        (await podman.countSaid('leadsheet', REPORTED)) + (await podman.countSaid('worker', REPORTED))
-      await expect.poll(reports, { timeout: 240_000, interval: 1_000 }).toBeGreaterThan(1)
-      expect(toldSince(before)).toEqual(['cem@example.com', 'dia@example.com'])
-      for (const name of ['worker', 'leadsheet']) await stop(name)
-    },
-  )
 })
-
-interface Manifest {
-  readonly args?: readonly string[]
-  readonly env: readonly { readonly name: string; readonly value: string }[]
-  readonly livenessProbe?: { readonly httpGet: { readonly path: string } }
-  readonly readinessProbe?: { readonly httpGet: { readonly path: string } }
-}
 
 /** Prints the memory limit and the peak of a container, with either version of cgroups. */
 const READ_MEMORY = `cd /sys/fs/cgroup && if [ -e memory.max ]; then cat memory.max memory.peak

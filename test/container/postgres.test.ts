@@ -1,3 +1,4 @@
+// @long
 /** The settings and backups of PostgreSQL in compose.scale.yaml, run with its real programs. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

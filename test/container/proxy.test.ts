@@ -1,3 +1,4 @@
+// @long
 /** deploy/proxy in front of the dashboard, with the real nginx. Caddy's file is not run. */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'

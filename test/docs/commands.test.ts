@@ -10,7 +10,6 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openService } from '../../src/service/open.ts'
-import { npm, packInto } from '../container/support/built.ts'
 import { listShownLines } from '../support/docs/shown-commands.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
@@ -193,20 +192,6 @@ describe('each command line', () => {
       else mistakes.push(...(await tryLine(line, cwd, { ...env, HOME: cwd, ...own })))
     }
     expect(mistakes).toEqual([])
-  })
-
-  it('that begins with leadsheet is run by the package as it is installed', async () => {
-    const cwd = folderWith()
-    await npm(
-      ['install', '--prefix', '.', '--prefer-offline', '--no-audit', '--no-fund', await packInto(cwd)],
-      cwd,
-    )
-    const shown = [...byPage.values()].flat().filter(({ line }) => /^leadsheet /.test(line))
-    expect(shown.length).toBeGreaterThan(1)
-    for (const { page, line } of shown) {
-      const told = await npm(['exec', '--', ...splitWords(line.split(/[|>]/)[0] ?? ''), '--help'], cwd)
-      expect(told, `${page}: ${line}`).toMatch(/^Usage: npx leadsheet /)
-    }
   })
 })
 

@@ -19,7 +19,6 @@ import {
   STAT_FIELDS,
 } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
-import { findCommand } from '../support/docs/commands.ts'
 import { codeBlocks, readAllText, readPages, tableUnder } from '../support/docs/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
@@ -67,20 +66,6 @@ describe('the documentation', () => {
     expect(numbers.length).toBeGreaterThan(10)
     const listed = tableUnder('Number').flatMap(([cell = '']) => cell.split(', '))
     expect(listed.sort()).toEqual(numbers.sort())
-  })
-
-  it('shows only commands and options that there are', async () => {
-    const lines = codeBlocks('sh').flatMap((block) =>
-      block.split('\n').filter((line) => line.includes('npx leadsheet ')),
-    )
-    expect(lines.length).toBeGreaterThan(5)
-    for (const line of lines) {
-      const words = (line.split('npx leadsheet ')[1]?.split(/[#|>]/)[0] ?? '').trim().split(/\s+/)
-      const called = await findCommand(words)
-      expect(called, line).toBeDefined()
-      const given = called?.rest.filter((part) => part.startsWith('-')) ?? []
-      for (const word of given) expect(called?.options, line).toContain(word.replace(/=.*/, ''))
-    }
   })
 
   it('lists every endpoint of the reference service with the key that it takes, and no other', () => {

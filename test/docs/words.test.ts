@@ -60,12 +60,4 @@ describe('a page', () => {
     expect(long).toEqual([])
     expect(countWords(readFileSync('README.md', 'utf8'))).toBeLessThanOrEqual(README_MAX_WORDS)
   })
-
-  it('is measured by the words of its prose', () => {
-    const text =
-      '# A title of five words\n\nOne two `three four`. Five: Six seven!\n\n- Eight nine\n\n| a b | c |\n|---|---|\n'
-    expect(listSentences(text)).toHaveLength(4)
-    expect(measure(text).mean).toBe(8 / 4)
-    expect(listCells(text)).toEqual(['a b', 'c'])
-  })
 })

@@ -47,7 +47,6 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   'src/redaction.ts': [
     [
       'redactor',
-      'test/cli/commands/operations/run.test.ts',
       'test/upstream/client/retrying-client.test.ts',
       'test/log.test.ts',
       'test/faults/quoted-secrets.test.ts',

@@ -84,22 +84,6 @@ test('the rest is as a person would leave it', async () => {
   })
 })
 
-test('a profile that the environment names is told by its problem', async () => {
-  const options = {
-    apiUrl: 'http://127.0.0.1:9',
-    smtpUrl: 'file:./outbox',
-    from: 'reports@example.com',
-    recipients: 'ana@example.com',
-  }
-  const folder = folderWith({ 'broken.yaml': 'paging: [\n' })
-  const toldOf = (name: string) =>
-    told(() => completed(given(options, { LEADSHEET_API_PROFILE: join(folder, name) })))
-  expect(await toldOf('nowhere.yaml')).toMatch(/^config_invalid The profile .*nowhere\.yaml cannot be read: /)
-  expect(await toldOf('broken.yaml')).toMatch(
-    /^config_invalid The profile .*broken\.yaml is not valid YAML: /,
-  )
-})
-
 test('what the environment gives is known by its variable', () => {
   const env = {
     LEADSHEET_API_KEY: 'k-123456',

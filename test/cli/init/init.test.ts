@@ -1,3 +1,4 @@
+// @long
 /** `leadsheet init`: its questions on a terminal, and its options without one. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -107,29 +108,6 @@ describe('without a terminal', () => {
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
     const config = loadConfig({ cwd, env: {} })
     expect([config.api.key?.reveal(), config.alerts.recipients]).toEqual(['k-123456', ['ana@example.com']])
-  })
-
-  test('the country of the time zone proposes the holidays, with a comment, and the result says so', async () => {
-    const cwd = folderWith({ key: 'k-123456\n' })
-    const { stdout } = await runWarm([...OPTIONS, '--key-file', 'key', '--time-zone', 'Asia/Kolkata'], {
-      cwd,
-    })
-    expect(stdout).toContain('The days off are the public holidays of IN, the country of the time zone.')
-    const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
-    expect(settings).toMatch(/^holidays:\n {2}# The country of the time zone\. .*DE-BY.*\n {2}- IN\n/m)
-    const { holidays, reports } = loadConfig({ cwd, env: {} })
-    expect(holidays).toEqual(['IN'])
-    expect(reports).toMatchObject([{ schedule: 'every working day at 07:00', period: 'working_day' }])
-  })
-
-  test('holidays of the environment stay there', async () => {
-    const cwd = folderWith({ key: 'k-123456\n' })
-    const args = [...OPTIONS, '--key-file', 'key', '--time-zone', 'Europe/Berlin']
-    const { stdout } = await runWarm(args, { cwd, env: { LEADSHEET_HOLIDAYS: 'AT, 2026-12-24' } })
-    expect(stdout).not.toContain('public holidays')
-    const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
-    expect(settings).toContain('# holidays: LEADSHEET_HOLIDAYS gives it\n')
-    expect(settings).not.toContain('holidays:\n')
   })
 
   test('settings that are there stay as they are', async () => {

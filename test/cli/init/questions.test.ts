@@ -122,19 +122,3 @@ test('a mail server gets the user and the password as they were typed, and its u
   expect(answers.from.value).toBe('Lead reports <dana@example.org>')
   expect(answers.alertRecipients.value).toBe('ana@example.com')
 })
-
-test('the mails may go into a folder, from a local address', async () => {
-  const { answers } = await ask({})
-  expect(answers.mailUrl.value).toBe('file:./outbox')
-  expect(answers.from.value).toBe('Lead reports <leadsheet@localhost>')
-})
-
-test('what is given already is not asked for', async () => {
-  const env = { LEADSHEET_RECIPIENTS: 'cleo@example.com' }
-  const { answers, screen } = await ask({ 'Addresses for the report': [] }, env)
-  expect(screen).not.toContain('Addresses for the report')
-  expect([answers.recipients.variable, answers.alertRecipients.value]).toEqual([
-    'LEADSHEET_RECIPIENTS',
-    'none',
-  ])
-})

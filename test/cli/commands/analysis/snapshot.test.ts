@@ -25,25 +25,6 @@ describe('leadsheet sync', () => {
     expect(second.stdout).not.toContain('snapshot')
   })
 
-  it('publishes nothing where the settings say never', async () => {
-    await using upstream = await startUpstream(LEADS)
-    const cwd = folderWith({ 'leadsheet.yaml': 'snapshot: { when: never }' })
-    const sync = await runWarm(['sync', '--only', 'leads'], { cwd, env: envFor(upstream.url) })
-    expect(sync.status).toBe(0)
-    expect(existsSync(join(cwd, 'data/snapshot.db'))).toBe(false)
-  })
-
-  it('has done its own work also where the snapshot cannot be made, and says so', async () => {
-    await using upstream = await startUpstream(LEADS)
-    const cwd = folderWith({ 'data/snapshot.db/in-the-way': '' })
-    const sync = await runWarm(['sync', '--only', 'leads', '--new'], { cwd, env: envFor(upstream.url) })
-    expect(sync).toMatchObject({
-      status: 3,
-      stdout: expect.stringContaining(`${LEADS} new`),
-      stderr: expect.stringContaining('snapshot.db'),
-    })
-  })
-
   it('tries again the next time where the snapshot could not be written, though no lead has changed', async () => {
     await using upstream = await startUpstream(LEADS)
     const cwd = folderWith({ 'data/snapshot.db/in-the-way': '' })

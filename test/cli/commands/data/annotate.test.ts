@@ -1,21 +1,17 @@
 /** `npx leadsheet annotate` and its rows in the snapshot. */
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
-import { transcribe } from '../../../support/process/transcript.ts'
+import { checkTranscript } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { folderWithDatabase } from '../../../support/store.ts'
 import { startUpstream } from '../../../support/upstream.ts'
 
 it('writes, lists and removes annotations', async () => {
   const cwd = await folderWithDatabase({ 'leadsheet.yaml': '' })
-  const commands = [
-    ...['annotate', "annotate 2026-11-13 '  trade fair '"],
-    ...["annotate 2026-11-10..2026-11-12 'new form' --only-mark", 'annotate', 'annotate --json'],
-    ...['annotate --remove 1', 'annotate'],
-  ]
-  const text = await transcribe(commands, { cwd, env: clockStandingAt('2026-11-21T12:00:00Z') })
-  await expect(text).toMatchFileSnapshot('golden/annotate.txt')
+  const options = { cwd, env: clockStandingAt('2026-11-21T12:00:00Z') }
+  await checkTranscript(join(import.meta.dirname, 'golden/annotate.txt'), options)
 })
 
 it('shows the annotations of a pipeline to analysts', async () => {

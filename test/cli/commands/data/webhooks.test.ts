@@ -1,3 +1,4 @@
+// @long
 /** `npx leadsheet webhooks` with a real service and a real daemon that receives the messages. */
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -127,17 +128,5 @@ describe('the webhook of a daemon', () => {
     expect(second.stderr).toContain('Its secret is in data/webhook.json')
     expect(id).not.toBe(lost?.id)
     expect((await listed()).map((webhook) => webhook.id).sort()).toEqual([id, lost?.id].sort())
-  })
-})
-
-describe('what cannot be done', () => {
-  it('is told with what to do', async () => {
-    const installed = installation(null)
-    const { stderr } = await runAll(installed, ['webhooks remove wh_0 --yes', 'webhooks remove wh_0'])
-    const failures = stderr.split('\n').filter((line) => line.startsWith('{"error"'))
-    expect(failures.map((line) => JSON.parse(line).error.message)).toEqual([
-      'The upstream knows no webhook wh_0',
-      'wh_0 will be told of nothing any more.',
-    ])
   })
 })

@@ -1,165 +1,183 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+/** Faults are planted in a healthy installation, one at a time. The doctor finds each, and names a remedy. */
+import { appendFileSync, chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
-import { z } from 'zod'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import type { CheckResult } from '../../../../src/checks/check.ts'
+import { examine } from '../../../../src/cli/commands/operations/doctor.ts'
+import { loadConfig } from '../../../../src/config/load.ts'
+import type { Service } from '../../../../src/service/open.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { runLeadsheet } from '../../../support/leadsheet.ts'
-import { CERTIFICATE, CERTIFICATE_KEY } from '../../../support/mail/certificate.ts'
 import { openMailServer } from '../../../support/mail-server.ts'
+import { clockAt } from '../../../support/process/shifted-clock.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
+import { startService } from '../../../support/service.ts'
 import { STORE_VERSIONS } from '../../../support/store.ts'
-import { startUpstream, status as withStatus } from '../../../support/upstream.ts'
+import { SILENT } from '../../../support/syncing.ts'
+import { body, startUpstream } from '../../../support/upstream.ts'
 
-const answerSchema = z.object({
-  checks: z.array(
-    z.object({ what: z.string(), status: z.string(), found: z.string(), remedy: z.string().nullable() }),
-  ),
+const HOUR_MS = 3_600_000
+const SETTINGS = `
+data_dir: data
+recipients: [ana@example.com]
+alerts: { recipients: [ops@example.com] }
+smtp: { url: "file:./outbox" }
+mail: { from: reports@example.com }
+reports: [{ name: daily }]
+enrichment: { policy: none }
+`
+
+let service: Service
+let env: Record<string, string>
+/** An installation with a synced database and its snapshot. */
+let well: string
+
+beforeAll(async () => {
+  well = mkdtempSync(join(tmpdir(), 'leadsheet-well-'))
+  writeFileSync(join(well, 'leadsheet.yaml'), SETTINGS, { mode: 0o600 })
+  service = await startService(well, new Date(), 3)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_WEB_LISTEN: 'none' }
+  expect(await runWarm(['sync'], { cwd: well, env })).toMatchObject({ status: 0 })
+})
+afterAll(async () => {
+  await service.close()
+  rmSync(well, { recursive: true })
 })
 
-/** Returns a folder with a synced store, and the doctor's checks of the store. */
-async function openSynced() {
-  const upstream = await startUpstream(12)
-  const cwd = folderWith()
-  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
-  const first = await runWarm(['sync', '--only', 'leads'], { cwd, env })
-  expect(first.status, first.stderr).toBe(0)
-  const file = join(cwd, 'data/leadsheet.db')
-  return {
-    file,
-    exec(statements: string): void {
-      const database = new Database(file)
-      database.unsafeMode()
-      database.exec(statements)
-      database.close()
-    },
-    async diagnose() {
-      const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
-      const { checks } = answerSchema.parse(JSON.parse(stdout).data)
-      return checks.filter(({ what }) => ['database', 'consistency', 'snapshot'].includes(what))
-    },
-    async checkFolder() {
-      const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
-      return answerSchema.parse(JSON.parse(stdout).data).checks.find(({ what }) => what === 'data directory')
-    },
-    [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
-  }
+/** Returns a copy of the healthy installation. */
+function installation(files: Readonly<Record<string, string>> = {}): string {
+  const cwd = folderWith({ 'leadsheet.yaml': SETTINGS, ...files })
+  cpSync(join(well, 'data'), join(cwd, 'data'), { recursive: true })
+  return cwd
 }
 
-test('doctor warns of a database that everybody on the machine can read', async () => {
-  await using synced = await openSynced()
-  expect((await synced.checkFolder())?.found).not.toContain('every user')
-  chmodSync(synced.file, 0o644)
-  expect(await synced.checkFolder()).toMatchObject({
-    status: 'warn',
-    found: expect.stringContaining('every user of this machine can read'),
-    remedy: expect.stringContaining(`chmod 600 ${synced.file}`),
-  })
-})
-
-test('an upstream that cannot be asked has one row, and no good one', async () => {
-  await using upstream = await startUpstream(1)
-  const cwd = folderWith()
-  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
-  const first = await runWarm(['sync', '--only', 'leads'], { cwd, env })
-  expect(first.status, first.stderr).toBe(0)
-  // No header can carry this key, so nothing is asked.
-  const unsendable = { ...env, LEADSHEET_API_KEY: 'test\u2013key' }
-  const { stdout } = await runWarm(['doctor', '--json'], { cwd, env: unsendable })
-  const { checks } = answerSchema.parse(JSON.parse(stdout).data)
-  expect(checks.filter(({ what }) => what === 'upstream').map(({ status }) => status)).toEqual(['fail'])
-})
-
-test('doctor has a line for each mistake in the settings, and says that it looked at nothing else', async () => {
-  const cwd = folderWith({ 'leadsheet.yaml': 'time_zone: Berlin\nlog: x\n' })
-  const { status, stdout } = await runWarm(['doctor'], { cwd })
-  expect(status).toBe(1)
-  expect(stdout.trimEnd().split('\n')).toEqual([
-    'fail  settings        2 mistakes in the settings:',
-    expect.stringMatching(/^ {24}leadsheet\.yaml:1:12 {2}time_zone: found "Berlin"/),
-    expect.stringMatching(/^ {24}leadsheet\.yaml:2:1 {2}log: no such setting/),
-    `${' '.repeat(22)}The other checks need the settings.`,
-    expect.stringMatching(/^ {22}\/.*\/leadsheet\.example\.yaml shows every setting\.$/),
-  ])
-})
-
-test('doctor names the files of what it tried, and does not advise itself', async () => {
-  await using upstream = await startUpstream(1)
-  const settings = `api: { url: "${upstream.url}", key_file: secrets/key }\nsmtp: { url_file: secrets/smtp }\n`
-  const key = 'wrong-key'
-  const files = { 'leadsheet.yaml': settings, 'secrets/key': key, 'secrets/smtp': 'smtp://127.0.0.1:9' }
-  const cwd = folderWith(files)
-  upstream.faults.push(...Array.from({ length: 9 }, () => withStatus(401)))
-  const { stdout } = await runWarm(['doctor', '--json'], { cwd })
-  const { checks } = answerSchema.parse(JSON.parse(stdout).data)
-  const remedyOf = (name: string) => checks.find(({ what }) => what === name)?.remedy
-  expect(remedyOf('list of leads')).toBe(
-    `Check api.key (from ${cwd}/secrets/key), and how the profile sends it (auth).`,
-  )
-  expect(remedyOf('mail')).toBe(
-    `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (from ${cwd}/secrets/smtp).`,
-  )
-})
-
-test('doctor names each rule that is broken, how often and where, with the remedy', async () => {
-  await using synced = await openSynced()
-  synced.exec(
-    `${STORE_VERSIONS}; UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 1, '[]')`,
-  )
-  const broken = (await synced.diagnose()).filter(({ status }) => status === 'fail')
-  expect(broken).toMatchObject([
-    { found: 'pages that were read belong to a scan that is under way: not so for 1, such as 0' },
-    {
-      found: expect.stringMatching(
-        /^the open version says what the lead is: not so for 5, such as \w+, \w+, \w+$/,
-      ),
-    },
-  ])
-  for (const { remedy } of broken) expect(remedy).toContain('report it')
-})
-
-test('doctor tells of a damaged file, and how to restore', async () => {
-  await using synced = await openSynced()
-  synced.exec(
-    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation'`,
-  )
-  expect((await synced.diagnose()).find(({ status }) => status === 'fail')).toMatchObject({
-    what: 'consistency',
-    status: 'fail',
-    found: expect.stringMatching(/^the file is intact: not so/),
-    remedy: expect.stringContaining('leadsheet db restore'),
-  })
-  writeFileSync(synced.file, 'no database')
-  expect(await synced.diagnose()).toMatchObject([
-    { what: 'database', status: 'fail', remedy: expect.stringContaining('leadsheet db restore') },
-  ])
-})
-
-test('doctor takes the certificate of a mail server from an authority of one’s own only where it is told of it', async () => {
-  const cwd = folderWith({ 'own-ca.pem': CERTIFICATE })
-  const logins: (string | undefined)[] = []
-  await using server = await openMailServer({
-    disabledCommands: [],
-    key: CERTIFICATE_KEY,
-    cert: CERTIFICATE,
-    onAuth: ({ username }, _session, done) => {
-      logins.push(username)
-      done(null, { user: username ?? '' })
-    },
-  })
-  const checkMail = async (env: Readonly<Record<string, string>>) => {
-    const url = server.url.replace('//127.0.0.1', '//dana:hunter22@0.0.0.0')
-    const { stdout } = await runLeadsheet(['doctor', '--json'], {
-      cwd,
-      env: { LEADSHEET_API_URL: 'http://127.0.0.1:9/', LEADSHEET_SMTP_URL: url, ...env },
-    })
-    return answerSchema.parse(JSON.parse(stdout).data).checks.find(({ what }) => what === 'mail')
+/** Returns the failed checks but that of the data directory's file system, which depends on the machine. */
+async function diagnose(cwd: string, change: Readonly<Record<string, string>> = {}): Promise<CheckResult[]> {
+  const patient = {
+    config: async () => loadConfig({ cwd, env: { ...env, ...change } }),
+    log: async () => SILENT,
+    signal: new AbortController().signal,
   }
-  expect(await checkMail({})).toMatchObject({
-    status: 'fail',
-    found: expect.stringContaining('certificate'),
-  })
-  expect(logins).toEqual([])
-  expect(await checkMail({ NODE_EXTRA_CA_CERTS: join(cwd, 'own-ca.pem') })).toMatchObject({ status: 'ok' })
-  expect(logins).toEqual(['dana'])
+  const checks = await Array.fromAsync(examine(patient, { whole: true }))
+  return checks.filter(
+    ({ status, found }) => status !== 'ok' && !found.includes('is gone with the container'),
+  )
+}
+
+function exec(cwd: string, statements: string): void {
+  const database = new Database(join(cwd, 'data/leadsheet.db'))
+  database.unsafeMode()
+  database.exec(statements)
+  database.close()
+}
+
+const OLD = new Date(Date.now() - 30 * HOUR_MS).toISOString()
+
+/** What is done to an installation; it may return changes to the environment. */
+const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
+  'nothing is wrong': () => ({}),
+  'an upstream that is away': () => ({ LEADSHEET_API_URL: 'http://127.0.0.1:1' }),
+  'an upstream that the profile no longer fits': async () => {
+    const upstream = await startUpstream(0)
+    onTestFinished(() => upstream[Symbol.asyncDispose]())
+    upstream.faults.push(body('{"items": [{"id": "1"}]}'))
+    return { LEADSHEET_API_URL: upstream.url }
+  },
+  'a key that no header can carry': () => ({ LEADSHEET_API_KEY: 'test\u2013key' }),
+  'a key and a mail server of files': (cwd) => {
+    const settings = `api: { key_file: key }\nsmtp: { url_file: smtp }\n${SETTINGS.replace(/^smtp.*$/m, '')}`
+    writeFileSync(join(cwd, 'leadsheet.yaml'), settings)
+    writeFileSync(join(cwd, 'smtp'), 'smtp://127.0.0.1:9', { mode: 0o600 })
+    writeFileSync(join(cwd, 'key'), 'wrong-key', { mode: 0o644 })
+    return { LEADSHEET_API_KEY: '' }
+  },
+  'mistakes in the settings': (cwd) =>
+    writeFileSync(join(cwd, 'leadsheet.yaml'), 'time_zone: Berlin\nlog: x\n'),
+  'a group that there is not': (cwd) =>
+    appendFileSync(join(cwd, 'leadsheet.yaml'), 'snapshot: { group: nobodys-group }\n'),
+  'a data directory that cannot be made': (cwd) => {
+    writeFileSync(join(cwd, 'file'), '')
+    return { LEADSHEET_DATA_DIR: 'file/data' }
+  },
+  'data that are old, and a daemon that is dead': (cwd) =>
+    exec(
+      cwd,
+      `UPDATE sync_run SET started_at = '${OLD}', finished_at = '${OLD}', leads_as_of = '${OLD}';
+      INSERT INTO daemon_uptime (began_at, began_after, last_heartbeat_at, host, pid) VALUES ('${OLD}', 'down', '${OLD}', 'h', 1)`,
+    ),
+  'a snapshot that is not there': (cwd) => rmSync(join(cwd, 'data/snapshot.db')),
+  'a snapshot that is damaged': (cwd) => writeFileSync(join(cwd, 'data/snapshot.db'), 'no database'),
+  'a database that everybody can read': (cwd) => chmodSync(join(cwd, 'data/leadsheet.db'), 0o644),
+  'rules of the store that do not hold': (cwd) =>
+    exec(
+      cwd,
+      `${STORE_VERSIONS}; UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 1, '[]')`,
+    ),
+  'a database whose index is not as its table': (cwd) =>
+    exec(
+      cwd,
+      `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation'`,
+    ),
+  'a file that is no database': (cwd) => writeFileSync(join(cwd, 'data/leadsheet.db'), 'no database'),
+  'an alert that is open': (cwd) =>
+    exec(
+      cwd,
+      `INSERT INTO alert (check_id, subject, state, seen, message, hint, first_seen_at, opened_at, announced)
+      VALUES ('clock_wrong', '', 'open', 3, 'It is wrong.', 'look at it', '${OLD}', '${OLD}', 'open')`,
+    ),
+  'a mail server that does not let us in': async () => {
+    const server = await openMailServer({
+      onAuth: (_auth, _session, done) => done(new Error('535 no')),
+      allowInsecureAuth: true,
+    })
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    return { LEADSHEET_SMTP_URL: server.url.replace('//', '//dana:hunter22@') }
+  },
+  'a mail server without the TLS that is asked for': async () => {
+    const server = await openMailServer()
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    return { LEADSHEET_SMTP_URL: server.url.replace('127.0.0.1', '0.0.0.0') }
+  },
+  'a dashboard that could be reached from outside without a token': () => ({
+    LEADSHEET_WEB_LISTEN: '0.0.0.0:0',
+  }),
+  'a port that another program has': async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    await new Promise((resolve) => other.once('listening', resolve))
+    return { LEADSHEET_WEB_LISTEN: `127.0.0.1:${Reflect.get(other.address() ?? {}, 'port')}` }
+  },
+}
+
+it('each fault is found, with what it is and what to do', async () => {
+  const told: string[] = []
+  for (const [fault, plant] of Object.entries(FAULTS)) {
+    const cwd = installation()
+    const change = await plant(cwd)
+    const wrong = await diagnose(cwd, typeof change === 'object' && change !== null ? { ...change } : {})
+    const lines = wrong.map(
+      ({ what, status, found, remedy }) => `  ${status} ${what}: ${found}\n    -> ${remedy}\n`,
+    )
+    told.push(`${fault}\n${lines.join('')}`.replaceAll(cwd, 'FOLDER'))
+  }
+  const text = told
+    .join('\n')
+    .replaceAll(join(import.meta.dirname, '../../../..'), 'PROGRAM')
+    .replaceAll(/\d{4}-\d\d-\d\d[ T][\d:.]+(?:Z| UTC)/g, 'TIME')
+    .replaceAll(/(?<=:)\d{4,5}\b/g, 'PORT')
+    .replaceAll(/not so for 5, such as .*/g, 'not so for 5, such as LEADS')
+    .replaceAll(/not so for \d+, such as row .*/g, 'not so for ROWS')
+  await expect(text).toMatchFileSnapshot('golden/faults.txt')
+  expect(text).not.toContain('hunter22')
+})
+
+it('the command shows them, and the warning about a clock that is wrong by that of the upstream', async () => {
+  const ahead = clockAt(new Date(Date.now() + HOUR_MS).toISOString())
+  const { status, stdout } = await runWarm(['doctor'], { cwd: installation(), env: { ...env, ...ahead } })
+  expect(status).toBe(3)
+  expect(stdout).toMatch(/^warn +clock +Our clock is (60|59) minutes ahead of that of the upstream/m)
+  expect(stdout).toMatch(/NTP/)
 })

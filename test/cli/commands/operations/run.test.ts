@@ -1,4 +1,5 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+// @long
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
@@ -148,42 +149,5 @@ describe('the daemon', () => {
     // When the fourth page is requested, the third one is being stored or waits.
     expect([20, 30]).toContain(first?.seen)
     expect((second?.seen ?? 0) + (first?.seen ?? 0)).toBe(200)
-  })
-
-  it('goes on after SIGHUP and says that a restart puts new settings in force', async () => {
-    await using upstream = await startUpstream(5)
-    const env = {
-      ...MAIL,
-      LEADSHEET_API_URL: upstream.url,
-      LEADSHEET_API_KEY: 'k',
-      LEADSHEET_DATA_DIR: 'data',
-    }
-    const daemon = startLeadsheet(['run'], { cwd: folderWith({ 'leadsheet.yaml': SETTINGS }), env })
-    await logged(daemon, /"running"/)
-    const hint = logged(daemon, /restart to apply new settings/)
-    daemon.kill('SIGHUP')
-    await hint
-    daemon.kill('SIGTERM')
-    expect(await finished(daemon)).toMatchObject({ status: 0 })
-  })
-
-  it('never writes the key into its log', async () => {
-    const cwd = folderWith()
-    await using upstream = await startUpstream(5)
-    upstream.faults.push((request, response) => {
-      response.writeHead(401, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ message: `not a key: ${request.headers.authorization}` }))
-      return true
-    })
-    const env = {
-      LEADSHEET_API_URL: upstream.url,
-      LEADSHEET_API_KEY: 'canary-4711-secret',
-      LEADSHEET_DATA_DIR: 'data',
-      LEADSHEET_LOG_LEVEL: 'debug',
-    }
-    const run = await runLeadsheet(['sync', '--json'], { cwd, env })
-    expect(run.stderr).toContain('[redacted]')
-    const artefacts = [run.stdout, run.stderr, readFileSync(join(cwd, 'data', 'leadsheet.db'), 'latin1')]
-    for (const text of artefacts) expect(text).not.toContain('canary-4711-secret')
   })
 })

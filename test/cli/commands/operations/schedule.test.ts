@@ -7,7 +7,7 @@ import { beginUptime, recordHeartbeat } from '../../../../src/store/schedule/upt
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
 import { clockAt, clockStandingAt } from '../../../support/process/shifted-clock.ts'
-import { transcribe } from '../../../support/process/transcript.ts'
+import { checkTranscript } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const NOW = '2026-11-24T12:00:00Z'
@@ -76,8 +76,7 @@ async function installation(): Promise<string> {
 describe('leadsheet schedule', () => {
   it('lists what runs when, what became of it last and was missed, and what the clocks do to it', async () => {
     const options = { cwd: await installation(), env: clockStandingAt(NOW) }
-    const text = await transcribe(['schedule', 'schedule report:daily', 'schedule --json'], options)
-    await expect(text).toMatchFileSnapshot('golden/schedule.txt')
+    const text = await checkTranscript(join(import.meta.dirname, 'golden/schedule.txt'), options)
     expect(text).not.toContain(SET_UP)
   })
 
@@ -96,22 +95,6 @@ describe('leadsheet schedule', () => {
       3,
       [expect.stringMatching(/^report:monthly: .* not the month that ends then/)],
     ])
-  })
-
-  it('is in the status in short', async () => {
-    const cwd = await installation()
-    const { stdout } = await runWarm(['status'], { cwd, env: clockAt(NOW) })
-    expect(stdout).toMatch(/Reports waiting +report:daily of 2026-11-24 01:30Z is held: the data are old/)
-    expect(stdout).toMatch(/report:daily +2026-11-24 01:30Z +held +2026-11-25 01:30Z +every day at 02:30/)
-  })
-
-  it('does not make a database where there is none', async () => {
-    const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
-    expect((await run(cwd, '--json')).status).toBe(0)
-    expect((await run(cwd)).stdout).toMatch(/^report:daily +every day at 02:30/m)
-    await expect(openStore(join(cwd, 'data/leadsheet.db'), new Date())).rejects.toMatchObject({
-      code: 'data_unwritable',
-    })
   })
 })
 
@@ -135,32 +118,6 @@ it('a report that could not be finished is tried again, and nobody is asked to a
       `report:daily of 2026-11-24 01:30Z: ${path} cannot be written: EACCES: permission denied. Fix that; the daemon tries again after 2026-11-24 12:05Z.`,
     )
   }
-})
-
-describe('leadsheet schedule NAME', () => {
-  it('shows the next scheduled runs and what they cover', async () => {
-    const { stdout } = await runWarm(['schedule', 'daily', '--json'], {
-      cwd: await installation(),
-      env: clockAt('2027-03-26T12:00:00Z'),
-    })
-    expect(JSON.parse(stdout).data[0].next.slice(0, 3)).toEqual([
-      {
-        due_at: '2027-03-27T01:30:00.000Z',
-        local: 'Sat 2027-03-27 02:30 +01:00',
-        covers: '2027-03-26',
-      },
-      {
-        due_at: '2027-03-28T01:00:00.000Z',
-        local: 'Sun 2027-03-28 03:00 +02:00',
-        covers: '2027-03-26 to 2027-03-27',
-      },
-      {
-        due_at: '2027-03-29T00:30:00.000Z',
-        local: 'Mon 2027-03-29 02:30 +02:00',
-        covers: '2027-03-26 to 2027-03-28',
-      },
-    ])
-  })
 })
 
 describe('leadsheet report approve', () => {

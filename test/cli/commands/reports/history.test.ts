@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { noteNotSent, saveIssue } from '../../../../src/store/reports/issue.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { transcribe } from '../../../support/process/transcript.ts'
+import { checkTranscript } from '../../../support/process/transcript.ts'
 import { busyDay } from '../../../support/reports/figures.ts'
 
 test('show lists what is kept and what became of it', async () => {
@@ -20,7 +20,5 @@ test('show lists what is kept and what became of it', async () => {
     await noteNotSent(trx, id, 'quiet')
   })
 
-  const lines = ['report show', 'report show daily --list', 'report show weekly --list', 'report show --json']
-  const text = await transcribe(lines, { cwd: folder, env: {} })
-  await expect(text).toMatchFileSnapshot('golden/history.txt')
+  await checkTranscript(join(import.meta.dirname, 'golden/history.txt'), { cwd: folder })
 })

@@ -1,3 +1,4 @@
+// @long
 /** `leadsheet outbox list` and `resend`: the state of each mail, and sending some of them again. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -230,17 +231,6 @@ describe('leadsheet report resend', () => {
     expect(table.stdout).toMatch(/^lost@example\.com .* sent, perhaps twice /m)
     expect(table.stdout).toMatch(/^ana@example\.com .* sent \(again\) /m)
     expect(['ana', 'gone', 'lost'].map((name) => isSame(`${name}@example.com`))).toEqual([false, true, true])
-  })
-
-  it('asks before the only one gets again what they have, if all were meant', async () => {
-    await using mailed = await openMailed()
-    for (const name of ['later', 'lost'])
-      await mailed.run(...CANCEL, '--recipient', `${name}@example.com`, '--yes')
-    await mailed.run('outbox', 'resolve', '--recipient', 'lost@example.com', '--as', 'lost', '--yes')
-    const asked = await mailed.run('report', 'resend', 'daily', '--all')
-    expect(asked.stdout.match(/ a new mail$/gm)).toHaveLength(1)
-    expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') })
-    expect(mailed.server.received).toEqual([])
   })
 })
 

@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+// @long
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
@@ -17,17 +19,25 @@ recipients:
   - { address: ben@example.com, locale: de-DE }
 `
 
-async function openSent() {
-  const folder = folderWith({ 'leadsheet.yaml': SETTINGS })
-  mkdirSync(join(folder, 'data'))
-  await using service = await startService(folder, NOW, 8)
+/** An installation that has sent a report once. */
+const sentFolder = mkdtempSync(join(tmpdir(), 'leadsheet-sent-'))
+afterAll(() => rmSync(sentFolder, { recursive: true }))
+
+beforeAll(async () => {
+  writeFileSync(join(sentFolder, 'leadsheet.yaml'), SETTINGS)
+  mkdirSync(join(sentFolder, 'data'))
+  await using service = await startService(sentFolder, NOW, 8)
   const key = await service.createKey({ name: 'test', scope: 'read' })
-  await using syncing = await openSyncing(service.url, key, { folder: join(folder, 'data') })
+  await using syncing = await openSyncing(service.url, key, { folder: join(sentFolder, 'data') })
   syncing.clock.now = NOW
   await syncing.sync({ pageSize: 500 })
-  const report = (command: string, ...args: string[]) => reportIn(folder, command, args)
-  expect((await report('send')).status).toBe(0)
-  return { folder, report }
+  expect((await reportIn(sentFolder, 'send')).status).toBe(0)
+})
+
+function openSent() {
+  const folder = folderWith()
+  cpSync(sentFolder, folder, { recursive: true })
+  return { folder, report: (command: string, ...args: string[]) => reportIn(folder, command, args) }
 }
 
 function reportIn(folder: string, command: string, args: readonly string[] = []) {
@@ -35,7 +45,7 @@ function reportIn(folder: string, command: string, args: readonly string[] = [])
 }
 
 test('show writes the mail as it was sent, byte for byte', async () => {
-  const { folder, report } = await openSent()
+  const { folder, report } = openSent()
   const shown = await report('show', '--for', 'ben@example.com', '-o', 'ben.eml')
   expect(shown.stdout).toMatch(/To +ben@example\.com\nState +sent /)
   const [sent] = readdirSync(join(folder, 'data', 'outbox')).filter((name) => name.includes('ben'))
@@ -57,7 +67,7 @@ test('show writes the mail as it was sent, byte for byte', async () => {
 })
 
 test('preview makes it anew, also as a test mail, leaves what was sent as it is, and says so', async () => {
-  const { folder, report } = await openSent()
+  const { folder, report } = openSent()
   const database = new Database(join(folder, 'data', 'leadsheet.db'))
   const kept = () => database.prepare('SELECT html, rendered_at FROM report_issue').all()
   const before = kept()
@@ -83,14 +93,14 @@ test.each([
   ['are null', "'null'", '1'],
   ['have another format', 'figures', '99'],
 ])('an issue whose figures %s is shown and sent as stored', async (_, figures, format) => {
-  const { folder, report } = await openSent()
+  const { folder, report } = openSent()
   const database = new Database(join(folder, 'data', 'leadsheet.db'))
   database.exec(`UPDATE report_issue SET figures = ${figures}, figures_format = ${format}`)
   database.close()
   expect((await report('show', '--for', 'ana@example.com', '-o', 'sent.html')).status).toBe(0)
   const resent = await report('resend', '--all', '--yes')
   expect([resent.status, resent.stderr]).toEqual([0, expect.not.stringContaining('bug')])
-  for (const line of ['status', 'report show', 'snapshot', 'report send daily']) {
+  for (const line of ['status', 'report show', 'snapshot']) {
     const { stderr } = await runWarm(line.split(' '), { cwd: folder })
     expect([line, stderr]).toEqual([line, expect.not.stringContaining('bug in leadsheet')])
   }

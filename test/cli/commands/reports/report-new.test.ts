@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseDefinition } from '../../../../src/report/definition.ts'
@@ -38,33 +38,11 @@ test('the settings stay as they are, and what to add to them is valid there', as
   expect(check.stdout).toContain('"value": "industries"')
 })
 
-test('one that is called as a report of the program says that it goes before that', async () => {
-  const { status, stderr } = await makeIn(folderWith(), 'weekly')
-  expect([status, stderr]).toEqual([
-    3,
-    expect.stringContaining('It replaces the weekly that comes with leadsheet'),
-  ])
-})
-
 test('a report that a folder says is there already is left alone', async () => {
   const cwd = folderWith({ 'templates/mine/text.hbs': 'Mine' })
   const { status, stderr } = await makeIn(cwd, 'mine')
   expect(status).not.toBe(0)
   expect(stderr).toContain('templates/mine already exists')
-})
-
-test('a name of digits is a title all the same', async () => {
-  const cwd = folderWith()
-  await makeIn(cwd, '2026')
-  const text = readFileSync(join(cwd, 'templates/2026/report.yaml'), 'utf8')
-  expect(parseDefinition({ path: 'report.yaml', text }).title).toBe('2026')
-})
-
-test('it is made in templates_dir', async () => {
-  const cwd = folderWith({ 'deploy/leadsheet.yaml': 'templates_dir: ../ours\n' })
-  mkdirSync(join(cwd, 'ours'))
-  const { stdout } = await makeIn(cwd, 'mine', '--config', 'deploy/leadsheet.yaml')
-  expect(stdout).toMatch(/^Made ours\/mine\/report\.yaml\n/)
 })
 
 test('a report that has only a folder yet can be looked at, and goes to nobody', async () => {

@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import { clockAt } from '../../../support/process/shifted-clock.ts'
@@ -25,9 +24,6 @@ recipients:
     attachments: [top_leads.csv]
 reports:
   - name: daily
-  - name: rare
-    template: daily
-    send_when: { if_threshold: leads < 0 }
 `
 
 const NOW = '2026-11-24T12:00:00Z'
@@ -96,24 +92,6 @@ describe('looking at a report', () => {
     })
     expect(readdirSync(join(cwd, 'data'))).not.toContain('outbox')
   })
-
-  it.each([
-    ['daily', /`npx leadsheet report send daily` sends it to the recipients\.$/m],
-    ['weekly', /the report has no recipients\. Add the report to `reports` in the settings\.$/m],
-  ])('says how %s is sent', async (name, said) => {
-    const { run } = openInstallation()
-    expect((await run('report', 'preview', name)).stderr).toMatch(said)
-  })
-
-  it('writes the whole mail with its files, and names whom it is to', async () => {
-    const { cwd, run } = openInstallation()
-    await run('report', 'preview', 'daily', '--for', 'dana@example.com', '-o', 'dana.eml')
-    const mail = await PostalMime.parse(readFileSync(join(cwd, 'dana.eml')))
-    expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.com' }])
-    expect(mail.attachments.map(({ filename }) => filename)).toContainEqual(
-      expect.stringMatching(/^daily-top-leads-.*\.csv$/),
-    )
-  })
 })
 
 describe('sending a report', () => {
@@ -128,15 +106,6 @@ describe('sending a report', () => {
       { recipient: 'ana@example.com', state: 'sent', is_new: true },
       { recipient: 'dana@example.com', state: 'sent', is_new: true },
     ])
-    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(2)
-  })
-
-  it('sends it also where the archive cannot be written, and then says so', async () => {
-    const { cwd, run } = openInstallation()
-    writeFileSync(join(cwd, 'data', 'archive'), 'a file in the place of the folder')
-    const sent = await run('report', 'send', 'daily')
-    expect(sent).toMatchObject({ status: 1, stdout: expect.stringContaining('dana@example.com  sent') })
-    expect(sent.stderr).toMatch(/data\/archive\/daily\/\S+ cannot be written/)
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(2)
   })
 
@@ -168,26 +137,5 @@ describe('sending a report', () => {
     expect(JSON.parse(sent.stdout).data.issues[0].failed).toEqual([
       { block: 'data_quality', query: null, message: 'malformed JSON' },
     ])
-  })
-
-  it('sends nothing of a quiet one, and says so then and later', async () => {
-    const { run } = openInstallation()
-    const sent = await run('report', 'send', 'rare')
-    expect(sent.status).toBe(0)
-    expect(sent.stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)
-    expect((await run('report', 'preview', 'rare')).stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)
-  })
-
-  it('refuses a condition that cannot be asked, and an attachment that there is not, before anything is made', async () => {
-    const wrong = SETTINGS.replace('leads < 0', 'lead < 0').replace('top_leads.csv', 'by-industry.csv')
-    const run = runIn(folderWith({ 'leadsheet.yaml': wrong }))
-    expect(await run('report', 'send', 'rare')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('if_threshold: lead < 0 cannot be asked: no such column: lead'),
-    })
-    expect(await run('report', 'preview', 'daily')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('The report daily has nothing to attach as by-industry.csv'),
-    })
   })
 })

@@ -1,3 +1,4 @@
+// @long
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -47,17 +48,6 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   expect(again.stderr).toContain('profile.yaml is there already')
 })
 
-test('an address without a list fails', async () => {
-  await using foreign = await startForeign(CONTACTS)
-  const cwd = folderWith({ key: KEY })
-  const { status, stdout } = await runWarm(
-    ['probe', `${foreign.url}/nowhere`, '--key-file', 'key', '--json'],
-    { cwd },
-  )
-  expect(status).toBe(1)
-  expect(JSON.parse(stdout).data).toMatchObject({ complete: false, profile: null })
-})
-
 test('an upstream with two headers that dies half-way is written down as far as it was seen, with status 3', async () => {
   await using foreign = await startForeign({
     ...CONTACTS,
@@ -79,22 +69,4 @@ test('an upstream with two headers that dies half-way is written down as far as 
     auth: { header: 'X-Key', value: 'Api {key}', headers: { 'X-App': 'a7' } },
     paging: { kind: 'page', param: 'page' },
   })
-})
-
-test('a mistake in a profile is told with its place, what was found and what is accepted', async () => {
-  const profile =
-    'name: x\npaging: { kind: pages, param: page }\nmapping:\n  lead: { id: id, scor: x }\nstages:\n  - status: ""\n'
-  const cwd = folderWith({ 'p.yaml': profile })
-  const env = {
-    LEADSHEET_API_URL: 'http://127.0.0.1:9',
-    LEADSHEET_API_KEY: 'k-123456',
-    LEADSHEET_API_PROFILE: 'p.yaml',
-  }
-  const { status, stderr } = await runWarm(['sync'], { cwd, env })
-  expect(status).toBe(2)
-  expect(stderr).toMatch(/p\.yaml:2:17 {2}paging\.kind: found "pages", expected one of cursor, page/)
-  expect(stderr).toMatch(
-    /p\.yaml:4:19 {2}mapping\.lead\.scor: there is no such part; known here: id, .*score/,
-  )
-  expect(stderr).toMatch(/p\.yaml:6:13 {2}stages\.0\.status: found ""/)
 })

@@ -1,3 +1,4 @@
+// @long
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -38,14 +39,6 @@ describe('service run', () => {
     const said = await firstObject(serving.stdout)
     const answer = await fetch(`${said.url}/agents/status`)
     expect([answer.status, await answer.text()]).toEqual([503, 'down for the day'])
-  })
-
-  test('refuses a file of faults with each mistake in it', async () => {
-    const cwd = folderWith({ 'faults.yaml': 'faults: [{ fault: delay, ms: soon }, { fault: nap }]' })
-    const { status, stderr } = await runWarm(['service', 'run', '--faults', 'faults.yaml'], { cwd })
-    expect(status).toBe(2)
-    expect(stderr).toContain('faults.yaml  faults[0].ms: a whole number from 1 to 3600000')
-    expect(stderr).toContain('faults.yaml  faults[1].fault: fault "nap" is not one of status, delay')
   })
 })
 

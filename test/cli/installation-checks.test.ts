@@ -1,0 +1,185 @@
+/** The doctor's checks of the webhook and of the DNS, and the warnings of the settings about events. */
+import { generateKeyPairSync } from 'node:crypto'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { CheckResult } from '../../src/checks/check.ts'
+import type { FindRecords } from '../../src/cli/installation-checks.ts'
+import {
+  checkSignature,
+  checkUnsubscribe,
+  checkWebhook,
+  webhookWarnings,
+} from '../../src/cli/installation-checks.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { LeadsheetError } from '../../src/errors.ts'
+import { type Registration, saveRegistration } from '../../src/jobs/events/webhook-registration.ts'
+import { dnsRecordOf } from '../../src/mail/message.ts'
+import { openSource } from '../../src/upstream/source.ts'
+import type { WireWebhook } from '../../src/upstream/webhooks/registered-webhooks.ts'
+import { folderWith } from '../support/folder.ts'
+import { DKIM_KEY } from '../support/mail/dkim.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const AT = '2026-11-20T09:00:00.000Z'
+const URL = 'https://reports.example.com/webhooks/leads'
+const REGISTERED: Registration = {
+  id: 'wh_1',
+  url: URL,
+  events: ['lead.created'],
+  secret: 'whsec_c2VjcmV0',
+  registeredAt: AT,
+}
+const ACTIVE: WireWebhook = {
+  id: 'wh_1',
+  url: URL,
+  events: ['lead.created'],
+  description: null,
+  status: 'active',
+  disabled_reason: null,
+  disabled_at: null,
+  failing_since: null,
+  created_at: AT,
+}
+const PUBLIC = 'web: { public_url: "https://reports.example.com", token: "0123456789abcdef" }\n'
+
+interface Situation {
+  readonly settings?: string
+  /** What is kept of the registration; by default that of the webhook. */
+  readonly state?: string
+  /** The webhooks that the upstream lists, or the error of its answer. */
+  readonly listed?: readonly WireWebhook[] | LeadsheetError
+}
+
+const DISABLED = { ...ACTIVE, status: 'disabled', disabled_reason: 'gone', disabled_at: AT } as const
+const SITUATIONS: Readonly<Record<string, Situation>> = {
+  'none is wanted': { state: '' },
+  'it is well': {},
+  'it fails': { listed: [{ ...ACTIVE, failing_since: AT }] },
+  'it is disabled': { listed: [DISABLED] },
+  'it is not known any more': { listed: [] },
+  'web.public_url is another one by now': { settings: PUBLIC.replace('reports', 'news') },
+  'web.public_url is not set any more': { settings: '' },
+  'the upstream does not tell': { listed: new LeadsheetError('api_not_found', 'no list') },
+  'it cannot be asked': { listed: new LeadsheetError('api_unauthorized', 'no key', { hint: 'a key' }) },
+  'nothing listens': {
+    settings: 'events: { secret: "whsec_b25lIG9uZQ==" }\nweb: { listen: none }\n',
+    state: '',
+  },
+  'what is kept of it is broken': { state: '{' },
+}
+
+async function examine({ settings = PUBLIC, state, listed = [ACTIVE] }: Situation): Promise<string[]> {
+  const cwd = folderWith({ 'leadsheet.yaml': settings, ...(state ? { 'data/webhook.json': state } : {}) })
+  const config = loadConfig({ cwd, env: {} })
+  if (state === undefined) await saveRegistration(join(config.dataDir, 'webhook.json'), REGISTERED)
+  if (state === '{') chmodSync(join(config.dataDir, 'webhook.json'), 0o644)
+  const open = async () => {
+    const source = openSource({ baseUrl: 'http://127.0.0.1:1', apiKey: '', maxWaitMs: 0, log: SILENT })
+    const list = async () => {
+      if (listed instanceof LeadsheetError) throw listed
+      return listed
+    }
+    return { ...source, webhooks: { ...source.webhooks, list } }
+  }
+  const checks = await Array.fromAsync(checkWebhook(config, open, new AbortController().signal))
+  return checks.map((check) => lineOf(check).replaceAll(cwd, 'FOLDER'))
+}
+
+function lineOf({ status, what, found, remedy }: CheckResult): string {
+  return `  ${status} ${what}: ${found}${remedy === null ? '' : ` -> ${remedy}`}\n`
+}
+
+it('the doctor says of the webhook how it stands, and what to do', async () => {
+  const told: string[] = []
+  for (const [title, situation] of Object.entries(SITUATIONS))
+    told.push(`${title}\n${(await examine(situation)).join('')}`)
+  await expect(told.join('\n')).toMatchFileSnapshot('golden/webhook-checks.txt')
+})
+
+describe('the settings warn', () => {
+  const profile = (webhook: string) =>
+    `{ name: theirs, paging: { kind: none }, mapping: { lead: { id: id } }${webhook} }`
+  const THEIRS = 'api: { profile: theirs.yaml }\n'
+  it.each([
+    [
+      'of events that nobody verifies',
+      profile(', webhook: { verify: { scheme: none }, lead: id }'),
+      THEIRS,
+      /can have leads read$/,
+    ],
+    [
+      'of a secret that is not written as the scheme has it',
+      profile(', webhook: { verify: { scheme: hmac, header: x, key: hex }, lead: id }'),
+      `${THEIRS}events: { secret: "whsec_b25l" }`,
+      /^events.secret cannot be read as the profile theirs says \(webhook.verify\), so that no message fits it$/,
+    ],
+    [
+      'of one among others that has no user before its password',
+      profile(', webhook: { verify: { scheme: token, value: "Basic {basic}" }, lead: id }'),
+      `${THEIRS}events: { secret: "ana:password\\npassword" }`,
+      /^1 of the 2 secrets of events cannot be read/,
+    ],
+    [
+      'of a secret without events',
+      profile(''),
+      `${THEIRS}events: { secret: "whsec_b25lIG9uZQ==" }`,
+      /^events.secret is of no use: the profile theirs has no part webhook$/,
+    ],
+    [
+      'of a secret that only one of several machines would know',
+      '',
+      `${PUBLIC}database_url: postgres://leadsheet@db.example.com/leadsheet`,
+      /^events.secret is not set: of machines that share a store, only the one that has registered/,
+    ],
+  ])('%s', (_, theirs, settings, warning) => {
+    const cwd = folderWith({ 'leadsheet.yaml': settings, 'theirs.yaml': theirs })
+    expect(webhookWarnings(loadConfig({ cwd, env: {} }))).toEqual([expect.stringMatching(warning)])
+  })
+})
+
+describe('the key of the settings', () => {
+  const NAME = 'leadsheet._domainkey.example.com'
+  const { text } = dnsRecordOf(DKIM_KEY)
+  const other = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+  })
+  const failing = (code: string) => Promise.reject(Object.assign(new Error(`query ${code}`), { code }))
+
+  it.each<[string, string[][] | string, string, string]>([
+    ['as it is', [[text]], 'ok', 'has the key'],
+    ['in pieces', [[text.slice(0, 200), text.slice(200)]], 'ok', 'has the key'],
+    ['beside another record', [['v=spf1 -all'], [text.replace('; p=', ';p = ')]], 'ok', 'has the key'],
+    ['nowhere', 'ENOTFOUND', 'fail', `the DNS has nothing at ${NAME}`],
+    ['revoked', [['v=DKIM1; p=']], 'fail', 'has another key than mail.dkim'],
+    [
+      'as another',
+      [[dnsRecordOf({ ...DKIM_KEY, privateKey: other.toString() }).text]],
+      'fail',
+      'has another key than mail.dkim',
+    ],
+    ['in a DNS that does not answer', 'ECONNREFUSED', 'warn', 'ECONNREFUSED'],
+  ])('is found in the DNS %s, or the record to publish is told', async (_how, records, status, found) => {
+    const findRecords: FindRecords = async (name) => {
+      if (typeof records === 'string') return failing(records)
+      return name === NAME ? records : []
+    }
+    const check = await checkSignature(DKIM_KEY, findRecords)
+    expect(check).toMatchObject({ status, found: expect.stringContaining(found) })
+    if (status === 'fail') expect(check.remedy).toBe(`give the DNS this TXT record at ${NAME}: ${text}`)
+  })
+})
+
+it('the way out of a report is told', async () => {
+  const settings = [
+    'mail: { reply_to: stop@example.com }',
+    'web: { public_url: https://reports.example.com/ }',
+    'web: { public_url: "http://localhost:8080" }',
+  ]
+  const told = settings.map((yaml) => {
+    const config = loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml }), env: {} })
+    return `${yaml}\n${lineOf(checkUnsubscribe(config))}`
+  })
+  await expect(told.join('\n')).toMatchFileSnapshot('golden/unsubscribing.txt')
+})
