@@ -8,7 +8,13 @@ import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { MESSAGE } from '../support/mail/message.ts'
-import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+import {
+  type Answer,
+  openMailServer,
+  openScriptedServer,
+  refusal,
+  type Step,
+} from '../support/mail-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -84,7 +90,7 @@ async function openSecureServer(trusted: readonly string[] = [CERTIFICATE]) {
       logins.push(`${username} ${password}`)
       const isRight = username === USER && password === PASSWORD
       if (isRight) done(null, { user: username })
-      else done(Object.assign(new Error('wrong'), { responseCode: 535 }))
+      else done(refusal(535, 'wrong'))
     },
   })
   return Object.assign(server, { logins })

@@ -108,12 +108,9 @@ describe.skipIf(isWithoutServers)('a message', () => {
     TEST_MS,
   )
 
-  it.each([
-    ['it is larger than the server says', true],
-    ['only the fields that the server adds make it too large', false],
-  ])(
-    'arrives without its attachment if %s',
-    async (_why, isOver) => {
+  it(
+    'arrives without its attachment if only the fields that the server adds make it too large',
+    async () => {
       const servers = await startServers()
       await using transport = openTransport(servers.url, { log })
       const withBytes = (bytes: number): Message => ({
@@ -122,15 +119,10 @@ describe.skipIf(isWithoutServers)('a message', () => {
       })
       // A line of base64 is 78 bytes for 57 bytes of the file.
       const lines = Math.floor((MAX_BYTES - (await buildMessage(withBytes(0), null)).length) / 78)
-      const message = withBytes((isOver ? lines + 2 : lines) * 57)
-      expect((await buildMessage(message, null)).length > MAX_BYTES).toBe(isOver)
-
-      const { response } = await transport.send(message, { signal })
+      const { response } = await transport.send(withBytes(lines * 57), { signal })
       expect(response).toMatch(/^250 .*; sent without huge\.csv: too large for the server$/)
       await using mailbox = await servers.open(MESSAGE.to)
-      const mail = await PostalMime.parse(await untilArrived(mailbox))
-      expect(mail.attachments).toEqual([])
-      expect(mail.text).toMatch(/^Not attached, .*: huge\.csv\./)
+      expect((await PostalMime.parse(await untilArrived(mailbox))).attachments).toEqual([])
       expect(await mailbox.count()).toBe(1)
     },
     TEST_MS,

@@ -3,27 +3,22 @@
 import { isSkipped } from '../../support/process/programs.ts'
 import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
 import { type Mailbox, openMailbox } from './imap.ts'
-import { missingPostfix, type Postfix, startPostfix } from './postfix.ts'
+import { missingPostfix, startPostfix } from './postfix.ts'
 
 const POLL_MS = 100
 
 export interface MailServers {
   /** An address such as `smtp://…`, which accepts messages to all addresses of example.org. */
   readonly url: string
-  readonly postfix: Postfix
   open(address: string): Promise<Mailbox>
 }
 
-/**
- * Starts the servers for the current test.
- * @param policyPort the port of a policy server that Postfix asks about each recipient
- */
-export async function startServers(policyPort?: number): Promise<MailServers> {
+/** Starts the servers for the current test. */
+export async function startServers(): Promise<MailServers> {
   const { lmtpPort, imapPort } = await startDovecot()
-  const postfix = await startPostfix(lmtpPort, policyPort)
+  const port = await startPostfix(lmtpPort)
   return {
-    url: `smtp://127.0.0.1:${postfix.port}`,
-    postfix,
+    url: `smtp://127.0.0.1:${port}`,
     open: (address) => openMailbox(imapPort, address, PASSWORD),
   }
 }
