@@ -132,10 +132,16 @@ describe('credentials', () => {
     expectNothingToldBy(tap)
   })
 
-  it('stay here when somebody on the way keeps the encryption from beginning', async () => {
-    await using server = await openSecureServer()
-    const sent = (text: string) => text.replace('STARTTLS', 'XXXXXXXX')
-    await using tap = await openTap(server.port, { said: stripped, sent })
+  it.each([
+    [
+      'somebody on the way keeps the encryption from beginning',
+      [CERTIFICATE],
+      { said: stripped, sent: (text: string) => text.replace('STARTTLS', 'XXXXXXXX') },
+    ],
+    ['the certificate is of nobody who is known', [], {}],
+  ])('stay here when %s', async (_, trusted, changes) => {
+    await using server = await openSecureServer(trusted)
+    await using tap = await openTap(server.port, changes)
     expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
     expect([server.logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
@@ -149,14 +155,6 @@ describe('credentials', () => {
       said: (text) => text.replace(/^(220 .*TLS.*\r\n)$/, `$1${injected}`),
     })
     await send(tap.url)
-    expectNothingToldBy(tap)
-  })
-
-  it('stay here when the certificate is of nobody who is known', async () => {
-    await using server = await openSecureServer([])
-    await using tap = await openTap(server.port)
-    expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
-    expect([server.logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
   })
 

@@ -330,27 +330,19 @@ describe('encryption', () => {
     expect([logins, server.received.length]).toEqual([[true], 1])
   })
 
-  it.each(['127.0.0.1', '0.0.0.0'])(
-    'is not gone without where %s offers it and then refuses',
-    async (host) => {
-      const offer = '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN'
-      await using server = await openScriptedServer({ EHLO: offer, STARTTLS: '454 later' })
-      const url = server.url.replace('127.0.0.1', `dana:hunter22@${host}`)
-      await using transport = open(`${url}?insecure=true`)
-      await failureOf(transport.send(MESSAGE, { signal }))
-      expect(server.commands.map((command) => command.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
-    },
-  )
+  it('is not gone without where this machine offers it and then refuses', async () => {
+    const offer = '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN'
+    await using server = await openScriptedServer({ EHLO: offer, STARTTLS: '454 later' })
+    await using transport = open(`${server.url.replace('//', '//dana:hunter22@')}?insecure=true`)
+    await failureOf(transport.send(MESSAGE, { signal }))
+    expect(server.commands.map((command) => command.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
+  })
 
-  it('needs a certificate that holds, by STARTTLS and from the start', async () => {
-    await using started = await openMailServer({ disabledCommands: [] })
-    await using secure = await openMailServer({ secure: true })
-    for (const url of [started.url, secure.url.replace('smtp:', 'smtps:')]) {
-      await using transport = open(elsewhere(url))
-      const failure = await failureOf(transport.send(MESSAGE, { signal }))
-      expect(failure).toMatchObject({ code: 'mail_unreachable' })
-      expect(failedSendOf(failure)?.kind).toBe('configuration')
-    }
-    expect([...started.received, ...secure.received]).toEqual([])
+  it('needs a certificate that holds also from the start', async () => {
+    await using server = await openMailServer({ secure: true })
+    await using transport = open(elsewhere(server.url.replace('smtp:', 'smtps:')))
+    const failure = await failureOf(transport.send(MESSAGE, { signal }))
+    expect(failedSendOf(failure)?.kind).toBe('configuration')
+    expect(server.received).toEqual([])
   })
 })

@@ -19,7 +19,6 @@ import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { timing } from '../support/schedule/schedule.ts'
 import { openEmptyStore, saveWholeRun } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
-import { ask, openDashboard, TOKEN } from '../support/web/dashboard.ts'
 import { bareInstallation } from '../support/web/installation.ts'
 import { faultsOf, readMetrics } from '../support/web/prometheus.ts'
 
@@ -115,14 +114,6 @@ it('who asks again at once does not make the database work', async () => {
   const { ask, reads } = await serve({})
   for (let time = 0; time < 5; time++) await ask('/readyz')
   expect(reads()).toBe(1)
-})
-
-it('those who ask again and again are never refused, whoever is behind the same address', async () => {
-  const { url } = await openDashboard()
-  const statuses = new Set<number>()
-  for (let asked = 0; asked < 130; asked++) statuses.add((await fetch(`${url}/healthz`)).status)
-  expect([...statuses]).toEqual([200])
-  expect([200, 503]).toContain((await fetch(`${url}/readyz`)).status)
 })
 
 /*
@@ -247,17 +238,4 @@ it('events of the last day are counted by what became of them', async () => {
   const metrics = await scrape()
   expect(metrics.get('leadsheet_events_waiting')?.valueAt({})).toBe(1)
   expect(metrics.get('leadsheet_events_oldest_waiting_seconds')?.valueAt({})).toBe(600)
-})
-
-it('messages that are refused are counted, though no table knows of them', async () => {
-  const { url } = await openDashboard()
-  const send = () =>
-    ask(`${url}/webhooks/leads`, { method: 'POST', headers: { 'content-type': 'application/json' } })
-  expect((await send()).status).toBe(401)
-  const headers = { authorization: `Bearer ${TOKEN}` }
-  const refused = readMetrics((await ask(`${url}/metrics`, { headers })).text).get(
-    'leadsheet_events_refused_total',
-  )
-  expect(refused?.valueAt({ reason: 'unverified' })).toBe(1)
-  expect(refused?.valueAt({ reason: 'busy' })).toBe(0)
 })

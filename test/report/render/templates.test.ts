@@ -5,7 +5,7 @@ import type { LeadsheetError } from '../../../src/errors.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { folderWith } from '../../support/folder.ts'
 import { compose, REPORTS, renderReport, TEMPLATES_FOLDER } from '../../support/report.ts'
-import { busyDay, hostileDay, wideDay } from '../../support/reports/figures.ts'
+import { busyDay, busyWeek, hostileDay, wideDay } from '../../support/reports/figures.ts'
 
 const view = compose(busyDay())
 
@@ -17,6 +17,15 @@ describe('a rendered report', () => {
     expect(mobile).toContain('@media only screen and (max-width: 480px)')
     expect(dark).toContain('@media (prefers-color-scheme: dark)')
     for (const css of blocks) expect(css.length).toBeLessThan(16_000)
+  })
+
+  it.each([
+    ['busy', busyDay(), {}],
+    ['week', busyWeek(), { locale: 'de-DE' }],
+  ])('is the same page to the letter: %s', async (name, figures, making) => {
+    const { html } = renderReport(figures, making)
+    const lines = html.replace(/></g, '>\n<').replace(/[ \t]+$/gm, '')
+    await expect(lines).toMatchFileSnapshot(`golden/page-${name}.html`)
   })
 
   it('carries its styles on its elements', () => {
