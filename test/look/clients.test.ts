@@ -5,13 +5,12 @@
  */
 
 import type { Browser } from 'playwright-core'
-import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MORNINGS } from '../support/reports/mornings.ts'
 import { renderMorning } from '../support/reports/render-morning.ts'
 import { hasBrowser, type Look, openBrowser, openPage } from '../support/web/browser.ts'
-import { CLIENTS, withImages, withoutDarkRules, withoutStyleBlocks } from './clients.ts'
-import { type Messages, measureWords } from './measure.ts'
+import { CLIENTS, withImages, withoutStyleBlocks } from './clients.ts'
+import { measureWords } from './measure.ts'
 import { type MailPage, PAGES, WORDED } from './pages.ts'
 import { findBarriers } from './support/axe.ts'
 import { putFontInto } from './support/font.ts'
@@ -98,48 +97,3 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
       }
   })
 })
-
-/** Like Gmail's app, which ignores a mail's dark colours. The program inverts while painting, so pixels are read. */
-describe.skipIf(!hasBrowser)('a report whose colours are turned round', () => {
-  it('is dark, and can be read', async () => {
-    await using browser = await openBrowser(['--blink-settings=forceDarkModeEnabled=true'])
-    await using page = await openPage(browser, { width: 375, scheme: 'dark' })
-    await putFontInto(page)
-    for (const { name, make } of PAGES) {
-      await page.setContent(withoutDarkRules(withImages(await make())))
-      const { messages } = await measureWords(page)
-      const picture = PNG.sync.read(await page.screenshot({ fullPage: true }))
-      expect(luminanceAt(picture, 2, 2)).toBeLessThan(0.1)
-      const faint = messages.filter((piece) => contrastIn(picture, piece) < 4.5)
-      expect(
-        faint.map(({ text }) => text),
-        name,
-      ).toEqual([])
-    }
-  })
-})
-
-/** Returns the contrast of the darkest and the lightest pixel of a text. */
-function contrastIn(picture: PNG, { lines }: Messages): number {
-  let [darkest, lightest] = [1, 0]
-  for (const { x, y, width, height } of lines) {
-    for (let row = Math.ceil(y); row < y + height; row += 1) {
-      for (let column = Math.ceil(x); column < x + width; column += 1) {
-        const here = luminanceAt(picture, column, row)
-        darkest = Math.min(darkest, here)
-        lightest = Math.max(lightest, here)
-      }
-    }
-  }
-  return (lightest + 0.05) / (darkest + 0.05)
-}
-
-/** Returns the relative luminance by WCAG 2.2. */
-function luminanceAt({ data, width }: PNG, x: number, y: number): number {
-  const at = (y * width + x) * 4
-  const [red = 0, green = 0, blue = 0] = [...data.subarray(at, at + 3)].map((value) => {
-    const share = value / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-}

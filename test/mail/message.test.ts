@@ -142,19 +142,6 @@ describe('an address', () => {
   ])('%j is refused', (text) => {
     expect(() => parseMailbox(text)).toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
-
-  it('is read in no time, however long the text', () => {
-    const before = performance.now()
-    for (const text of [
-      'a@'.repeat(25_000),
-      `${'<'.repeat(50_000)}a@b`,
-      `a@${'b-'.repeat(25_000)}`,
-      `${'a.'.repeat(25_000)}@b`,
-    ]) {
-      expect(() => parseMailbox(text)).toThrow('is not a mail address')
-    }
-    expect(performance.now() - before).toBeLessThan(10_000)
-  })
 })
 
 const signed = await buildMessage(FULL, DKIM_KEY)

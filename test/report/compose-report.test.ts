@@ -392,18 +392,6 @@ it('warnings stand in small type, and leads that are missing are the headline', 
   })
 })
 
-it('a trend is told by the mean of its last week that is known', async () => {
-  const busy = busyDay()
-  const trend = busy.trend.map((each, index) => (index < 93 ? each : { ...each, newLeads: null }))
-  const findings = [busy, { ...busy, trend }].map((figures) =>
-    compose(figures).blocks.flatMap((each) => (each.kind === 'trend' ? [each.finding] : [])),
-  )
-  expect(findings).toEqual([
-    [expect.stringMatching(/^In the 7 days up to 20 Nov: \d+ new leads a day\.$/)],
-    [expect.stringMatching(/^In the 7 days up to 17 Nov: \d+ new leads a day\.$/)],
-  ])
-})
-
 it('open value is exact, of a part, or not shown, as the values of leads are known', async () => {
   const knownOf = (known: number): State => {
     const current = { known, of: 1840 }

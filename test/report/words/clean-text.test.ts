@@ -52,14 +52,6 @@ describe('one line', () => {
     expect(oneLine(sentence, 20)).toBe('\u2068שלום\u2069: 77, \u2068سلام…\u2069')
   })
 
-  it('costs nothing, however long the text', () => {
-    const before = performance.now()
-    for (const text of ['\u0301'.repeat(5e5), ' '.repeat(5e5), 'a '.repeat(2e5), '\u202e'.repeat(5e5)]) {
-      expect(oneLine(text, 60).length).toBeLessThanOrEqual(60)
-    }
-    expect(performance.now() - before).toBeLessThan(5_000)
-  })
-
   it.each([
     ['https://evil.example/login?a=1.5', 'https://|evil|.example/login?a=1.5'],
     ['http://10.0.0.1/x', 'http://|10.0.0.1/x'],
