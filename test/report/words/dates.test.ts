@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { PeriodKind } from '../../../src/domain/choices.ts'
+import type { PeriodKind } from '../../../src/domain/figures.ts'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { datesOf, namePeriod } from '../../../src/report/words/dates.ts'
 import { localeContextOf } from '../../support/report.ts'

@@ -153,7 +153,8 @@ it('what cannot be done is told', async () => {
   const told: string[] = []
   for (const [action, form] of wrong)
     told.push(`${action} ${JSON.stringify(form).slice(0, 80)}\n  ${await act(`/actions/${action}`, form)}`)
-  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/actions-refused.txt')
+  const text = told.join('\n').replaceAll(/x{9,}/g, 'x…')
+  await expect(`${text}\n`).toMatchFileSnapshot('golden/actions-refused.txt')
   expect(await listAnnotations(store.db)).toEqual([])
 })
 
