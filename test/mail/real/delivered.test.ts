@@ -42,7 +42,9 @@ describe.skipIf(isWithoutServers)('a message', () => {
       const [raw] = await servers.untilArrived(MESSAGE.to)
 
       // Servers add their fields above the message, and keep it with the line ends of files.
-      const sent = (await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY)).toString('latin1').replaceAll('\r\n', '\n')
+      const sent = (await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY))
+        .toString('latin1')
+        .replaceAll('\r\n', '\n')
       const kept = raw.toString('latin1')
       expect(kept.slice(-sent.length)).toBe(sent)
       const wire = Buffer.from(kept.replaceAll('\n', '\r\n'), 'latin1')

@@ -10,15 +10,6 @@ import { busyDay, busyWeek, hostileDay, wideDay } from '../../support/reports/fi
 const view = compose(busyDay())
 
 describe('a rendered report', () => {
-  it('has the rules for phones and for dark mode in blocks of their own', () => {
-    const { html } = renderReport(busyDay())
-    const blocks = [...html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, css]) => css ?? '')
-    const [mobile, dark] = blocks.slice(-2)
-    expect(mobile).toContain('@media only screen and (max-width: 480px)')
-    expect(dark).toContain('@media (prefers-color-scheme: dark)')
-    for (const css of blocks) expect(css.length).toBeLessThan(16_000)
-  })
-
   it.each([
     ['busy', busyDay(), {}],
     ['week', busyWeek(), { locale: 'de-DE' }],
