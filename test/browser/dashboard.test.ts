@@ -1,7 +1,7 @@
+// @long
 /**
  * Every page of a running daemon's dashboard in a real browser. The pages are found by following links. Each
- * is tested on a wide screen or a phone, which alternate from day to day, light and dark, by keyboard, and
- * without scripts. `LOOK=full` tests each on both.
+ * is tested on a wide screen and a phone, light and dark, by keyboard, and without scripts.
  */
 import { HtmlValidate } from 'html-validate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -9,7 +9,6 @@ import { describe, expect, it } from 'vitest'
 import { measure } from '../look/measure.ts'
 import { findBarriers } from '../look/support/axe.ts'
 import { PAGE_RULES } from '../look/support/html-rules.ts'
-import { casesOfToday } from '../support/random.ts'
 import { hasBrowser, openBrowser } from '../support/web/browser.ts'
 import { startDashboardDaemon } from '../support/web/dashboard-daemon.ts'
 
@@ -35,16 +34,16 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
     await using visitor = await openVisitor(browser, url, faults)
     const page = await visitor.newPage()
     const signIn = await findPage(page, url, '/sign-in')
-    await look(page, signIn, WIDTHS, faults)
+    await look(page, signIn, faults)
     await page.getByLabel('Token').fill(token)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/`)
     const pages = await findPages(page, url)
     expect([...pages.map(({ path }) => kindOf(path)), '/sign-in']).toEqual(expect.arrayContaining(KNOWN))
-    for (const [place, found] of pages.entries()) {
+    for (const found of pages) {
       await page.goto(url + found.path)
       expect(await skipToContent(page), found.path).toBe('content')
-      await look(page, found, casesOfToday(place % 2 === 0 ? WIDTHS : WIDTHS.toReversed(), 2), faults)
+      await look(page, found, faults)
     }
     expect(faults).toEqual([])
     await using plain = await browser.newContext({
@@ -103,17 +102,12 @@ async function linksOf(page: Page): Promise<string[]> {
 }
 
 /** Checks the page on screens of these widths, each time freshly loaded. */
-async function look(
-  page: Page,
-  { path, html }: FoundPage,
-  widths: readonly number[],
-  faults: string[],
-): Promise<void> {
+async function look(page: Page, { path, html }: FoundPage, faults: string[]): Promise<void> {
   const tell = (fault: string) => faults.push(`${path}: ${fault}`)
   const { results } = await new HtmlValidate(PAGE_RULES).validateString(html)
   for (const { line, ruleId, message } of results.flatMap(({ messages }) => messages))
     tell(`line ${line}: ${ruleId}: ${message}`)
-  for (const width of widths) {
+  for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
     // The page is loaded again, so that the test begins at its top.
     await page.goto(page.url())

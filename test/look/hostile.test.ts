@@ -1,11 +1,17 @@
-/** Leads with harmful names in mails. A browser builds the same elements as for plain names. */
+/**
+ * Leads with harmful names in mails. A browser builds the same elements as for plain names; `npm test` looks at some
+ * each day, `LOOK=full` at all.
+ */
 import type { Browser, Page } from 'playwright-core'
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildMessage } from '../../src/mail/message.ts'
+import { listTopLeads } from '../../src/report/blocks/top-leads/view.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { TITLED_PAYLOADS } from '../support/mail/payloads.ts'
 import { casesOfToday } from '../support/random.ts'
+import { localeContextOf, renderReport } from '../support/report.ts'
+import { hostileDay } from '../support/reports/figures.ts'
 import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { withImages } from './clients.ts'
 import { hostilePage } from './pages.ts'
@@ -43,6 +49,15 @@ describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {
   })
 })
 
+it.each(['שלום בע״מ', '٧٧', 'Acme שלום'])('the right-to-left name %s moves no figure beside it', (name) => {
+  const { html, text } = renderReport(hostileDay(name))
+  expect(html).toContain(`<bdi>${name}</bdi>`)
+  expect(text).toContain(`\u2068${name}\u2069`)
+  expect(text.replace(/\u2068[^\u2066-\u2069]*\u2069/g, '')).not.toContain(name)
+  const { rows } = listTopLeads(hostileDay(name), localeContextOf(), { leadUrl: null })
+  expect(rows[0]?.[0]).toBe(name)
+})
+
 describe.skipIf(!hasBrowser)('a browser', () => {
   let browser: Browser
   let page: Page
@@ -57,7 +72,7 @@ describe.skipIf(!hasBrowser)('a browser', () => {
   })
   afterAll(() => browser?.close())
 
-  it.each(casesOfToday(TITLED_PAYLOADS, 3))('builds and runs nothing from $shown', async ({ payload }) => {
+  it.each(casesOfToday(TITLED_PAYLOADS, 26))('builds and runs nothing from $shown', async ({ payload }) => {
     const mail = hostilePage(payload)
     await page.setContent(withImages(mail))
     expect(await page.title()).toBe(mail.rendered.subject)

@@ -7,19 +7,28 @@ import { localeContextOf, type Making, REPORTS, renderReport } from '../support/
 import { busyDay, busyWeek, hostileDay, wideDay } from '../support/reports/figures.ts'
 
 export interface MailPage {
-  readonly name: string
   readonly rendered: Rendered
   /** PNG files by the content id that the page uses. */
   readonly images: ReadonlyMap<string, Uint8Array>
 }
 
-async function makePage(name: string, figures: ReportFigures, making: Making = {}): Promise<MailPage> {
-  const { files } = await drawCharts(figures, chartLabels(localeContextOf(making)))
-  const chart = findChart(files, (file) => `cid:${file}`)
+/** A page that is made where it is needed. */
+export interface PageCase {
+  readonly name: string
+  readonly make: () => Promise<MailPage>
+}
+
+function pageCase(name: string, figures: ReportFigures, making: Making = {}): PageCase {
   return {
     name,
-    rendered: renderReport(figures, { ...making, context: { ...making.context, chart } }),
-    images: new Map(files.map((file) => [file.name, file.content])),
+    async make() {
+      const { files } = await drawCharts(figures, chartLabels(localeContextOf(making)))
+      const chart = findChart(files, (file) => `cid:${file}`)
+      return {
+        rendered: renderReport(figures, { ...making, context: { ...making.context, chart } }),
+        images: new Map(files.map((file) => [file.name, file.content])),
+      }
+    },
   }
 }
 
@@ -33,31 +42,25 @@ const LINKED: Making = {
   },
 }
 
-export const PAGES: readonly MailPage[] = await Promise.all([
-  ...REPORTS.map(({ name, figures, making }) => makePage(name, figures, making)),
-  makePage('with links', busyDay(), LINKED),
-])
+/** Every kind of report; the last one has full lists with the longest possible names. */
+export const PAGES: readonly PageCase[] = [
+  ...REPORTS.map(({ name, figures, making }) => pageCase(name, figures, making)),
+  pageCase('with links', busyDay(), LINKED),
+  pageCase('overlong', hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`)),
+]
 
 const LANGUAGES = { English: 'en-GB', German: 'de-DE' }
 
 /** Each kind of report in each language, and one with the widest possible numbers. */
-export const WORDED: readonly MailPage[] = await Promise.all(
-  Object.entries(LANGUAGES).flatMap(([language, locale]) =>
-    [
-      ...REPORTS.filter(({ name }) => !name.startsWith('German')),
-      { name: 'week', figures: busyWeek(), making: {} },
-      { name: 'wide', figures: wideDay(), making: {} },
-    ].map(({ name, figures, making }) => makePage(`${name}, ${language}`, figures, { ...making, locale })),
-  ),
-)
-
-/** Full lists with the longest possible names. */
-export const OVERLONG: MailPage = await makePage(
-  'overlong',
-  hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`),
+export const WORDED: readonly PageCase[] = Object.entries(LANGUAGES).flatMap(([language, locale]) =>
+  [
+    ...REPORTS.filter(({ name }) => !name.startsWith('German')),
+    { name: 'week', figures: busyWeek(), making: {} },
+    { name: 'wide', figures: wideDay(), making: {} },
+  ].map(({ name, figures, making }) => pageCase(`${name}, ${language}`, figures, { ...making, locale })),
 )
 
 /** A full page in which every text and id from outside is replaced by this name. */
 export function hostilePage(name: string): MailPage {
-  return { name: 'hostile', rendered: renderReport(hostileDay(name), LINKED), images: new Map() }
+  return { rendered: renderReport(hostileDay(name), LINKED), images: new Map() }
 }

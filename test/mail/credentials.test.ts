@@ -8,7 +8,13 @@ import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { MESSAGE } from '../support/mail/message.ts'
-import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+import {
+  type Answer,
+  openMailServer,
+  openScriptedServer,
+  refusal,
+  type Step,
+} from '../support/mail-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -84,7 +90,7 @@ async function openSecureServer(trusted: readonly string[] = [CERTIFICATE]) {
       logins.push(`${username} ${password}`)
       const isRight = username === USER && password === PASSWORD
       if (isRight) done(null, { user: username })
-      else done(Object.assign(new Error('wrong'), { responseCode: 535 }))
+      else done(refusal(535, 'wrong'))
     },
   })
   return Object.assign(server, { logins })
@@ -126,10 +132,16 @@ describe('credentials', () => {
     expectNothingToldBy(tap)
   })
 
-  it('stay here when somebody on the way keeps the encryption from beginning', async () => {
-    await using server = await openSecureServer()
-    const sent = (text: string) => text.replace('STARTTLS', 'XXXXXXXX')
-    await using tap = await openTap(server.port, { said: stripped, sent })
+  it.each([
+    [
+      'somebody on the way keeps the encryption from beginning',
+      [CERTIFICATE],
+      { said: stripped, sent: (text: string) => text.replace('STARTTLS', 'XXXXXXXX') },
+    ],
+    ['the certificate is of nobody who is known', [], {}],
+  ])('stay here when %s', async (_, trusted, changes) => {
+    await using server = await openSecureServer(trusted)
+    await using tap = await openTap(server.port, changes)
     expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
     expect([server.logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
@@ -143,14 +155,6 @@ describe('credentials', () => {
       said: (text) => text.replace(/^(220 .*TLS.*\r\n)$/, `$1${injected}`),
     })
     await send(tap.url)
-    expectNothingToldBy(tap)
-  })
-
-  it('stay here when the certificate is of nobody who is known', async () => {
-    await using server = await openSecureServer([])
-    await using tap = await openTap(server.port)
-    expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
-    expect([server.logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
   })
 

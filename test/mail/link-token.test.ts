@@ -53,11 +53,11 @@ describe('a link', () => {
     expect(readLink(randomBytes(32), signLink(KEY, subject))).toBeNull()
   })
 
-  it(`that was tampered with is none, in 1,000 ways (SEED=${SEED})`, () => {
+  it(`that was tampered with is none, in 300 ways (SEED=${SEED})`, () => {
     const next = random(SEED)
     const tokens = SUBJECTS.map((subject) => signLink(KEY, subject))
     let tried = 0
-    while (tried < 1000) {
+    while (tried < 300) {
       const token = tokens[Math.floor(next() * tokens.length)] ?? ''
       const changed = tamper(token, next)
       if (tokens.includes(changed)) continue

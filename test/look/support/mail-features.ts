@@ -29,7 +29,7 @@ export const USED_FEATURES: Readonly<Record<string, string>> = {
   'border-radius': 'corners are square',
   'cellpadding attribute': 'given in styles too',
   'cellspacing attribute': 'given in styles too',
-  'color-scheme meta tag': 'the program then picks the colours, as the test of forced dark shows',
+  'color-scheme meta tag': 'the program then picks the colours',
   'dir attribute': 'it is given twice, on the page and on what a webmail keeps of it',
   display: 'tiles stand side by side in a table made for Word, one below the other elsewhere',
   'display:none': 'the preheader is hidden from Word by a word of its own',

@@ -10,37 +10,33 @@ import { labelsIn, normalTrend, trendOf } from '../../support/reports/trend.ts'
 const english = labelsIn('en-GB')
 const FIGURES = { trend: normalTrend() }
 
-describe('the charts of an issue', () => {
-  it('are the trend in two schemes', async () => {
-    const { files } = await drawCharts(FIGURES, english)
-    expect(files.map(({ name, width, height }) => [name, width, height])).toEqual([
-      ['trend-light.png', 552, 257],
-      ['trend-dark.png', 552, 257],
-    ])
+it('the charts of an issue are the trend in two schemes, two pixels for each of the page, and small files', async () => {
+  const { files } = await drawCharts(FIGURES, english)
+  expect(files.map(({ name, width, height }) => [name, width, height])).toEqual([
+    ['trend-light.png', 552, 257],
+    ['trend-dark.png', 552, 257],
+  ])
+  for (const { name, content, width, height } of files) {
+    const picture = PNG.sync.read(Buffer.from(content))
+    expect([picture.width, picture.height], name).toEqual([width * 2, height * 2])
+    expect(content.length, name).toBeLessThan(35_000)
+  }
+  const size = { width: 552, height: 257 }
+  expect(findChart(files, (name) => `cid:${name}`)).toEqual({
+    light: 'cid:trend-light.png',
+    dark: 'cid:trend-dark.png',
+    ...size,
   })
-
-  it('have two pixels for each of the page, and are small files', async () => {
-    const { files } = await drawCharts(FIGURES, english)
-    for (const { name, content, width, height } of files) {
-      const picture = PNG.sync.read(Buffer.from(content))
-      expect([picture.width, picture.height], name).toEqual([width * 2, height * 2])
-      expect(content.length, name).toBeLessThan(35_000)
-    }
-  })
-
-  it('are left out where there is too little to show', async () => {
-    const trend = trendOf(96, (index) => (index < 90 ? null : 5))
-    expect(await drawCharts({ trend }, english)).toEqual({ files: [], failed: [] })
-  })
+  expect(findChart([], (name) => name)).toBeNull()
 })
 
-describe('a chart that cannot be drawn', () => {
-  it('is left out, and says of which block it is', async () => {
-    const trend = JSON.parse(JSON.stringify(Array(96).fill(null)))
-    const { files, failed } = await drawCharts({ trend }, english)
-    expect(files).toEqual([])
-    expect(failed).toEqual([{ block: 'trend', query: null, message: expect.stringMatching(/\w/) }])
-  })
+it('the charts of an issue are left out where there is too little to show, and where they cannot be drawn', async () => {
+  const short = trendOf(96, (index) => (index < 90 ? null : 5))
+  expect(await drawCharts({ trend: short }, english)).toEqual({ files: [], failed: [] })
+  const trend = JSON.parse(JSON.stringify(Array(96).fill(null)))
+  const { files, failed } = await drawCharts({ trend }, english)
+  expect(files).toEqual([])
+  expect(failed).toEqual([{ block: 'trend', query: null, message: expect.stringMatching(/\w/) }])
 })
 
 describe('the font of the charts', () => {
@@ -55,34 +51,42 @@ describe('the font of the charts', () => {
   })
 })
 
-describe('the days of the trend', () => {
-  it('are the last 90', () => {
-    expect(shownDays(normalTrend())).toEqual(normalTrend().slice(6))
-  })
-
-  it('begin with the first that is known', () => {
-    const trend = trendOf(96, (index) => (index < 60 ? null : 1))
-    expect(shownDays(trend)).toHaveLength(36)
-  })
-
-  it('are none where fewer than two weeks are known', () => {
-    expect(shownDays(trendOf(96, (index) => (index < 83 ? null : 1)))).toEqual([])
-    expect(shownDays(trendOf(96, (index) => (index < 82 ? null : 1)))).toHaveLength(14)
-  })
+it('the days of the trend are the last 90, from the first that is known, and none if fewer than two weeks are', () => {
+  const knownFrom = (first: number) => trendOf(96, (index) => (index < first ? null : 1))
+  expect(shownDays(normalTrend())).toEqual(normalTrend().slice(6))
+  expect([60, 82, 83].map((first) => shownDays(knownFrom(first)).length)).toEqual([36, 14, 0])
 })
 
-describe('where a page finds the chart', () => {
-  it('is a picture for each scheme', async () => {
-    const { files } = await drawCharts(FIGURES, english)
-    expect(findChart(files, (name) => `cid:${name}`)).toEqual({
-      light: 'cid:trend-light.png',
-      dark: 'cid:trend-dark.png',
-      width: 552,
-      height: 257,
+describe('a PNG with a palette', () => {
+  it('has the pixels of the picture where it has up to 256 colours', () => {
+    const colours = Array.from({ length: 256 }, (_, index) => [index, 255 - index, (index * 7) % 256, 255])
+    const picture = { pixels: Uint8Array.from(colours.flat()), width: 64, height: 4 }
+    expect([...decode(encodePng(picture)).data]).toEqual(colours.flat())
+  })
+
+  it('takes near colours for one where there are more, and no eye sees it in a chart', async () => {
+    const picture = await rasterise(drawTrend(layoutTrend(normalTrend(), 6, english), 'light'), 2.4)
+    const { data } = decode(encodePng(picture))
+    const largest = data.reduce(
+      (most, byte, at) => Math.max(most, Math.abs(byte - (picture.pixels[at] ?? 0))),
+      0,
+    )
+    expect(largest).toBeLessThanOrEqual(4)
+  })
+
+  it('is a picture still where every pixel has a colour of its own', () => {
+    const side = 256
+    const pixels = Uint8Array.from({ length: side * side * 4 }, (_, byte) => {
+      const [x, y] = [Math.floor(byte / 4) % side, Math.floor(byte / 4 / side)]
+      return [x, y, (x * y) % 256, 255][byte % 4] ?? 0
     })
-  })
-
-  it('is nowhere if it was left out', () => {
-    expect(findChart([], (name) => name)).toBeNull()
+    const decoded = decode(encodePng({ pixels, width: side, height: side }))
+    expect([decoded.width, decoded.height]).toEqual([side, side])
+    const colours = new Uint32Array(decoded.data.buffer, decoded.data.byteOffset, side * side)
+    expect(new Set(colours).size).toBeGreaterThan(32)
   })
 })
+
+function decode(png: Uint8Array): PNG {
+  return PNG.sync.read(Buffer.from(png))
+}

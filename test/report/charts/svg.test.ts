@@ -43,10 +43,10 @@ const fontFiles = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600Semi
 )
 
 describe('the width of a text', () => {
-  it.each(['en-GB', 'en-US', 'de-DE', 'de-CH'])('is enough for all that a chart writes in %s', (locale) => {
+  it.each(['en-GB', 'de-DE'])('is enough for all that a chart writes in %s', (locale) => {
     const labels = labelsIn(locale)
-    const counts = [0, 1, 2.5, 9.9, 47, 111, 1284, 60_000, 1_234_567, 88_800_000, 56.5e9, 1e12]
-    const days = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')}-01`)
+    const counts = [0, 2.5, 111, 1284, 88_800_000, 1e12]
+    const days = ['2026-02-01', '2026-09-01', '2026-11-01']
     for (const text of [
       ...counts.flatMap((count) => [labels.newLeads(count), labels.tick(count, count)]),
       ...days.map(labels.day),
@@ -63,20 +63,12 @@ describe('the width of a text', () => {
   )
 })
 
-describe('a text that is cut', () => {
-  it('keeps its last word, which is the number', () => {
-    const cut = fitInto('Neu entdeckte Unternehmen 1.284', 120, 13)
-    expect(cut).toMatch(/^Neu .*… 1\.284$/)
-    expect(widthOf(cut, 13)).toBeLessThanOrEqual(120)
-  })
-
-  it('of one word loses its end', () => {
-    expect(fitInto('Unternehmensgründungen', 60, 13)).toMatch(/^Unte.*…$/)
-  })
-
-  it('stays as it is where there is room', () => {
-    expect(fitInto('New 50', 60, 13)).toBe('New 50')
-  })
+it('a text that is cut keeps its last word, which is the number; one of one word loses its end', () => {
+  const cut = fitInto('Neu entdeckte Unternehmen 1.284', 120, 13)
+  expect(cut).toMatch(/^Neu .*… 1\.284$/)
+  expect(widthOf(cut, 13)).toBeLessThanOrEqual(120)
+  expect(fitInto('Unternehmensgründungen', 60, 13)).toMatch(/^Unte.*…$/)
+  expect(fitInto('New 50', 60, 13)).toBe('New 50')
 })
 
 /** Expects at most a quarter more, or half an em. */

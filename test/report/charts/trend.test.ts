@@ -1,5 +1,5 @@
-/** The positions of the parts of the trend, in normal and in odd cases. Its looks are not tested. */
-import { describe, expect, it } from 'vitest'
+/** The trend: its values and texts are in `golden/`, and its parts keep apart in normal and in odd cases. */
+import { expect, it } from 'vitest'
 import type { TrendDay } from '../../../src/domain/figures.ts'
 import { drawTrend } from '../../../src/report/charts/draw.ts'
 import { widthOf } from '../../../src/report/charts/svg.ts'
@@ -9,13 +9,15 @@ import {
   LABEL_GAP,
   LABEL_SIZE,
   layoutTrend,
+  meansOfWeek,
+  roundTicks,
   TICK_GAP,
   TICK_SIZE,
   TREND_HEIGHT,
   TREND_WIDTH,
   type TrendLayout,
 } from '../../../src/report/charts/trend-layout.ts'
-import { random } from '../../support/random.ts'
+import { countCases, random } from '../../support/random.ts'
 import { labelsIn, normalTrend, trendOf } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
@@ -36,6 +38,9 @@ const CASES: readonly (readonly [name: string, days: readonly TrendDay[], labels
   ['zeros', trendOf(90, () => 0), english],
   ['nothing known', trendOf(90, () => null), english],
   ['gaps', trendOf(90, (index) => (index % 9 === 4 ? null : index)), english],
+  ['two weeks', trendOf(14, () => 40), english],
+  ['known for two days', trendOf(30, (index) => (index < 27 ? null : index)), english],
+  ['counts that are written short', trendOf(90, () => 100_000), english],
   ['known since last week', trendOf(90, (index) => (index < 83 ? null : 40)), english],
   ['huge counts', trendOf(90, (index) => (index + 1) * 1e10), german],
   ['huge counts and long texts', trendOf(90, (index) => index * 1e10), wordy],
@@ -43,25 +48,52 @@ const CASES: readonly (readonly [name: string, days: readonly TrendDay[], labels
   ['a single day far above the others', trendOf(90, (index) => (index === 40 ? 1e6 : 3)), english],
 ]
 
-describe.each(CASES)('the trend of %s', (_, days, labels) => {
-  const layout = layoutTrend(days, 0, labels)
-
-  it('keeps all lines within the plot, and all texts within the picture and apart', () => {
-    expectSound(layout)
-  })
-
-  it('is drawn of numbers only', () => {
-    for (const scheme of ['light', 'dark'] as const) {
+it('has a line of each day and of each week, with the texts beside and below it', async () => {
+  const told = CASES.map(([name, days, labels]) => {
+    const layout = layoutTrend(days, 0, labels)
+    expectSound(layout, name)
+    for (const scheme of ['light', 'dark'] as const)
       expect(drawTrend(layout, scheme)).not.toMatch(/NaN|Infinity|undefined|null/)
-    }
+    const { rows, columns, line } = layout
+    const runs = [line.daily, line.mean].map((each) => each.map((run) => run.length).join(' + ') || 'none')
+    const texts = [rows, columns].map((each) => each.map(({ text }) => text).join(' | '))
+    return [`== ${name}`, ...texts, line.label, `days ${runs[0]}, means ${runs[1]}`].join('\n')
   })
+  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/trends.txt')
+  for (const scheme of ['light', 'dark'] as const) {
+    const svg = drawTrend(layoutTrend(normalTrend(), 6, english), scheme)
+    await expect(svg.replaceAll('><', '>\n<')).toMatchFileSnapshot(`golden/trend-${scheme}.svg`)
+  }
+})
+
+it('ends with the mean of the last seven days, stands on the scale of its ticks, and stays within the plot', () => {
+  const { line, rows, top, bottom } = layoutTrend(normalTrend(), 6, english)
+  const mean =
+    normalTrend()
+      .slice(-7)
+      .reduce((sum, { newLeads }) => sum + (newLeads ?? 0), 0) / 7
+  expect(line.label).toBe(english.newLeads(Math.round(mean)))
+  const scale = (bottom - (line.end?.y ?? 0)) / (bottom - top)
+  expect(scale * Number(rows.at(-1)?.text)).toBeCloseTo(mean)
+  // The days before it raise the mean above all of its counts.
+  expectSound(
+    layoutTrend(
+      trendOf(96, (index) => (index < 6 ? 700 : 1)),
+      6,
+      english,
+    ),
+  )
+})
+
+it('knows no mean while one of the seven days is missing', () => {
+  const counts = [7, 7, 7, 7, 7, 7, 14, null, 7, 7, 7, 7, 7, 7, 7, 14]
+  const unknown = Array(7).fill(null)
+  expect(meansOfWeek(counts)).toEqual([...unknown.slice(1), 8, ...unknown, 7, 8])
 })
 
 it('writes names that are no XML as text', () => {
-  const svg = drawTrend(
-    layoutTrend(normalTrend(), 6, { ...english, newLeads: () => '<b>&"\u0000\ud800' }),
-    'light',
-  )
+  const labels = { ...english, newLeads: () => '<b>&"\u0000\ud800' }
+  const svg = drawTrend(layoutTrend(normalTrend(), 6, labels), 'light')
   expect(svg).toContain('>&#60;b&#62;&#38;&#34; \ufffd</text>')
 })
 
@@ -72,13 +104,27 @@ it('keeps its letters at 9 pixels on a phone of 375, which shows 343 of the char
 it('is sound for any days', () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1e9)
   const next = random(seed)
-  for (let round = 0; round < 300; round++) {
+  for (let round = 0; round < countCases(60, 1000); round++) {
     const scale = 10 ** (next() * 13)
     const holes = next() < 0.5 ? 0 : next() * 0.5
     const count = () => (next() < holes ? null : Math.floor(next() ** 3 * scale))
     const length = Math.floor(next() * 130)
     const layout = layoutTrend(trendOf(length, count), Math.floor((next() * length) / 2), german)
     expectSound(layout, `seed ${seed}, round ${round}`)
+  }
+})
+
+it('has three to five ticks at whole numbers, at the same distance, that reach the largest count', () => {
+  const counts = Array.from({ length: 600 }, (_, index) => Math.round(1.055 ** index))
+  for (const max of [...Array(600).keys(), ...counts]) {
+    const ticks = roundTicks(max)
+    const step = ticks[1] ?? 0
+    expect(ticks.length >= 3 && ticks.length <= 5, `${max}`).toBe(true)
+    expect(
+      ticks.every((tick, index) => tick === index * step && Number.isInteger(tick)),
+      `${max}`,
+    ).toBe(true)
+    expect(ticks.at(-1), `${max}`).toBeGreaterThanOrEqual(max)
   }
 })
 

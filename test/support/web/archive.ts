@@ -5,6 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
+import type { Message } from '../../../src/domain/message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { ReportDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
@@ -12,9 +13,12 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { saveIssue, type UnsavedIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
+import { enqueueMessage, MESSAGE } from '../mail/message.ts'
 import { AT_ONCE, DAILY, enqueueDue, recipient, reportDeps } from '../mail/reports.ts'
-import { type MailServer, openMailServer } from '../mail-server.ts'
+import { type MailServer, openMailServer, refusal } from '../mail-server.ts'
+import { busyDay } from '../reports/figures.ts'
 import { startService } from '../service.ts'
 import { openSyncing, SILENT } from '../syncing.ts'
 import { NOW, type OpenedDashboard, openDashboard } from './dashboard.ts'
@@ -33,7 +37,7 @@ export interface OpenedArchive extends OpenedDashboard {
   readonly deps: ReportDeps
   readonly mailServer: MailServer
   /** Makes and mails the report that is due at a moment. */
-  mail(at: Date, report?: Report, recipients?: readonly Recipient[]): Promise<void>
+  mail(at: Date): Promise<void>
   /** Sends the waiting messages. */
   deliver(): Promise<void>
 }
@@ -44,11 +48,7 @@ export async function openArchive(): Promise<OpenedArchive> {
   const clock = { now: NOW }
   const mailServer = await openMailServer({
     onRcptTo: ({ address }, _, done) =>
-      done(
-        address.startsWith('gone@')
-          ? Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 })
-          : null,
-      ),
+      done(address.startsWith('gone@') ? refusal(550, '5.1.1 no such user') : null),
   })
   onTestFinished(() => mailServer[Symbol.asyncDispose]())
   const transport = openTransport(mailServer.url, { log: SILENT })
@@ -56,19 +56,58 @@ export async function openArchive(): Promise<OpenedArchive> {
   const deps = reportDeps(store, () => clock.now)
   const deliver = async () => {
     const { signal } = new AbortController()
-    if (!(await deliverDue({ ...deps, transport, log: SILENT, policy: AT_ONCE }, signal))) return
+    await deliverDue({ ...deps, transport, log: SILENT, policy: AT_ONCE }, signal)
   }
   return {
     ...dashboard,
     deps,
     mailServer,
     deliver,
-    async mail(at, report = REPORT, recipients = PEOPLE) {
+    async mail(at) {
       clock.now = at
-      await enqueueDue(deps, recipients, report)
+      await enqueueDue(deps, PEOPLE, REPORT)
       await deliver()
     },
   }
+}
+
+/** Keeps an issue of a day with one message, and returns its id. */
+export function keepIssue(
+  store: Store,
+  issue: Partial<UnsavedIssue>,
+  message: Partial<Message> = {},
+): Promise<string> {
+  const figures = busyDay()
+  const kept: UnsavedIssue = {
+    report: 'daily',
+    variant: '',
+    period: figures.period,
+    renderedAt: figures.period.to,
+    programVersion: '1.2.3',
+    subject: 'kept',
+    html: '',
+    text: 'kept',
+    figures,
+    ...issue,
+  }
+  return store.write(async (trx) => {
+    const { id } = await saveIssue(trx, kept)
+    const { subject, html, text } = kept
+    const mail = { ...MESSAGE, subject, html, text, messageId: '<1@example.com>', ...message }
+    await enqueueMessage(trx, id, mail, MESSAGE.date)
+    return id
+  })
+}
+
+/** Returns the path of the page of the newest issue, by default of that for all leads. */
+export async function pathOfIssue(store: Store, variant = ''): Promise<string> {
+  const { id } = await store.db
+    .selectFrom('report_issue')
+    .where('variant', '=', variant)
+    .orderBy('period_to', 'desc')
+    .select('id')
+    .executeTakeFirstOrThrow()
+  return `/archive/${id}`
 }
 
 /** The store is synced once and then copied. */

@@ -21,33 +21,25 @@ import { bareInstallation } from './installation.ts'
 export interface StatusPage {
   readonly url: string
   readonly store: Store
-  /** A clock that tests move. */
-  readonly clock: { now: Date }
   /** Returns the page as text, without tags and with single spaces. */
   read(): Promise<string>
   readHtml(): Promise<string>
-  close(): PromiseLike<void>
 }
 
 export interface StatusPageOptions {
   /** The store; by default a new one, which is closed with the page. */
   readonly store?: Store
   readonly canAct?: boolean
-  readonly now?: Date
-  readonly reportedParts?: Installation['reportedParts']
   /** The state of events; by default an upstream without webhooks. */
   readonly events?: Installation['events']
-  /** The port; by default a free one. */
-  readonly port?: number
 }
 
 export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
 
 export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
-  const { canAct = false, reportedParts = ['leads'], events = null, port = 0 } = options
+  const { canAct = false, events = null } = options
   const store = options.store ?? (await openEmptyStore())
-  const clock = { now: options.now ?? STATUS_AT }
-  const now = () => clock.now
+  const now = () => STATUS_AT
   const [pages, dashboardPages] = await Promise.all([
     openWebPages(TEMPLATES_FOLDER),
     openDashboardPages(TEMPLATES_FOLDER),
@@ -67,7 +59,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     sendErrorPage: createErrorPages(dashboardPages),
   })
   const server = await openWeb(
-    { host: '127.0.0.1', port, publicUrl: null, pages, log: SILENT },
+    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
     [assetRoutes(dashboardPages)],
     {
       guard,
@@ -80,25 +72,17 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
           canAct,
           version: '1.2.3',
           snapshotFile: join(fileOf(store), '../snapshot.db'),
-          installation: bareInstallation(store, { schedules, reportedParts, events }),
+          installation: bareInstallation(store, { schedules, events }),
         }),
       ],
     },
   )
-  const close = () => server[Symbol.asyncDispose]()
   onTestFinished(async () => {
-    await close()
+    await server[Symbol.asyncDispose]()
     if (options.store === undefined) await store.close()
   })
   const readHtml = async () => (await fetch(server.url)).text()
-  return {
-    url: server.url,
-    store,
-    clock,
-    readHtml,
-    close,
-    read: async () => textOf(await readHtml()),
-  }
+  return { url: server.url, store, readHtml, read: async () => textOf(await readHtml()) }
 }
 
 /** Returns the visible text of the main part. */

@@ -1,6 +1,6 @@
 /** Fills a store with every problem that the status page can show at {@link STATUS_AT}, while a sync runs. */
 
-import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
+import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
@@ -32,22 +32,7 @@ export async function fillWithProblems(store: Store): Promise<Lease> {
     await holdRecords(trx)
     await noteScheduledRuns(trx)
     await upsertAlerts(trx, [
-      {
-        id: 1,
-        checkId: 'job_stuck',
-        subject: 'sync',
-        state: 'open',
-        seen: 1,
-        message: LONG,
-        hint: 'Look.',
-        firstSeenAt: ago(60),
-        openedAt: ago(60),
-        reopenedAt: null,
-        resolvedAt: null,
-        announced: 'open',
-        announcedAt: ago(60),
-        acknowledgedAt: null,
-      },
+      openAlert({ checkId: 'job_stuck', subject: 'sync', message: LONG, hint: 'Look.' }),
     ])
     const away = { beganAt: ago(90), nextAttemptAt: ago(-15), failures: 4, replyCode: 421, response: 'later' }
     await saveMailOutage(trx, { server: 'smtp://mail.example.com:587', kind: 'transient', ...away })
@@ -59,7 +44,28 @@ export async function fillWithProblems(store: Store): Promise<Lease> {
   return lease
 }
 
-function ago(minutes: number): string {
+/** Returns an alert that was announced an hour ago. */
+export function openAlert(change: Partial<Alert> = {}): Alert {
+  return {
+    id: 1,
+    checkId: 'sync_failing',
+    subject: '',
+    state: 'open',
+    seen: 3,
+    message: 'The last 3 syncs failed.',
+    hint: 'Look at the upstream.',
+    firstSeenAt: ago(90),
+    openedAt: ago(60),
+    reopenedAt: null,
+    resolvedAt: null,
+    announced: 'open',
+    announcedAt: ago(60),
+    acknowledgedAt: null,
+    ...change,
+  }
+}
+
+export function ago(minutes: number): string {
   return new Date(STATUS_AT.getTime() - minutes * 60_000).toISOString()
 }
 

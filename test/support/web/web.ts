@@ -4,7 +4,6 @@ import { openPreferencePage } from '../../../src/jobs/reports/preferences.ts'
 import { signLink } from '../../../src/mail/message.ts'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
 import type { Timing } from '../../../src/schedule/timing.ts'
-import type { WeekStart } from '../../../src/schedule/zone.ts'
 import {
   findPreference,
   type Preference,
@@ -24,11 +23,9 @@ const WEEKDAYS: Timing = { expression: '0 7 * * 1-5', timeZone: 'Europe/Berlin',
 
 export async function openPages({
   timing = WEEKDAYS,
-  weekStarts = 'monday',
   limits = {},
 }: {
   timing?: Timing
-  weekStarts?: WeekStart
   limits?: Partial<WebLimits>
 } = {}) {
   const store = await openEmptyStore()
@@ -38,7 +35,7 @@ export async function openPages({
     conditions: [{ field: 'score', min: 60, max: null }],
   }
   const listed = {
-    report: { ...DAILY, ...berlin, weekStarts, title: null },
+    report: { ...DAILY, ...berlin, weekStarts: 'monday', title: null } as const,
     recipients: [
       recipient('ana@example.com', berlin),
       recipient('Ben@Example.com', berlin),

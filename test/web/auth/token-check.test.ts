@@ -98,25 +98,8 @@ describe('where one goes on to', () => {
 
   it(`is always ours, whatever is asked for (SEED=${SEED})`, () => {
     const next = random(SEED)
-    const parts = [
-      '/',
-      '\\',
-      '.',
-      '..',
-      '//',
-      ':',
-      '@',
-      '?',
-      '#',
-      'evil.com',
-      'http',
-      '%2f',
-      '%5c',
-      '\t',
-      '\n',
-      ' ',
-    ]
-    for (let count = 0; count < 20_000; count += 1) {
+    const parts = ['evil.com', 'http', '%2f', '%5c', '//', '..', ...'/\\.:@?#\t\n ']
+    for (let count = 0; count < 3_000; count += 1) {
       const length = 1 + Math.floor(next() * 6)
       const wanted = Array.from({ length }, () => parts[Math.floor(next() * parts.length)] ?? '').join('')
       const path = safeRedirect(wanted)
