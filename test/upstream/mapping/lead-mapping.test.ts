@@ -12,7 +12,7 @@ import {
 import { type Profile, type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { parseJson } from '../../../src/upstream/values/json.ts'
-import { random } from '../../support/random.ts'
+import { random, randomJson } from '../../support/random.ts'
 
 const PROFILE = parseProfile(
   {
@@ -177,21 +177,15 @@ describe('a lead', () => {
   it('comes through or is held, whatever is sent: 1,000 generated records', () => {
     const seed = Number(process.env['SEED'] ?? 17)
     const next = random(seed)
-    const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
-    const value = (depth: number): unknown =>
-      pick<() => unknown>([
-        () => null,
-        () => undefined,
-        () => pick([0, -1, 1.5, 2 ** 60, -0, 1e300]),
-        () => pick(['', 'N/A', '1,000', 'x'.repeat(100), '2026-11-21', '\u0000', '\uD800', '__proto__']),
-        () => next() < 0.5,
-        () => (depth > 4 ? [] : [value(depth + 1), value(depth + 1)]),
-        () => (depth > 4 ? {} : { [pick(['a', '__proto__', 'constructor', 'iso', 'id'])]: value(depth + 1) }),
-      ])()
+    const leaves = [
+      ...[null, undefined, true, 0, -1, 1.5, 2 ** 60, -0, 1e300, '', 'N/A', '1,000', 'x'.repeat(100)],
+      ...['2026-11-21', '\u0000', '\uD800', '__proto__'],
+    ]
+    const value = () => randomJson(next, leaves, ['a', '__proto__', 'constructor', 'iso', 'id'])
     const names = ['id', 'status', 'name', 'employees', 'score', 'tags', 'updated', 'other']
     let stored = 0
     for (let row = 0; row < 1_000; row++) {
-      const record = Object.fromEntries(names.filter(() => next() < 0.8).map((name) => [name, value(0)]))
+      const record = Object.fromEntries(names.filter(() => next() < 0.8).map((name) => [name, value()]))
       const mapped = mapLead(record, PROFILE)
       const agent = mapAgent(record, REFERENCE_PROFILE)
       const stat = mapPipelineStat(record, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')
