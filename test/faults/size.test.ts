@@ -113,7 +113,13 @@ describe('an answer that is too much', () => {
   it('for an error is read no further than a message needs, and holds up nothing', async () => {
     await using upstream = await startUpstream(35)
     const backoff = { attempts: 5, baseMs: 0, maxMs: 0 }
-    const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, backoff })
+    const source = openSource({
+      baseUrl: upstream.url,
+      apiKey: 'test-key',
+      maxWaitMs: 0,
+      log: SILENT,
+      backoff,
+    })
     const flood: Fault = (_request, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' }).end(FLOOD)
       return true

@@ -24,7 +24,13 @@ const BODIES = countCases(20, 1_000)
 const AT_ONCE = 20
 const LARGEST = 256 * 1024
 const KEPT = { agent: KEPT_OPEN }
-const TYPES = ['Application/JSON; charset=utf-8', 'application/vnd.api+json', 'application/jsonp', 'text/plain', '']
+const TYPES = [
+  'Application/JSON; charset=utf-8',
+  'application/vnd.api+json',
+  'application/jsonp',
+  'text/plain',
+  '',
+]
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Returns an event with so many bytes. */

@@ -275,7 +275,9 @@ describe('an attempt', () => {
 })
 
 /** Hosts and URLs, among them forms of local addresses that would pass a simple list of `127.0.0.1` and `localhost`. */
-const ADDRESSES = readFileSync(join(import.meta.dirname, 'addresses.txt'), 'utf8').trimEnd().split('\n')
+const ADDRESSES = readFileSync(join(import.meta.dirname, 'addresses.txt'), 'utf8')
+  .trimEnd()
+  .split('\n')
 
 describe('an address', () => {
   const open = createAddressGuard({ toLoopback: true })

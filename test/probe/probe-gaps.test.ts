@@ -49,6 +49,11 @@ describe('what the probe cannot tell', () => {
     expect(await syncBy(text, `${foreign.url}/leads`)).toEqual(recordsOf(foreign))
   })
 
+  test('without a key it says that one is wanted', async () => {
+    await using foreign = await startForeign(KEYED)
+    expect(problems(await probeForeign(`${foreign.url}/leads`, ''))).toContain('a key is wanted')
+  })
+
   test('an empty list is told as such', async () => {
     await using foreign = await startForeign({ ...KEYED, list: () => ({ body: { result: { leads: [] } } }) })
     expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')

@@ -66,7 +66,6 @@ describe('opening fails with what to do when', () => {
 })
 
 describe('an open service', () => {
-
   test('plays the time since an instant faster, but not beyond the present, and then goes on in real time', async () => {
     const clock = { at: NOW }
     const options = optionsIn(folderWith(), { now: () => clock.at, speed: 60 })

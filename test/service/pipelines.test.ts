@@ -6,7 +6,6 @@ import {
   DAY_MS,
   HOUR_MS,
   NOW,
-  problemIn,
   startService,
   type TestService,
 } from './support/service.ts'

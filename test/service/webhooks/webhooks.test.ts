@@ -64,7 +64,7 @@ describe('a registration', () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(second.json).not.toMatchObject({ secret })
     const { json } = await api.get('/webhooks')
-    expect(json).toMatchObject({ data: [shown, { url: body.url }] })
+    expect(json).toMatchObject({ data: expect.arrayContaining([shown]) })
     expect(JSON.stringify(json)).not.toContain('whsec_')
   })
 
