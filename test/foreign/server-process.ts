@@ -11,6 +11,8 @@ const OUTPUT_MAX = 2_000
 export interface ServerProcess {
   readonly exited: boolean
   readonly output: string
+  /** Asks the server to end, and waits until it has ended. */
+  stop(): Promise<void>
 }
 
 /** Starts a process. At the end of the test it is killed at once, because its data are thrown away. */
@@ -52,6 +54,10 @@ export function startProcess(
     },
     get output() {
       return output
+    },
+    async stop() {
+      child.kill()
+      await gone
     },
   }
 }
