@@ -1,3 +1,4 @@
+// @long
 /** An installation with a secret of each kind and many faults. No output and no file contains a secret. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -8,13 +8,11 @@ import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
 import { JSON_SERVER } from './json-server.ts'
-import { POWERDNS } from './powerdns.ts'
 import { RABBITMQ } from './rabbitmq.ts'
 import { isMissing, type RealServer } from './real-server.ts'
 
 const SERVERS = [
   { kind: JSON_SERVER, records: 2_317, finds: { 'paging.kind': 'page by _page from 1', auth: 'none' } },
-  { kind: POWERDNS, records: 2_143, finds: { 'paging.kind': 'none', auth: 'X-API-Key: {key}' } },
   {
     kind: RABBITMQ,
     records: 2_087,
@@ -74,7 +72,6 @@ function userOf(server: RealServer) {
       const run = await runLeadsheet(['probe', server.url, '-o', 'profile.yaml', '--json'], { cwd, env })
       expect(run.stdout, run.stderr).not.toBe('')
       const probed = JSON.parse(run.stdout).data as Probed
-      print(server, probed)
       expect(run.status).toBe(0)
       return probed
     },
@@ -100,16 +97,4 @@ function userOf(server: RealServer) {
 
 async function upstreamOf(server: RealServer): Promise<ReadonlyMap<string, unknown>> {
   return new Map((await server.list()).map((record) => [server.idOf(record), record]))
-}
-
-/** Prints the findings, because they are worth reading in any case. */
-function print(server: RealServer, { findings, gaps }: Probed): void {
-  const lines = [
-    ...findings.map(
-      ({ confidence, place, value }) => `  ${confidence.padEnd(8)} ${place.padEnd(26)} ${value}`,
-    ),
-    ...gaps.map(({ place, problem }) => `  not found ${place}: ${problem}`),
-  ]
-  // biome-ignore lint/suspicious/noConsole: it is for reading
-  console.info(`${server.url}\n${lines.join('\n')}`)
 }

@@ -64,16 +64,6 @@ describe('the end of a numbered list', () => {
     const { gaps } = await probeForeign(`${foreign.url}/queues`)
     expect(gaps.map(({ problem }) => problem)).toContainEqual(expect.stringContaining('behind the last page'))
   })
-
-  test('is where the pages are empty, and needs no total then', async () => {
-    await using foreign = await startForeign({
-      ...PAGED_ON_DEMAND,
-      list: emptyBehind,
-    })
-    const { text, profile } = await probeForeign(`${foreign.url}/queues`)
-    expect(profile?.paging).toMatchObject({ kind: 'page', stop_at_total: false })
-    expect(await syncBy(text, `${foreign.url}/queues`)).toEqual(recordsOf(foreign))
-  })
 })
 
 describe('an id that repeats behind the first page', () => {

@@ -1,23 +1,23 @@
 /** A filter of changes must keep what the list's address asks for, and give records that never changed too. */
 import { describe, expect, test } from 'vitest'
-import { type ForeignRecord, factsOf, numberIn, type Shape, startForeign } from '../support/source/foreign.ts'
+import {
+  type ForeignRecord,
+  factsOf,
+  iso,
+  numberIn,
+  PLAIN,
+  type Shape,
+  startForeign,
+} from '../support/source/foreign.ts'
 import { probeForeign, syncBy } from '../support/source/probing.ts'
 
 const LIST: Shape = {
-  path: '/leads',
-  lets: () => true,
+  ...PLAIN,
   record: (number) => {
     const { company, created, updated } = factsOf(number)
     const status = number % 2 === 0 ? 'lead' : 'customer'
-    return {
-      id: `r${number}`,
-      company,
-      status,
-      created: created.toISOString(),
-      changed: updated.toISOString(),
-    }
+    return { id: `r${number}`, company, status, created: iso(created), changed: iso(updated) }
   },
-  idOf: (record) => String(record.id),
   list: (all, url) => ({ body: { data: page(all, url) } }),
 }
 
@@ -91,7 +91,7 @@ describe('records without a time of change', () => {
     // The creation is late, so that new records are among the latest.
     return {
       ...LIST.record(number),
-      created: updated.toISOString(),
+      created: iso(updated),
       ...(number % 2 === 0 && { changed: null }),
     }
   }

@@ -1,25 +1,13 @@
 /** Upstreams without a readable list, or with a part of it only, and the messages of the probe about them. */
 import { describe, expect, test } from 'vitest'
-import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/source/foreign.ts'
+import { inHeader, KEY, numberIn, PLAIN, type Shape, startForeign } from '../support/source/foreign.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 
-const PLAIN: Shape = {
-  path: '/crm/leads',
-  lets: inHeader('authorization', 'Bearer {key}'),
-  record: (number) => {
-    const { company, status, updated } = factsOf(number)
-    return { id: `r${number}`, company, status, updated_at: updated.toISOString() }
-  },
-  idOf: (record) => String(record.id),
-  list: (all, url) => {
-    const [limit, offset] = [numberIn(url, 'limit', 20, 100), numberIn(url, 'offset', 0)]
-    return { body: { data: all.slice(offset, offset + limit), total: all.length } }
-  },
-}
+const KEYED: Shape = { ...PLAIN, path: '/crm/leads', lets: inHeader('authorization', 'Bearer {key}') }
 
 /** Zoho: one error for a wrong key, and another if the fields are not named. */
 const ZOHO: Shape = {
-  ...PLAIN,
+  ...KEYED,
   path: '/crm/v8/Leads',
   lets: inHeader('authorization', 'Zoho-oauthtoken {key}'),
   refusal: { status: 401, body: { code: 'INVALID_TOKEN', message: 'invalid oauth token', status: 'error' } },
@@ -52,8 +40,8 @@ describe('a key', () => {
   })
 
   test('that is refused in every form at the address given is not shown to others', async () => {
-    await using foreign = await startForeign(PLAIN)
-    const { gaps } = await probeForeign(foreign.url + PLAIN.path, 'another-key')
+    await using foreign = await startForeign(KEYED)
+    const { gaps } = await probeForeign(foreign.url + KEYED.path, 'another-key')
     expect(gaps.map(({ place }) => place)).toEqual(['auth'])
     expect([...new Set(foreign.requests.map((request) => request.split('?')[0]))]).toEqual(['GET /crm/leads'])
   })
@@ -61,11 +49,11 @@ describe('a key', () => {
   test('and an id of the application go along as the user says, and are written down so', async () => {
     const key = inHeader('x-parse-rest-api-key')
     await using foreign = await startForeign({
-      ...PLAIN,
+      ...KEYED,
       lets: (request, url) => key(request, url) && request.headers['x-parse-application-id'] === 'app7',
       refusal: { status: 403, body: { error: 'unauthorized' } },
     })
-    const url = foreign.url + PLAIN.path
+    const url = foreign.url + KEYED.path
     const auth = { header: 'X-Parse-REST-API-Key', value: '{key}', headers: {} }
     const { text, input } = await probeForeign(url, KEY, null, {
       auth,
@@ -109,33 +97,33 @@ test.each([
   ],
 ])('an address that answers %j is told as what it is', async (answer, told) => {
   await using foreign = await startForeign({
-    ...PLAIN,
-    first: (_, { pathname }) => (pathname === PLAIN.path ? answer : null),
+    ...KEYED,
+    first: (_, { pathname }) => (pathname === KEYED.path ? answer : null),
   })
-  expect(problemsOf(await probeForeign(foreign.url + PLAIN.path))).toContain(told)
+  expect(problemsOf(await probeForeign(foreign.url + KEYED.path))).toContain(told)
 })
 
 describe('beside the list', () => {
   test('a router that answers anything with it has no agents, statistics or single leads', async () => {
     await using foreign = await startForeign({
-      ...PLAIN,
-      record: (number) => ({ ...PLAIN.record(number), pipeline_id: 'p1' }),
+      ...KEYED,
+      record: (number) => ({ ...KEYED.record(number), pipeline_id: 'p1' }),
       first: (_, url, all) =>
-        url.pathname === PLAIN.path
+        url.pathname === KEYED.path
           ? null
           : { body: { won: 1, lost: 2, open: 3, ...all[0], data: all.slice(0, 50) } },
     })
-    const { input } = await probeForeign(foreign.url + PLAIN.path)
+    const { input } = await probeForeign(foreign.url + KEYED.path)
     expect(input?.endpoints).toMatchObject({ agents: 'none', stats: 'none', lead: 'none' })
   })
 
   test('statistics that are there and not understood are told, and not said to be nowhere', async () => {
     await using foreign = await startForeign({
-      ...PLAIN,
-      record: (number) => ({ ...PLAIN.record(number), pipeline_id: 'p1' }),
+      ...KEYED,
+      record: (number) => ({ ...KEYED.record(number), pipeline_id: 'p1' }),
       others: { '/crm/leads/api/v1/pipelines/p1/stats': { body: { buckets: { a: 1 } } } },
     })
-    const probed = await probeForeign(foreign.url + PLAIN.path)
+    const probed = await probeForeign(foreign.url + KEYED.path)
     expect(problemsOf(probed)).toContain(
       'endpoints.stats: GET /crm/leads/api/v1/pipelines/p1/stats -> 200, but',
     )
@@ -144,27 +132,27 @@ describe('beside the list', () => {
 
   test('a single lead that takes no query of the list is asked for without it', async () => {
     await using foreign = await startForeign({
-      ...PLAIN,
+      ...KEYED,
       first: (_, url, all) => {
-        const record = all.find(({ id }) => url.pathname === `${PLAIN.path}/${id}`)
+        const record = all.find(({ id }) => url.pathname === `${KEYED.path}/${id}`)
         if (record === undefined) return null
         return url.search === ''
           ? { body: record }
           : { status: 400, body: { error: 'invalid parameter: where' } }
       },
     })
-    const url = `${foreign.url}${PLAIN.path}?where=all`
+    const url = `${foreign.url}${KEYED.path}?where=all`
     const { input } = await probeForeign(url)
-    expect(input?.endpoints?.lead).toBe(`${foreign.url}${PLAIN.path}/{id}`)
+    expect(input?.endpoints?.lead).toBe(`${foreign.url}${KEYED.path}/{id}`)
   })
 })
 
 test('an upstream that dies half-way leaves what was proved, and what was not asked for is a gap', async () => {
   await using foreign = await startForeign({
-    ...PLAIN,
+    ...KEYED,
     first: (_, url) => (url.searchParams.has('updated_since') ? 'crash' : null),
   })
-  const { input, profile, gaps, text } = await probeForeign(foreign.url + PLAIN.path)
+  const { input, profile, gaps, text } = await probeForeign(foreign.url + KEYED.path)
   expect(profile?.paging).toMatchObject({ kind: 'offset', param: 'offset', size_max: 100 })
   expect(input?.mapping.lead).toMatchObject({ id: 'id', status: 'status' })
   expect(gaps[0]).toMatchObject({ place: 'filters', problem: expect.stringContaining('ended here') })

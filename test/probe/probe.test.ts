@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import { KEY, startForeign } from '../support/source/foreign.ts'
@@ -7,18 +7,24 @@ import { ODD_SHAPES } from '../support/source/odd-shapes.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 import { PRODUCTS } from '../support/source/product-shapes.ts'
 
-describe('an upstream of a usual shape is probed, and a sync by what was written stores its records', () => {
-  test.each(Object.entries(SHAPES))('%s', async (_, shape) => {
-    await using foreign = await startForeign(shape)
-    const url = foreign.url + shape.path
-    const { text, profile, gaps } = await probeForeign(url)
-    expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
-    expect(profile).not.toBeNull()
-    expect(foreign.requests.length).toBeLessThanOrEqual(70)
-    expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
-    expect(text).not.toContain(KEY)
-    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
-  })
+/** Each shape, those of products with the filter of changes that is to be found. */
+const CASES = [
+  ...Object.entries({ ...SHAPES, ...ODD_SHAPES }).map(([name, shape]) => ({ name, shape, since: null })),
+  ...Object.entries(PRODUCTS).map(([name, product]) => ({ name, ...product })),
+]
+
+test.each(CASES)('$name is probed, and a sync by what was written stores its records', async (tried) => {
+  const { name, shape, since } = tried
+  await using foreign = await startForeign(shape)
+  const url = foreign.url + shape.path
+  const { text, profile, gaps } = await probeForeign(url)
+  expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
+  if (since !== null) expect(profile?.filters.updated_since?.param).toBe(since)
+  if (name in SHAPES) expect(foreign.requests.length).toBeLessThanOrEqual(70)
+  expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
+  expect(foreign.requests.filter(hasClash)).toEqual([])
+  expect(text).not.toContain(KEY)
+  expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
 })
 
 test('what a written profile says of webhooks holds once its lines count', async () => {
@@ -36,31 +42,6 @@ test('what a written profile says of webhooks holds once its lines count', async
     type: { path: ['type'] },
     time: { path: ['timestamp'] },
     deleted: ['lead.deleted'],
-  })
-})
-
-describe('an odd upstream is probed, and a sync by what was written stores its records', () => {
-  test.each(Object.entries(ODD_SHAPES))('%s', async (_, shape) => {
-    await using foreign = await startForeign(shape)
-    const url = foreign.url + shape.path
-    const { text, gaps } = await probeForeign(url)
-    expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
-    expect(text).not.toContain(KEY)
-    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
-  })
-})
-
-/* Servers that answer like the products of the same names. */
-
-describe('a product is probed to its filter for changes, and a sync by what was written stores its records', () => {
-  test.each(Object.entries(PRODUCTS))('%s', async (_, { shape, since }) => {
-    await using foreign = await startForeign(shape)
-    const url = foreign.url + shape.path
-    const { text, profile, gaps } = await probeForeign(url)
-    expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
-    expect(profile?.filters.updated_since?.param).toBe(since)
-    expect(foreign.requests.filter(hasClash)).toEqual([])
-    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
   })
 })
 

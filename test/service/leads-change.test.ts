@@ -18,7 +18,7 @@ async function lasting(walk: () => Promise<void>): Promise<string[]> {
   return before.filter((id) => after.has(id))
 }
 
-describe.each(['id', 'created_at', '-created_at'])('sorted by %s', (sort) => {
+describe.each(['id', '-created_at'])('sorted by %s', (sort) => {
   test('leaves no lead out and gives none twice', async () => {
     const seen: string[] = []
     const stayed = await lasting(async () => {

@@ -66,20 +66,6 @@ describe('opening fails with what to do when', () => {
 })
 
 describe('an open service', () => {
-  test('keeps up with its clock of itself', async () => {
-    const options = optionsIn(folderWith(), { now: Date.now, speed: 36_000 })
-    await using service = await openService(options)
-    const key = await service.createKey({ name: 'test', scope: 'read' })
-    const asOf = async (): Promise<number> => {
-      const answer = await request(`${service.url}/agents/status`, {
-        headers: { authorization: `Bearer ${key}` },
-      })
-      return Date.parse(((await answer.body.json()) as { as_of: string }).as_of)
-    }
-    const before = await asOf()
-    await expect.poll(asOf).toBeGreaterThan(before + 5 * HOUR_MS)
-  })
-
   test('plays the time since an instant faster, but not beyond the present, and then goes on in real time', async () => {
     const clock = { at: NOW }
     const options = optionsIn(folderWith(), { now: () => clock.at, speed: 60 })
@@ -92,13 +78,6 @@ describe('an open service', () => {
     expect(service.now()).toEqual(new Date(clock.at))
     clock.at += 60_000
     expect(service.now()).toEqual(new Date(clock.at))
-  })
-
-  test('does not go back to an instant that its history is past', async () => {
-    const options = optionsIn(folderWith())
-    await (await openService(options)).close()
-    await using service = await openService({ ...options, playFrom: new Date(NOW - DAY_MS) })
-    expect(service.now()).toEqual(new Date(NOW))
   })
 
   test('can be closed in the midst of catching up, and goes on from there', async () => {

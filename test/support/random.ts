@@ -35,3 +35,21 @@ export function shuffled<T>(items: readonly T[], next: () => number): T[] {
   const keyed = items.map((item) => [next(), item] as const)
   return keyed.sort(([a], [b]) => a - b).map(([, item]) => item)
 }
+
+export function pick<T>(random: () => number, of: readonly T[]): T {
+  return of[Math.floor(random() * of.length)] as T
+}
+
+/** Returns a random value of JSON, at most so many levels deep, from these leaves and names of members. */
+export function randomJson(
+  random: () => number,
+  leaves: readonly unknown[],
+  names: readonly string[],
+  depth = 4,
+): unknown {
+  const inside = () => randomJson(random, leaves, names, depth - 1)
+  const some = Array.from({ length: Math.floor(random() * 4) })
+  const dice = depth === 0 ? 1 : random()
+  if (dice < 0.2) return Object.fromEntries(some.map(() => [pick(random, names), inside()]))
+  return dice < 0.35 ? some.map(inside) : pick(random, leaves)
+}

@@ -26,7 +26,6 @@ describe('the address of a source', () => {
     ['http in place of https', { url: 'http://localhost:80/api', leads: '/leads' }],
     ['a slash at the end', { url: 'https://localhost/api/', leads: 'leads/' }],
     ['upper case and a dot behind the host', { url: 'https://LOCALHOST./api' }],
-    ['the default port', { url: 'https://localhost:443/api' }],
     ['the path in the profile', { url: 'https://localhost', leads: '/api/leads' }],
     ['the whole address of the list', { url: 'https://localhost/api/leads', leads: '.' }],
     ['a fragment and a login', { url: 'https://user:pass@localhost/api#top' }],
@@ -37,7 +36,6 @@ describe('the address of a source', () => {
 
   it.each<readonly [string, Given]>([
     ['host', { url: 'https://sandbox.example.com/api' }],
-    ['port', { url: 'https://crm.example.com:8443/api' }],
     ['base path', { url: 'https://crm.example.com/acme/api' }],
     ['list', { ...BASE, leads: '/contacts' }],
     ['account in the query', { url: 'https://crm.example.com/api?account=7' }],

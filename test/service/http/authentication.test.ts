@@ -20,12 +20,6 @@ describe('a request', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="lead pipeline service"')
   })
 
-  test('with a key that differs in its last character only is refused', async () => {
-    const last = api.readKey.at(-1) === 'A' ? 'B' : 'A'
-    const answer = await api.get('/leads', { authorization: `Bearer ${api.readKey.slice(0, -1)}${last}` })
-    expect(answer.status).toBe(401)
-  })
-
   test.each([
     ['another scheme', 'Basic bHNrOng=', 'not of the form', 'error="invalid_request"'],
     ['no key after the scheme', 'Bearer', 'not of the form', 'error="invalid_request"'],
@@ -36,14 +30,6 @@ describe('a request', () => {
     expect(answer.status).toBe(401)
     expect(problemIn(answer).detail).toContain(detail)
     expect(answer.headers['www-authenticate']).toContain(challenge)
-  })
-})
-
-describe('a key of scope read', () => {
-  test.each(['/pipelines', '/webhooks'])('may not POST to %s', async (path) => {
-    const answer = await api.post(path, {}, { authorization: `Bearer ${api.readKey}` })
-    expect(answer.status).toBe(403)
-    expect(problemIn(answer).code).toBe('forbidden')
   })
 })
 

@@ -1,14 +1,15 @@
 /** Registers webhooks at a service in a test, reads their attempts, and makes events for them. */
 import { expect } from 'vitest'
 import {
+  type EventType,
   type WireWebhook,
   type WireWebhookAttempt,
-  type WireWebhookWithSecret,
   webhookAttemptListSchema,
+  webhookAttemptSchema,
   webhookListSchema,
   webhookWithSecretSchema,
 } from '../../../src/contract/webhook.ts'
-import type { TestService } from './service.ts'
+import type { Answer, TestService } from './service.ts'
 
 export interface TestWebhook {
   readonly id: string
@@ -18,13 +19,18 @@ export interface TestWebhook {
   attempts(): Promise<readonly WireWebhookAttempt[]>
   /** Waits until there are so many attempts. */
   attempted(count: number): Promise<readonly WireWebhookAttempt[]>
-  ping(): Promise<unknown>
+  ping(): Promise<WireWebhookAttempt>
+  remove(): Promise<Answer>
 }
 
-/** Registers a webhook for created pipelines, which `happen` makes. */
-export async function register(api: TestService, url: string): Promise<TestWebhook> {
-  const answer = await api.post('/webhooks', { url, events: ['pipeline.created'] })
-  const { id, secret }: WireWebhookWithSecret = webhookWithSecretSchema.parse(answer.json)
+/** Registers a webhook, by default for created pipelines, which `happen` makes. */
+export async function register(
+  api: TestService,
+  url: string,
+  events: readonly EventType[] = ['pipeline.created'],
+): Promise<TestWebhook> {
+  const answer = await api.post('/webhooks', { url, events })
+  const { id, secret } = webhookWithSecretSchema.parse(answer.json)
   const attempts = async () =>
     webhookAttemptListSchema.parse((await api.get(`/webhooks/${id}/attempts`)).json).data.toReversed()
   return {
@@ -41,7 +47,8 @@ export async function register(api: TestService, url: string): Promise<TestWebho
       await expect.poll(async () => (await attempts()).length, { interval: 10 }).toBeGreaterThanOrEqual(count)
       return attempts()
     },
-    ping: async () => (await api.post(`/webhooks/${id}/test`, {})).json,
+    ping: async () => webhookAttemptSchema.parse((await api.post(`/webhooks/${id}/test`, {})).json),
+    remove: () => api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` }),
   }
 }
 

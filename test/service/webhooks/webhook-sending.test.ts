@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import SQLite from 'better-sqlite3'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { EVENT_TYPES, eventSchema, webhookWithSecretSchema } from '../../../src/contract/webhook.ts'
+import { EVENT_TYPES, type EventType, eventSchema } from '../../../src/contract/webhook.ts'
 import { openReceiver, type ReceivedPost, type Receiver } from '../../support/network/receiver.ts'
 import { DAY_MS, HOUR_MS, startService, type TestService } from '../support/service.ts'
 import { happen, register, type TestWebhook } from '../support/webhooks.ts'
@@ -26,13 +26,11 @@ afterAll(async () => {
 const registered: TestWebhook[] = []
 afterEach(async () => {
   receiver.answer = 204
-  for (const { id } of registered.splice(0)) {
-    await api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
-  }
+  for (const webhook of registered.splice(0)) await webhook.remove()
 })
 
-async function webhookAt(url: string): Promise<TestWebhook> {
-  const webhook = await register(api, url)
+async function webhookAt(url: string, events?: readonly EventType[]): Promise<TestWebhook> {
+  const webhook = await register(api, url, events)
   registered.push(webhook)
   return webhook
 }
@@ -60,12 +58,11 @@ function burst(count: number): void {
 
 describe('an event', () => {
   test('leaves when it is in the store, whether somebody asked for it or time brought it', async () => {
-    const answer = await api.post('/webhooks', { url: receiver.url, events: EVENT_TYPES })
-    const { id, secret } = webhookWithSecretSchema.parse(answer.json)
+    const { secret } = await webhookAt(receiver.url, EVENT_TYPES)
     const before = receiver.posts.length
     await happen(api)
     await arrived(before + 1)
-    await api.pass(2 * DAY_MS)
+    await api.pass(DAY_MS)
     const { last } = api.rows<{ last: number }>('select max(id) as last from event')[0] ?? { last: 0 }
     await expect.poll(() => api.rows("select 1 from webhook_message where state != 'delivered'")).toEqual([])
     const posts = receiver.posts.slice(before)
@@ -80,20 +77,17 @@ describe('an event', () => {
       const signature = new Webhook(secret).sign(String(headers['webhook-id']), at, body)
       expect(headers['webhook-signature']).toBe(signature)
     }
-    await api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
   })
 
   test('of before the registration, or of another type, is not sent', async () => {
     await happen(api)
-    const answer = await api.post('/webhooks', { url: receiver.url, events: ['agent.status_changed'] })
-    const other = webhookWithSecretSchema.parse(answer.json)
+    const other = await webhookAt(receiver.url, ['agent.status_changed'])
     const webhook = await webhookAt(receiver.url)
     const before = receiver.posts.length
     await happen(api)
     await webhook.attempted(1)
     expect(receiver.posts.slice(before)).toHaveLength(1)
     expect(api.rows(`select * from webhook_message where webhook_id = '${other.id}'`)).toEqual([])
-    await api.get(`/webhooks/${other.id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
   })
 })
 
@@ -138,22 +132,22 @@ describe('a receiver that is slow', () => {
 })
 
 describe('a burst', () => {
-  test('of 1,000 events leaves as fast as it is taken, and the service answers meanwhile', async () => {
+  test('of 200 events leaves as fast as it is taken, and the service answers meanwhile', async () => {
     const { id } = await webhookAt(receiver.url)
     const before = receiver.posts.length
-    burst(1_000)
+    burst(200)
     await happen(api)
     let answered = 0
-    while (receiver.posts.length < before + 1_001) {
+    while (receiver.posts.length < before + 201) {
       expect((await api.get('/webhooks')).status).toBe(200)
       answered++
     }
     const tallies = `select state, attempts, count(*) as messages from webhook_message
       where webhook_id = '${id}' group by 1, 2`
-    await expect.poll(() => api.rows(tallies)).toEqual([{ state: 'delivered', attempts: 1, messages: 1_001 }])
-    expect(receiver.posts).toHaveLength(before + 1_001)
-    expect(new Set(idsOf(receiver.posts.slice(before))).size).toBe(1_001)
-    expect(answered).toBeGreaterThan(20)
+    await expect.poll(() => api.rows(tallies)).toEqual([{ state: 'delivered', attempts: 1, messages: 201 }])
+    expect(receiver.posts).toHaveLength(before + 201)
+    expect(new Set(idsOf(receiver.posts.slice(before))).size).toBe(201)
+    expect(answered).toBeGreaterThan(3)
   })
 })
 
@@ -181,7 +175,7 @@ describe('what was sent', () => {
     const webhook = await webhookAt(receiver.url)
     await happen(api, 2)
     await expect.poll(() => held.length, { interval: 5 }).toBe(2)
-    await api.pass(8 * DAY_MS)
+    await api.pass(7 * DAY_MS + HOUR_MS)
     held[0]?.writeHead(410).end()
     await expect.poll(async () => (await webhook.show()).status, { interval: 5 }).toBe('disabled')
     await api.pass(HOUR_MS)
@@ -199,7 +193,7 @@ describe('what was sent', () => {
     const before = receiver.posts.length
     await happen(api)
     await arrived(before + 1)
-    await api.get(`/webhooks/${webhook.id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
+    await webhook.remove()
     for (const response of held) response.writeHead(204).end()
     receiver.answer = 204
     const other = await webhookAt(receiver.url)

@@ -1,7 +1,5 @@
 /** The eight common shapes of list APIs, with which every client must cope. */
-import { factsOf, inHeader, inQuery, numberIn, type Shape } from './foreign.ts'
-
-const iso = (date: Date): string => date.toISOString()
+import { factsOf, idOf, inHeader, inQuery, iso, numberIn, plainRecord, type Shape } from './foreign.ts'
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
   'page and per_page with Link, Token': {
@@ -12,20 +10,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       headers: { 'www-authenticate': 'Token' },
       body: { detail: 'Authentication credentials were not provided.' },
     },
-    record: (number) => {
-      const { first, last, email, company, updated, created, status } = factsOf(number)
-      return {
-        id: number + 1,
-        first_name: first,
-        last_name: last,
-        email,
-        company,
-        stage: status,
-        created_at: iso(created),
-        updated_at: iso(updated),
-      }
-    },
-    idOf: (record) => String(record.id),
+    record: plainRecord,
+    idOf,
     list: (all, url) => {
       const since = url.searchParams.get('updated_since') ?? ''
       const matching = all.filter((record) => String(record.updated_at) >= since)
@@ -73,19 +59,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       headers: { 'www-authenticate': 'Basic realm="api"' },
       body: { error: { type: 'invalid_request_error', message: 'You did not provide an API key.' } },
     },
-    record: (number) => {
-      const { first, email, updated, created } = factsOf(number)
-      return {
-        id: `cus_${1000 + number}`,
-        object: 'customer',
-        name: first,
-        email,
-        created: Math.floor(created.getTime() / 1000),
-        updated: Math.floor(updated.getTime() / 1000),
-        currency: 'eur',
-      }
-    },
-    idOf: (record) => String(record.id),
+    record: plainRecord,
+    idOf,
     knows: ['limit', 'starting_after', 'ending_before'],
     list: (all, url) => {
       const limit = numberIn(url, 'limit', 10)
@@ -107,19 +82,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     path: '/leads',
     lets: inHeader('x-api-key'),
     refusal: { status: 403, body: { message: 'Forbidden' } },
-    record: (number) => {
-      const { company, email, score, updated, created, status } = factsOf(number)
-      return {
-        key: `K${number}`,
-        companyName: company,
-        contactEmail: email,
-        score,
-        leadStatus: status,
-        created: iso(created),
-        lastUpdated: iso(updated),
-      }
-    },
-    idOf: (record) => String(record.key),
+    record: plainRecord,
+    idOf,
     list: (all, url, request) => {
       const size = numberIn(url, 'page_size', 20, 50)
       const page = numberIn(url, 'page', 1)
@@ -138,21 +102,9 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     path: '/crm/v3/objects/contacts',
     lets: inHeader('authorization', 'Bearer {key}'),
     record: (number) => {
-      const { first, last, email, company, updated, created, status } = factsOf(number)
-      return {
-        id: String(5000 + number),
-        properties: {
-          firstname: first,
-          lastname: last,
-          email,
-          company,
-          lifecyclestage: status,
-          hs_object_id: String(5000 + number),
-        },
-        createdAt: iso(created),
-        updatedAt: iso(updated),
-        archived: false,
-      }
+      const { first, email, company, updated, created, status } = factsOf(number)
+      const properties = { firstname: first, email, company, lifecyclestage: status }
+      return { id: String(5000 + number), properties, createdAt: iso(created), updatedAt: iso(updated) }
     },
     idOf: (record) => String(record.id),
     list: (all, url) => {
@@ -173,20 +125,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     path: '/rest/prospects',
     lets: inHeader('authorization', 'Bearer {key}'),
     refusal: { status: 401, headers: { 'www-authenticate': 'Bearer' }, body: '' },
-    record: (number) => {
-      const { company, domain, amount, updated, created, status } = factsOf(number)
-      return {
-        prospect_id: 90000 + number,
-        account_name: company,
-        website: `https://www.${domain}/`,
-        amount,
-        currency: 'EUR',
-        phase: status,
-        created_on: iso(created),
-        modified_on: iso(updated),
-      }
-    },
-    idOf: (record) => String(record.prospect_id),
+    record: plainRecord,
+    idOf,
     list: (all, _url, request) => {
       const [, from = '0', to = '24'] = /^items=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
       const last = Math.min(Number(to), Number(from) + 99, all.length - 1)
@@ -212,22 +152,10 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       body: { errors: [{ status: '401', title: 'Unauthorized' }] },
     },
     record: (number) => {
-      const { first, last, email, company, score, updated, created, status } = factsOf(number)
-      return {
-        type: 'prospect',
-        id: String(number + 1),
-        attributes: {
-          firstName: first,
-          lastName: last,
-          emailAddress: email,
-          companyName: company,
-          score,
-          stage: status,
-          createdAt: iso(created),
-          updatedAt: iso(updated),
-          tags: ['a', 'b'],
-        },
-      }
+      const { first, company, updated, created, status } = factsOf(number)
+      const times = { createdAt: iso(created), updatedAt: iso(updated) }
+      const attributes = { firstName: first, companyName: company, stage: status, ...times }
+      return { type: 'prospect', id: String(number + 1), attributes }
     },
     idOf: (record) => String(record.id),
     list: (all, url) => {
@@ -253,15 +181,8 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     path: '/people',
     lets: inQuery('access_token'),
     record: (number) => {
-      const { first, last, email, updated, created, status } = factsOf(number)
-      return {
-        _id: `p${number}`,
-        name: `${first} ${last}`,
-        mail: email,
-        state: status,
-        createdAt: created.getTime(),
-        updatedAt: updated.getTime(),
-      }
+      const { created, updated } = factsOf(number)
+      return { _id: `p${number}`, createdAt: created.getTime(), updatedAt: updated.getTime() }
     },
     idOf: (record) => String(record._id),
     list: (all, url) => {

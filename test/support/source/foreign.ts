@@ -68,6 +68,28 @@ export function factsOf(number: number) {
   }
 }
 
+export const iso = (date: Date): string => date.toISOString()
+
+export function plainRecord(number: number): ForeignRecord {
+  const { company, email, score, updated, created, status } = factsOf(number)
+  const times = { created_at: iso(created), updated_at: iso(updated) }
+  return { id: `r${number}`, company, email, score, status, ...times }
+}
+
+export const idOf = (record: ForeignRecord): string => String(record.id)
+
+/** Leads by limit and offset, with a total, for whoever asks. */
+export const PLAIN: Shape = {
+  path: '/leads',
+  lets: () => true,
+  record: plainRecord,
+  idOf,
+  list: (all, url) => {
+    const [limit, offset] = [numberIn(url, 'limit', 20, 100), numberIn(url, 'offset', 0)]
+    return { body: { data: all.slice(offset, offset + limit), total: all.length } }
+  },
+}
+
 export async function startForeign(shape: Shape, count = 230): Promise<Foreign> {
   const records = Array.from({ length: count }, (_, number) => shape.record(number))
   const requests: string[] = []

@@ -1,31 +1,15 @@
 /** Unusual shapes of list APIs. Each of them exists somewhere. */
 import {
   type ForeignAnswer,
-  type ForeignRecord,
   factsOf,
+  idOf,
   inHeader,
   inQuery,
   KEY,
   numberIn,
+  plainRecord,
   type Shape,
 } from './foreign.ts'
-
-const iso = (date: Date): string => date.toISOString()
-
-function plainRecord(number: number): ForeignRecord {
-  const { company, email, score, updated, created, status } = factsOf(number)
-  return {
-    id: `r${number}`,
-    company,
-    email,
-    score,
-    status,
-    created_at: iso(created),
-    updated_at: iso(updated),
-  }
-}
-
-const idOf = (record: ForeignRecord): string => String(record.id)
 
 export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
   'pages from 0, with a 401 of HTML': {
@@ -140,46 +124,6 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
       return { body: all.slice((page - 1) * 40, page * 40) }
     },
   },
-  'unknown parameters are filters by equality, and pages behind the end are the last one': {
-    path: '/leads',
-    lets: () => true,
-    record: plainRecord,
-    idOf,
-    list: (all, url) => {
-      const paging = ['_page', '_per_page', '_sort']
-      const filters = [...url.searchParams].filter(([name]) => !paging.includes(name))
-      const matching = all.filter((record) =>
-        filters.every(([name, value]) => String(record[name]) === value),
-      )
-      if (!url.searchParams.has('_page')) return { body: matching }
-      const size = numberIn(url, '_per_page', 10)
-      const pages = Math.max(1, Math.ceil(matching.length / size))
-      const page = Math.min(Math.max(1, numberIn(url, '_page', 1)), pages)
-      return {
-        body: {
-          first: 1,
-          prev: page > 1 ? page - 1 : null,
-          next: page < pages ? page + 1 : null,
-          last: pages,
-          pages,
-          items: matching.length,
-          data: matching.slice((page - 1) * size, page * size),
-        },
-      }
-    },
-  },
-  'a page behind the last is a 404, and only the total tells the end': {
-    path: '/api/prospects/',
-    lets: inHeader('authorization', 'Bearer {key}'),
-    record: plainRecord,
-    idOf,
-    list: (all, url) => {
-      const size = numberIn(url, 'page_size', 25, 100)
-      const page = numberIn(url, 'page', 1)
-      if ((page - 1) * size >= all.length) return { status: 404, body: { detail: 'Invalid page.' } }
-      return { body: { total: all.length, rows: all.slice((page - 1) * size, page * size) } }
-    },
-  },
   'a header of its own that the refusal names, and page counts in headers': {
     path: '/api/v4/leads',
     lets: inHeader('private-token'),
@@ -198,36 +142,6 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
         'x-next-page': page < pages ? String(page + 1) : '',
       }
       return { headers, body: all.slice((page - 1) * size, page * size) }
-    },
-  },
-  'OData with $top, $skiptoken and $filter': {
-    path: '/odata/Leads',
-    lets: inHeader('authorization', 'Bearer {key}'),
-    record: (number) => {
-      const { company, email, updated, created, status } = factsOf(number)
-      return {
-        '@odata.etag': `W/"${number}"`,
-        LeadId: `guid-${number}`,
-        CompanyName: company,
-        EMailAddress1: email,
-        StatusCode: status,
-        CreatedOn: iso(created),
-        ModifiedOn: iso(updated),
-      }
-    },
-    idOf: (record) => String(record.LeadId),
-    knows: ['$top', '$skip', '$filter', '$orderby', '$skiptoken', '$count', '$select'],
-    list: (all, url, request): ForeignAnswer => {
-      const [, since = ''] = /^ModifiedOn ge (\S+)$/.exec(url.searchParams.get('$filter') ?? '') ?? []
-      const matching = all.filter((record) => String(record.ModifiedOn) >= since)
-      const start = numberIn(url, '$skiptoken', numberIn(url, '$skip', 0))
-      const top = numberIn(url, '$top', 50, 100)
-      const next = new URL(`http://${request.headers.host}${url.pathname}${url.search}`)
-      next.searchParams.set('$skiptoken', String(start + top))
-      const link = start + top < matching.length ? { '@odata.nextLink': next.href } : {}
-      return {
-        body: { '@odata.context': '$metadata#Leads', value: matching.slice(start, start + top), ...link },
-      }
     },
   },
   'unknown parameters are refused columns, values carry the operator': {
@@ -263,43 +177,6 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
         headers: { 'content-range': page.length === 0 ? '*/*' : `${start}-${start + page.length - 1}/*` },
         body: page,
       }
-    },
-  },
-  'a filter expression per field and a sort, in pages of a query language': {
-    path: '/items/leads',
-    lets: inQuery('access_token'),
-    refusal: {
-      status: 403,
-      body: {
-        errors: [{ message: "You don't have permission to access this.", extensions: { code: 'FORBIDDEN' } }],
-      },
-    },
-    record: (number) => {
-      const { company, email, updated, created, status } = factsOf(number)
-      return {
-        id: number + 1,
-        status,
-        user_created: 'u1',
-        date_created: iso(created),
-        user_updated: null,
-        date_updated: iso(updated),
-        company,
-        email,
-      }
-    },
-    idOf,
-    list: (all, url) => {
-      const since = url.searchParams.get('filter[date_updated][_gte]') ?? ''
-      const limit = numberIn(url, 'limit', 100)
-      const start = url.searchParams.has('page')
-        ? (numberIn(url, 'page', 1) - 1) * limit
-        : numberIn(url, 'offset', 0)
-      const matching = all.filter((record) => String(record.date_updated) >= since)
-      const ordered =
-        url.searchParams.get('sort') === 'date_updated'
-          ? matching.toSorted((a, b) => (String(a.date_updated) < String(b.date_updated) ? -1 : 1))
-          : matching
-      return { body: { data: ordered.slice(start, start + limit) } }
     },
   },
   'two tokens for one list, in an answer that quotes the key': {

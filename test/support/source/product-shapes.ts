@@ -2,9 +2,18 @@
  * Upstreams that answer like existing products, according to their documentation. Two of them were compared
  * with the products.
  */
-import { type ForeignAnswer, type ForeignRecord, factsOf, inHeader, numberIn, type Shape } from './foreign.ts'
+import {
+  type ForeignAnswer,
+  type ForeignRecord,
+  factsOf,
+  idOf,
+  inHeader,
+  iso,
+  numberIn,
+  plainRecord,
+  type Shape,
+} from './foreign.ts'
 
-const iso = (date: Date): string => date.toISOString()
 const seconds = (date: Date): string => `${iso(date).slice(0, 19)}Z`
 
 /** Returns the answer for a single record below the list. */
@@ -23,11 +32,8 @@ function single(
 const JSON_SERVER_1: Shape = {
   path: '/leads',
   lets: () => true,
-  record: (number) => {
-    const { company, status, created, updated } = factsOf(number)
-    return { id: `l${number}`, company, status, created_at: iso(created), updated_at: iso(updated) }
-  },
-  idOf: (record) => String(record.id),
+  record: plainRecord,
+  idOf,
   first: single('/leads', (id, all) => all.find((each) => each.id === id)),
   list: (all, url) => {
     const reserved = ['_sort', '_page', '_per_page', '_embed', '_where']
@@ -68,7 +74,7 @@ function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
       const fields = { company, stage: status, createdAt: iso(created), updatedAt: iso(updated) }
       return wrap({ id: number + 1, ...fields, publishedAt: iso(updated) })
     },
-    idOf: (record) => String(record.id),
+    idOf,
     list: (all, url) => {
       const filters = [...url.searchParams].filter(([name]) => name.startsWith('filters'))
       const odd = filters.find(([name]) => !/^filters\[(updatedAt|createdAt)\]\[\$(gte|gt)\]$/.test(name))
@@ -112,7 +118,7 @@ const REDMINE: Shape = {
       updated_on: seconds(updated),
     }
   },
-  idOf: (record) => String(record.id),
+  idOf,
   list: (all, url): ForeignAnswer => {
     if ([...url.searchParams.keys()].some((name) => name.startsWith('updated_on[')))
       return { status: 500, body: '' }
@@ -225,7 +231,7 @@ const LOOPBACK: Shape = {
       udate: iso(updated),
     }
   },
-  idOf: (record) => String(record.id),
+  idOf,
   list: (all, url) => {
     const since = url.searchParams.get('filter[where][udate][gte]') ?? ''
     const skip = numberIn(url, 'filter[skip]', 0)

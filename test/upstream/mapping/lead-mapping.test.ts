@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Lead, QuarantinedRecord } from '../../../src/domain/model.ts'
 import { pathStep } from '../../../src/upstream/client/request.ts'
@@ -10,7 +12,7 @@ import {
 import { type Profile, type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { parseJson } from '../../../src/upstream/values/json.ts'
-import { random } from '../../support/random.ts'
+import { random, randomJson } from '../../support/random.ts'
 
 const PROFILE = parseProfile(
   {
@@ -59,59 +61,10 @@ const escapeSign = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padSt
 
 const UNTOLD: object = lead({ id: 0 })
 
-/** What columns are sent as, by the name of the field; each is sent in a lead of its own. */
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  close: ['"2026-12-24"', '"2026-12-24T15:00:00+01:00"', 'null', '""', '"0000-00-00"', '"end of Q3"'],
-  created: ['"2026-02-30"', '"0001-01-01T00:00:00Z"', 'undefined'],
-  updated: ['""', '639313776000000000', '817473600'],
-  worth: [
-    ...[
-      '"1.234,56"',
-      '"1234,5"',
-      '"1\u202f234\u00a0567,8"',
-      '"1\'234"',
-      '"-1.234.567"',
-      '"12.500"',
-      '"12,500"',
-    ],
-    ...['"0.125"', '"0.500"', '"12,34,5"', '"1.234,56 €"', '"1250.000"', '"N/A"', '""', '1234.56', 'false'],
-    ...['-1e15', '1e16', '-Infinity', '123456789012345678901'],
-  ],
-  score: ['1e60', '"1,234.5"', '-0', '12.5'],
-  employees: ['1e400', '-7', '-1', '12.5', '"N/A"'],
-  name: [
-    ...[
-      '"a\\u0000b"',
-      '"a\\u0007b\\u001b[31m"',
-      '"a\\r\\n\\tb"',
-      '"a\\ud800b"',
-      '"a\\udc00b"',
-      '"a\\u202egpj.exe"',
-    ],
-    ...[
-      '"\uFEFFa"',
-      '"שלום\\u200f"',
-      '"👩\\u200d💻"',
-      '"a\uFFFDb"',
-      'NaN',
-      '" \\t\\u00a0\\u3000"',
-      '"\\u200b\\u2060"',
-    ],
-    ...[
-      '"\\u0000\\u0085"',
-      '"\\u200f\\u202e\\u2068"',
-      '"\\u3164\\u115f\\u2800"',
-      '"\\u0301\\ufe0f"',
-      '"\\u0301É"',
-    ],
-  ],
-  tags: ['[NaN,"a"]', '"a, b"', '7'],
-  status: ['1', '"constructor"'],
-}
-const SENT = [
-  ...['{}', '{"id":null}', '{"id":""}', '{"id":true}', '{"id":{}}', '{"id":NaN}', 'null', '[]', '"x"', '5'],
-  ...Object.entries(VALUES).flatMap(([name, values]) => values.map((value) => `{"id":7,"${name}":${value}}`)),
-]
+/** Leads as they are sent, one a line. */
+const SENT = readFileSync(join(import.meta.dirname, 'sent.txt'), 'utf8')
+  .trimEnd()
+  .split('\n')
 
 describe('a lead', () => {
   it('needs no more than an id', () => {
@@ -167,13 +120,6 @@ describe('a lead', () => {
     expect(ids.slice(8).map(pathStep)).toEqual(sent.slice(8).map(encodeURIComponent))
   })
 
-  it('keeps an id digit for digit: 1.0 as 1, "1.0" and "007" as they stand', () => {
-    const sent = parseJson(
-      '[{"id":1234567890123456789012},{"id":1.0},{"id":"1.0"},{"id":"007"}]',
-    ) as unknown[]
-    expect(sent.map((record) => lead(record).id)).toEqual(['1234567890123456789012', '1', '1.0', '007'])
-  })
-
   it('is not fooled by names that every object has', () => {
     const mapped = lead(parseJson('{"id":1,"__proto__":{"polluted":true},"status":"constructor"}'))
     expect(mapped.status).toBe('constructor')
@@ -221,24 +167,18 @@ describe('a lead', () => {
     expect(mapSent(`{"id":1,"name":"${'x'.repeat(1024 * 1024)}"}`)).toMatchObject({ isWhole: false })
   })
 
-  it('comes through or is held, whatever is sent: 10,000 generated records', () => {
+  it('comes through or is held, whatever is sent: 1,000 generated records', () => {
     const seed = Number(process.env['SEED'] ?? 17)
     const next = random(seed)
-    const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
-    const value = (depth: number): unknown =>
-      pick<() => unknown>([
-        () => null,
-        () => undefined,
-        () => pick([0, -1, 1.5, 2 ** 60, -0, 1e300]),
-        () => pick(['', 'N/A', '1,000', 'x'.repeat(100), '2026-11-21', '\u0000', '\uD800', '__proto__']),
-        () => next() < 0.5,
-        () => (depth > 4 ? [] : [value(depth + 1), value(depth + 1)]),
-        () => (depth > 4 ? {} : { [pick(['a', '__proto__', 'constructor', 'iso', 'id'])]: value(depth + 1) }),
-      ])()
+    const leaves = [
+      ...[null, undefined, true, 0, -1, 1.5, 2 ** 60, -0, 1e300, '', 'N/A', '1,000', 'x'.repeat(100)],
+      ...['2026-11-21', '\u0000', '\uD800', '__proto__'],
+    ]
+    const value = () => randomJson(next, leaves, ['a', '__proto__', 'constructor', 'iso', 'id'])
     const names = ['id', 'status', 'name', 'employees', 'score', 'tags', 'updated', 'other']
     let stored = 0
-    for (let row = 0; row < 10_000; row++) {
-      const record = Object.fromEntries(names.filter(() => next() < 0.8).map((name) => [name, value(0)]))
+    for (let row = 0; row < 1_000; row++) {
+      const record = Object.fromEntries(names.filter(() => next() < 0.8).map((name) => [name, value()]))
       const mapped = mapLead(record, PROFILE)
       const agent = mapAgent(record, REFERENCE_PROFILE)
       const stat = mapPipelineStat(record, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')
@@ -252,7 +192,7 @@ describe('a lead', () => {
       // Fields without a mapping are kept.
       if (record['other'] !== undefined) expect(mapped.raw).toContain('"other":')
     }
-    expect(stored).toBeGreaterThan(500)
+    expect(stored).toBeGreaterThan(50)
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 })

@@ -3,20 +3,10 @@ import type { FindUnchanged, RawRecord } from '../../../src/upstream/mapping/raw
 import { parseBody, readListBody } from '../../../src/upstream/paging/list-body.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { splitPath } from '../../../src/upstream/values/json.ts'
-import { random } from '../../support/random.ts'
-import {
-  type JsonWriter,
-  pick,
-  space,
-  wrapMembers,
-  writeList,
-  writeMember,
-  writeObject,
-  writeValue,
-} from '../../support/source/json-text.ts'
+import { countCases, pick, random, randomJson } from '../../support/random.ts'
 
 const SEED = Number(process.env['SEED'] ?? 42)
-const PAGES = 2_500
+const PAGES = countCases(300, 2_500)
 
 function profileOf(leads: string, paging: ProfileInput['paging'] = { kind: 'none' }) {
   return parseProfile({ name: 'test', paging, envelope: { leads }, mapping: { lead: { id: 'id' } } }, 'test')
@@ -29,30 +19,44 @@ interface Sent {
   readonly texts: readonly string[] | null
 }
 
+const NAMES = ['id', 'name', '__proto__', 'data', 'x"y', '},{"id"', '', 'ü😀', 'items']
+/** JSON that `JSON.stringify` does not write. It stands for itself in a text behind a `@`. */
+const RAW = ['-0', '1e3', '-12E-2', '9007199254740993', '1e400', '2.0', '"d\\u0061ta"', '{"a":1,"a":[2]}']
+const LEAVES = [
+  ...['', 'plain', '},{"id":', ']}', '"', '\\', '\n\r\t', '😀', '\u2028', '\uFEFF', '{[', '\\"}]', '\uD800'],
+  ...[true, false, null, 0, 1.5, ...RAW.map((raw) => `@${raw}`)],
+]
+
+/** Writes a value with some spaces or none. */
+function write(next: () => number, value: unknown): string {
+  const text = JSON.stringify(value, null, pick(next, ['', '', ' ', '\t']))
+  const spaced = next() < 0.5 ? text : text.replaceAll('\n', '\r\n')
+  return spaced.replace(/"@((?:[^"\\]|\\.)*)"/g, (_, raw: string) => JSON.parse(`"${raw}"`))
+}
+
 /** Writes a page of records inside an envelope, in one of many styles. */
 function writePage(next: () => number): Sent {
-  const spaces = pick(next, [[''], ['', '', ' '], ['\r\n  '], ['', '\n', '\t']])
-  const writer: JsonWriter = { random: next, spaces }
-  const depth = Math.floor(next() * 4)
-  const first = pick(next, ['"id"', '"uid"', '"}"'])
+  const value = () => randomJson(next, LEAVES, NAMES, 3)
+  const space = () => pick(next, ['', '', ' ', '\r\n  ', '\t'])
+  const first = pick(next, ['id', 'uid', '"}'])
   const items = Array.from({ length: pick(next, [0, 1, 2, 3, 8]) }, (_, index) =>
-    writeObject(writer, depth, next() < 0.95 ? [writeMember(writer, first, String(index))] : []),
+    write(next, next() < 0.95 ? { [first]: index, more: value(), [pick(next, NAMES)]: value() } : {}),
   )
   const isOdd = next() < 0.15
   const oddity = isOdd ? pick(next, ['no object', 'name twice', 'name escaped'] as const) : null
   const path = isOdd ? 'data' : pick(next, ['', 'data', 'data', 'result.items'])
-  let text = writeList(writer, oddity === 'no object' ? [...items, '5'] : items)
+  const all = oddity === 'no object' ? [...items, '5'] : items
+  let text = `[${space()}${all.join(`${space()},${space()}`)}${space()}]`
   for (const name of splitPath(path).toReversed()) {
     const json = oddity === 'name escaped' ? '"d\\u0061ta"' : JSON.stringify(name)
-    const members = [writeMember(writer, json, text), writeMember(writer, '"page"', writeValue(writer, 2))]
+    const members = [`${json}${space()}:${space()}${text}`, `"page":${write(next, value())}`]
     if (next() < 0.5) members.reverse()
-    if (next() < 0.2) members.push(writeMember(writer, '"included"', writeList(writer, items)))
-    if (oddity === 'name twice') members.push(writeMember(writer, json, writeValue(writer, 2)))
-    text = wrapMembers(writer, members)
+    if (next() < 0.2) members.push(`"included": [${items}]`)
+    if (oddity === 'name twice') members.push(`${json}: ${write(next, value())}`)
+    text = `{${space()}${members.join(`,${space()}`)}${space()}}`
   }
   const mark = next() < 0.1 ? '\uFEFF' : ''
-  const bytes = Buffer.from(`${mark}${space(writer)}${text}${space(writer)}`)
-  return { bytes, path, texts: isOdd ? null : items }
+  return { bytes: Buffer.from(`${mark}${space()}${text}${space()}`), path, texts: isOdd ? null : items }
 }
 
 /** Returns a position in the bytes, mostly beside a bracket, a comma or the like. */

@@ -132,16 +132,6 @@ describe('reading ahead', () => {
     expect(list.asked).toEqual([null, '10', '20', '30', '40'])
   })
 
-  it('drops what waits when the reader of a list by tokens goes on from elsewhere', async () => {
-    const list = listOf(1000, CURSOR, 2)
-    const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
-    await fetchPage(null)
-    await expect.poll(() => list.asked).toContain('20')
-    expect((await fetchPage('500')).records[0]?.value).toBe(500)
-    expect(list.aborted).toEqual(['10', '20'])
-    await expect.poll(() => list.asked).toEqual([null, '10', '20', '500', '510', '520'])
-  })
-
   it('drops what it guessed when the reader goes on from elsewhere, and guesses anew once that is steady', async () => {
     const list = listOf(1000, OFFSET, 3)
     const fetchPage = readAhead(list.source, {}, 10, new AbortController().signal)
