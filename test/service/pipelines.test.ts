@@ -1,14 +1,7 @@
 /** Creating pipelines: once, however often the request is sent. Agents then work on them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { pipelineSchema } from '../../src/contract/pipeline.ts'
-import {
-  type Answer,
-  DAY_MS,
-  HOUR_MS,
-  NOW,
-  startService,
-  type TestService,
-} from './support/service.ts'
+import { type Answer, DAY_MS, HOUR_MS, NOW, startService, type TestService } from './support/service.ts'
 
 let api: TestService
 beforeEach(async () => {
