@@ -9,12 +9,12 @@ import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { movesOf } from '../../../src/store/leads/stage-move.ts'
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
-import { lead, openEmptyStore } from '../../support/store.ts'
+import { IN_POSTGRES, lead, openEmptyStore } from '../../support/store.ts'
 
 const SEED = SEED_OF_TODAY
-const SCENARIOS = countCases(6, 20)
-const ORDERS = countCases(20, 50)
-const WAYS = countCases(60, 600)
+const SCENARIOS = countCases(IN_POSTGRES ? 1 : 3, 20)
+const ORDERS = countCases(6, 50)
+const WAYS = countCases(IN_POSTGRES ? 6 : 24, 600)
 const START = Date.parse('2026-11-01T00:00:00Z')
 const DAY_MS = 86_400_000
 
