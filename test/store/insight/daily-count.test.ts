@@ -67,7 +67,7 @@ it(`the counts of days are those of the figures by every dimension, and as count
   for (const figure of COUNTED_FIGURES)
     for (const dimension of DIMENSIONS)
       expect(kept[`${figure} ${dimension}`], dimension).toEqual(kept[`${figure} pipeline_id`])
-  for (const { from, to, date } of daysTo(17).slice(-4))
+  for (const { from, to, date } of daysTo(17).slice(-1))
     for (const figure of ['new_leads', 'won', 'lost'] as const) {
       const [row] = await readFigure(store.db, figure, { from, to, filter: EVERY_LEAD, stalledDays: 3 })
       expect(kept[`${figure} pipeline_id`]?.[`${date} `] ?? 0, `${figure} ${date}`).toBe(row?.value)
