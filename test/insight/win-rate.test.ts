@@ -49,14 +49,6 @@ describe('the normal win rate', () => {
       expect(judgeLast(won, decided)?.forecast).toBeNull()
   })
 
-  it('has a wider range for fewer leads', () => {
-    const widthOf = (decided: number) => {
-      const range = judgeLast(Math.round(decided * 0.3), decided)?.forecast?.range95
-      return ((range?.high ?? 0) - (range?.low ?? 0)) / decided
-    }
-    expect(widthOf(20)).toBeGreaterThan(1.5 * widthOf(120))
-  })
-
   it('finds a rate that doubled unlikely, and one as ever likely', () => {
     expect(judgeLast(72, 120)?.forecast?.probability).toBeLessThan(1e-4)
     expect(judgeLast(36, 120)?.forecast?.probability).toBeGreaterThan(0.2)

@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)('a copy that is cut off', () => {
   it('leaves an empty store, and the next one copies what the source has become since', async () => {
     await using source = await openFurnishedStore()
     const there = await newTarget()
-    await copyUntil(source, there, 20)
+    await copyUntil(source, there, 7)
     const left = await openStore(there, NOW)
     expect(await left.db.selectFrom('sync_run').select('id').execute()).toEqual([])
     expect(left.installationId).not.toBe(source.installationId)

@@ -4,10 +4,8 @@ import { type Kysely, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { MACHINE_CHECKS } from '../../../src/checks/machine.ts'
 import { readSize } from '../../../src/store/backup/backup.ts'
-import { placeOf } from '../../../src/store/db/place.ts'
 import { deleteRows, insertRows } from '../../../src/store/db/rows.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { readLastHeartbeat } from '../../../src/store/schedule/uptime.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
@@ -43,15 +41,6 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     expect(after.room).toBeNull()
     expect(after.database).toBeGreaterThan(before.database + 150_000)
     expect(await readSize(other)).toEqual(ofOther)
-  })
-
-  it('is not made a store of by who asks for the last heartbeat', async () => {
-    const url = await newDatabase()
-    expect(await readLastHeartbeat(placeOf(url))).toBeUndefined()
-    const { rows } = await withClient(url, (client) =>
-      client.query("SELECT FROM pg_namespace WHERE nspname = 'leadsheet'"),
-    )
-    expect(rows).toHaveLength(0)
   })
 })
 

@@ -122,32 +122,6 @@ describe('the figures of a period', () => {
   })
 })
 
-describe('new leads', () => {
-  it('leave out those that are gone upstream', async () => {
-    const figures = await figuresOf(
-      [lead('1', { createdAt: FROM }), lead('2', { createdAt: FROM })],
-      {},
-      (store) => remove(store, '2', BEFORE_TO),
-    )
-    expect([figures.leads, figures.newLeads.current]).toEqual([1, 1])
-  })
-})
-
-describe('won', () => {
-  it('lists the leads by currency, that of most leads first, and by value only within one', async () => {
-    const worth = (id: string, valueAmount: number, valueCurrency: string) =>
-      won(id, FROM, { valueAmount, valueCurrency })
-    const figures = await figuresOf([
-      ...[worth('yen', 7_100_000, 'JPY'), worth('small', 100, 'USD'), worth('large', 5_300, 'USD')],
-      ...[won('none', FROM), won('euro', FROM, { valueAmount: 90, valueCurrency: 'EUR' })],
-    ])
-    const changed = figures.changes.kinds.find(({ kind }) => kind === 'won')
-    expect(changed?.rows.map(({ id }) => id)).toEqual(['large', 'small', 'euro', 'yen', 'none'])
-    expect(changed?.value.map(({ currency }) => currency)).toEqual(['USD', 'EUR', 'JPY'])
-    expect(figures.wonValue.current.map(({ currency }) => currency)).toEqual(['USD', 'EUR', 'JPY'])
-  })
-})
-
 describe('the win rate', () => {
   it('is of 30 days of the zone of the report, also if its clock changed within them', async () => {
     const period = dayBefore(new Date('2026-04-11T07:00:00Z'), 'Europe/Berlin')
@@ -247,17 +221,6 @@ describe('the funnel', () => {
   })
 })
 
-describe('top leads', () => {
-  it.each([
-    ['acme.example', 'acme.example'],
-    [null, 'ld_7'],
-  ])('without a company have their domain %s or else their id for a name', async (companyDomain, name) => {
-    const unnamed = { score: 90, createdAt: FROM, companyName: null, companyDomain }
-    const { topLeads } = await figuresOf([lead('ld_7', unnamed)])
-    expect(topLeads.rows[0]?.companyName).toBe(name)
-  })
-})
-
 describe('agents', () => {
   it('are not told of a day long past, for which they were not read', async () => {
     const readAt = (at: number) => async (store: Store) => {
@@ -294,13 +257,6 @@ describe('freshness', () => {
       const ended = { outcome: 'failed', finished_at: at, problems } as const
       await trx.updateTable('sync_run').where('id', '=', runId).set(ended).execute()
     })
-
-  it('knows of no data before a run has read all leads, however many pages are in', async () => {
-    const { freshness } = await figuresOf([lead('1')], {}, (store) =>
-      store.write((trx) => startRun(trx, { mode: 'full', parts: ['leads'], at: TO })),
-    )
-    expect(freshness).toMatchObject({ dataAsOf: null, coversPeriod: false, runId: null })
-  })
 
   it('covers the period as of its end, and tells the last failure after that', async () => {
     const { freshness: before } = await figuresOf([], {}, async (store) => {

@@ -7,7 +7,8 @@ import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { FIGURES } from '../../../src/store/figures/definition.ts'
 import { explainFigure, readFigure } from '../../../src/store/figures/query.ts'
-import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { readCoverages, readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { saveStages } from '../../../src/store/leads/stages.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
@@ -63,7 +64,18 @@ async function liveThrough(store: Store): Promise<void> {
         valueCurrency: pick(CURRENCIES),
       })
     })
-    await save(store, leads, day(evening))
+    // Some leads are not read each time, and some are gone for a week or for good.
+    const arriving = leads.filter((_, number) => number === 0 || next() < 0.8)
+    await save(store, arriving, day(evening))
+    const ids = arriving.map(({ id }) => id).filter((_, number) => number % 9 === 4)
+    await store.write(async (trx) => {
+      await trx
+        .updateTable('lead')
+        .set({ deleted_at: day(evening + 0.5) })
+        .where('id', 'in', ids)
+        .execute()
+      await recordDeletions(trx, ids, observedAt(day(evening + 0.5)))
+    })
     await saveEndedRun(store, day(evening))
     await store.write(async (trx) => {
       for (const id of PIPELINES) {
@@ -111,9 +123,10 @@ async function read({ db }: Store, [kind, at, filter]: (typeof REPORTS)[number])
   })
   const figures: Record<string, unknown> = {}
   const scope = { from: period.from, to: period.to, filter, stalledDays: 3 }
+  const [coverages] = await readCoverages(db, [scope])
   for (const { name } of FIGURES) {
     const found = await readFigure(db, name, scope)
-    figures[name] = found
+    figures[name] = [...found, { coverage: coverages?.get(name) }]
     // The SQL that is shown to analysts gives the same values.
     const { rows } = await db.executeQuery(CompiledQuery.raw(explainFigure(name, scope)))
     expect(rows, name).toEqual(found.map(({ value }) => expect.objectContaining({ value })))

@@ -38,12 +38,4 @@ describe('an index of numbers', () => {
       expect(index.find(high, low)).toBe(byHash.get([high, low].join()) ?? null)
     }
   })
-
-  it('finds nothing by the hash that stands for none', () => {
-    const index = createNumberIndex()
-    index.set(1, 0, 0)
-    index.set(2, 5, 5)
-    index.forget(2)
-    expect([index.find(0, 0), index.find(5, 5)]).toEqual([null, null])
-  })
 })

@@ -37,18 +37,6 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
     expect(await pagesIn(store)).toEqual([1, 4])
   })
 
-  it('while nobody uses it is replaced, and nobody notices', async () => {
-    const url = await newDatabase({ template: await migratedDatabase() })
-    await using store = await openStore(url, OPENED_AT)
-    await using other = await openStore(url, OPENED_AT)
-    await sql`SELECT pg_terminate_backend(${await pidOf(store.db)})`.execute(other.db)
-    await expect.poll(() => countConnections(other)).toBe(0)
-    // The end of a connection is noticed within the next turns of the event loop.
-    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
-    await store.write((trx) => addPage(trx, 1))
-    expect(await pagesIn(store)).toEqual([1])
-  })
-
   it('by the server, since a transaction did nothing for too long, gives its turn to others', async () => {
     const url = await newDatabase({ template: await migratedDatabase() })
     await using store = await openStore(url, OPENED_AT)
@@ -69,15 +57,6 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
     expect(await pagesIn(store)).toEqual([3])
   })
 })
-
-/** Counts the connections except the one that asks. */
-async function countConnections(store: Store): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`.execute(
-    store.db,
-  )
-  return rows[0]?.n ?? 0
-}
 
 describe.skipIf(!hasPostgres)('a server whose commits wait for no disk by themselves', () => {
   it('has on its disk what is told as done', async () => {
