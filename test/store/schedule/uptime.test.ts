@@ -25,7 +25,6 @@ it('the daemon did not run before it was first started, between its lives, and a
   await using store = await openEmptyStore()
   expect(await findGap(store.db, at('05:00'))).toEqual({ from: null, to: null, why: 'down' })
   await live(store)
-  expect(await findGap(store.db, at('05:00'))).toEqual({ from: null, to: at('06:00'), why: 'down' })
   for (const time of ['06:30', '10:10']) expect(await findGap(store.db, at(time))).toBeNull()
   const between = { from: at('07:00'), to: at('09:00'), why: 'down' }
   const after = { from: at('11:00'), to: null, why: 'down' }
