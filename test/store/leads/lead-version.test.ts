@@ -114,12 +114,3 @@ describe('the version of a lead that has not changed', () => {
     expect(since).toContain('lead_by_state')
   })
 })
-
-it('a lead whose record somebody has deleted can be changed', async () => {
-  await using store = await openEmptyStore()
-  await save(store, [lead('1')])
-  await store.write((trx) => trx.deleteFrom('lead_raw').execute())
-  await save(store, [lead('1', { score: 99, updatedAt: '2030-01-01T00:00:00.000Z' })])
-  expect(await store.db.selectFrom('lead').select('score').execute()).toEqual([{ score: 99 }])
-  expect(await store.db.selectFrom('lead_raw').selectAll().execute()).toHaveLength(1)
-})
