@@ -280,7 +280,7 @@ const SCANS = [
 
 describe('the rules of the store in the middle of a scan', () => {
   const cases = SCANS.filter(({ isLong }) => !isLong || countCases(0, 1) > 0).flatMap((kind) => [
-    { ...kind, failure: 'after every 5 pages, and is resumed', pagesARun: 5 },
+    { ...kind, failure: 'after every 8 pages, and is resumed', pagesARun: 8 },
     ...(countCases(0, 1) > 0 ? [{ ...kind, failure: 'never', pagesARun: Number.POSITIVE_INFINITY }] : []),
   ])
   it.each(cases)('hold at each page of a scan ($scan) that breaks off $failure', async (one) => {
