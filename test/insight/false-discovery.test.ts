@@ -17,7 +17,7 @@ describe('numbers of one report', () => {
   it('are judged as by Benjamini and Hochberg if all have the same weight', () => {
     const next = random(3)
     let found = 0
-    for (let round = 0; round < 500; round++) {
+    for (let round = 0; round < 200; round++) {
       const probabilities = Array.from({ length: 1 + Math.floor(next() * 20) }, () => next() ** 4)
       const isOfAll = round % 2 === 0
       const judged = findUnusual(
@@ -27,15 +27,13 @@ describe('numbers of one report', () => {
       expect(judged).toEqual(plain(probabilities, 0.1))
       found += judged.filter(Boolean).length
     }
-    expect(found).toBeGreaterThan(500)
+    expect(found).toBeGreaterThan(200)
   })
 
   it('have weights with a mean of 1', () => {
     for (const [ofAll, parts] of [
       [1, 11],
-      [2, 10],
       [2, 1],
-      [1, 1],
       [3, 40],
     ] as const) {
       // The largest probability with which a number alone is unusual is its weight times share / n.

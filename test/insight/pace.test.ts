@@ -1,7 +1,7 @@
 /** The expected end of a month is forecast with the range of its record, or not at all. */
 import { describe, expect, it } from 'vitest'
 import { type CountedDays, forecastEnd } from '../../src/insight/pace.ts'
-import { random } from '../support/random.ts'
+import { countCases, random } from '../support/random.ts'
 import { dailyNumbers, FLAT_WEEK, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const MONTH = 30
@@ -22,11 +22,17 @@ function sum(values: readonly number[]): number {
   return values.reduce((all, each) => all + each, 0)
 }
 
+function shown(outcome: ReturnType<typeof forecast>): string {
+  if (outcome === null) return 'none'
+  const { expected, range, record } = outcome
+  return `${expected.toFixed(1)}, ${range.low} to ${range.high}, ${record.hits} of ${record.of} held`
+}
+
 describe('the end of a month', () => {
   it('is forecast with a range that holds about as often as its record says', () => {
     let [forecasts, hits, recorded, of] = [0, 0, 0, 0]
     let [error, errorOfLine] = [0, 0]
-    for (let seed = 1; seed <= 30; seed++) {
+    for (let seed = 1; seed <= countCases(8, 30); seed++) {
       const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 40 + seed, overdispersion: 1.5 })
       for (const month of [24, 27, 29]) {
         const outcome = forecast(values, month, 10)
@@ -40,43 +46,41 @@ describe('the end of a month', () => {
         errorOfLine += Math.abs(3 * sum(values.slice(month * MONTH, month * MONTH + 10)) - whole)
       }
     }
-    expect(forecasts).toBeGreaterThan(60)
+    expect(forecasts).toBeGreaterThan(16)
     expect(Math.abs(hits / forecasts - recorded / of)).toBeLessThan(0.12)
     expect(hits / forecasts).toBeGreaterThan(0.7)
     expect(error).toBeLessThan(errorOfLine)
   })
 
-  it('holds what there is so far, and is known on the last day', () => {
+  it('has its expected end and range from two weeks on, with the record of each month since the first', async () => {
     const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 9 })
-    const soFar = sum(values.slice(24 * MONTH, 24 * MONTH + 20))
-    const outcome = forecast(values, 24, 20)
-    expect(outcome?.range.low).toBeGreaterThanOrEqual(soFar)
-    expect(outcome?.expected).toBeGreaterThan(soFar)
-    const whole = sum(values.slice(24 * MONTH, 25 * MONTH))
-    expect(forecast(values, 24, MONTH)).toMatchObject({ expected: whole, range: { low: whole, high: whole } })
-  })
-
-  it('is forecast from two weeks on, with the record of each month since the first', () => {
-    const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 10 })
-    expect(forecast(values, 0, 13)).toBeNull()
-    expect(forecast(new Array<number>(MONTH).fill(0), 0, 20)).toBeNull()
-    let [hits, forecasts] = [0, 0]
-    for (let seed = 1; seed <= 40; seed++) {
-      const all = dailyNumbers({ mean: 12, days: 3 * MONTH, seed: 60 + seed })
-      for (const [month, day] of [
-        [0, 14],
-        [1, 10],
-        [2, 10],
-      ] as const) {
-        const outcome = forecast(all, month, day)
-        expect(outcome?.record.of).toBe(month)
-        const whole = sum(all.slice(month * MONTH, (month + 1) * MONTH))
-        forecasts++
-        if (outcome && whole >= outcome.range.low && whole <= outcome.range.high) hits++
-        expect((outcome?.range.high ?? 0) - (outcome?.range.low ?? 0)).toBeLessThan(200)
+    const days = [
+      ...[13, 14, 20].map((day) => [0, day]),
+      [1, 10],
+      [2, 10],
+      [24, 10],
+      [24, 20],
+      [24, 29],
+      [24, 30],
+    ]
+    const told = days.map(([month = 0, day = 0]) => {
+      const soFar = sum(values.slice(month * MONTH, month * MONTH + day))
+      return `month ${month}, day ${day}, so far ${soFar}: ${shown(forecast(values, month, day))}`
+    })
+    for (const months of [3, 12])
+      for (const [earlier = 0, day = 0] of [
+        [0, 20],
+        [0, 50],
+        [1, 50],
+      ]) {
+        const span = { from: earlier * months * MONTH, to: (earlier + 1) * months * MONTH }
+        const known = values.slice(0, span.from + day)
+        const past = earlier === 0 ? [] : [{ from: 0, to: months * MONTH }]
+        const outcome = forecastEnd({ values: known, places: weekdaysOf(known) }, past, span)
+        told.push(`${months} months after ${earlier}, day ${day}: ${shown(outcome)}`)
       }
-    }
-    expect(hits / forecasts).toBeGreaterThan(0.75)
+    told.push(`without any: ${shown(forecast(new Array<number>(MONTH).fill(0), 0, 20))}`)
+    await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/ends.txt')
   })
 
   it('is not forecast where its ranges did not hold', () => {
@@ -90,30 +94,6 @@ describe('the end of a month', () => {
     expect(forecast(jumping, 14, 20)).toBeNull()
     expect(forecast(jumping, 28, 20)).toBeNull()
     expect(forecast(values, 28, 20)).not.toBeNull()
-  })
-
-  it.each([
-    ['quarter', 3],
-    ['year', 12],
-  ])('of a %s has an expected end in its first one, and after one', (_, months) => {
-    const values = dailyNumbers({ mean: 30, days: 30 * MONTH, seed: 5 })
-    for (const [earlier, day] of [
-      [0, 20],
-      [0, 50],
-      [1, 50],
-    ] as const) {
-      const length = months * MONTH
-      const span = { from: earlier * length, to: (earlier + 1) * length }
-      const days = values.slice(0, span.from + day)
-      const past = earlier === 0 ? [] : [{ from: 0, to: length }]
-      const outcome = forecastEnd({ values: days, places: weekdaysOf(days) }, past, span)
-      expect(outcome?.record.of).toBe(earlier)
-      const whole = sum(values.slice(span.from, span.to))
-      expect(Math.abs((outcome?.expected ?? 0) / whole - 1)).toBeLessThan(0.15)
-      expect(outcome?.range.low).toBeLessThan(whole)
-      expect(outcome?.range.high).toBeGreaterThan(whole)
-      expect(outcome?.range.high).toBeLessThan(1.6 * whole)
-    }
   })
 
   it('is that of the other days, with what left-out days had', () => {
@@ -135,15 +115,5 @@ describe('the end of a month', () => {
     expect(normal - (none?.expected ?? 0)).toBeGreaterThan(36)
     expect(normal - (none?.expected ?? 0)).toBeLessThan(44)
     expect(forecast(all, 24, 20, { isHoliday })?.expected).toBeCloseTo(normal, -1)
-  })
-
-  it('is known where all days that are left are holidays without leads', () => {
-    const isHoliday = Array.from({ length: 30 * MONTH }, (_, day) => day % MONTH >= 28)
-    const all = dailyNumbers({ mean: 40, days: 30 * MONTH, seed: 3 }).map((value, day) =>
-      isHoliday[day] ? 0 : value,
-    )
-    const soFar = sum(all.slice(24 * MONTH, 24 * MONTH + 28))
-    const outcome = forecast(all, 24, 28, { isHoliday })
-    if (outcome !== null) expect(Math.abs(outcome.expected - soFar)).toBeLessThan(3)
   })
 })

@@ -53,7 +53,7 @@ async function copyUntil(source: Store, to: string, times: number): Promise<void
 }
 
 describe.skipIf(!hasPostgres)('a copied store', () => {
-  it('has every row of every table as it was, and comes back the same', async () => {
+  it('has every row of every table as it was, comes back the same, and goes on with the next numbers', async () => {
     await using source = await openFurnishedStore()
     const back = join(folderWith(), 'back', 'leadsheet.db')
     const there = IN_POSTGRES ? await newTarget() : await newDatabase()
@@ -66,21 +66,12 @@ describe.skipIf(!hasPostgres)('a copied store', () => {
     await using target = await openStore(there, NOW)
     expect(target.installationId).toBe(source.installationId)
     expect(await copy(target, back)).toEqual(copied)
-  })
 
-  it('goes on with the next numbers, and in the order in which its rows came', async () => {
-    await using source = await openFurnishedStore()
-    const there = await newTarget()
-    await copy(source, there)
-    await using target = await openStore(there, NOW)
     const before = await numbersOf(target)
     expect(before).toEqual(await numbersOf(source))
-
     await save(target, [lead('new')], '2026-11-21T09:00:00Z')
     const run = await saveWholeRun(target, '2026-11-21T09:00:00Z')
-    const after = await numbersOf(target)
-    expect(after.lead).toBe(before.lead + 1)
-    expect(after.runs).toEqual([...before.runs, run])
+    expect(await numbersOf(target)).toEqual({ lead: before.lead + 1, runs: [...before.runs, run] })
   })
 })
 
@@ -88,12 +79,11 @@ describe.skipIf(!hasPostgres)('a copy that is cut off', () => {
   it('leaves an empty store, and the next one copies what the source has become since', async () => {
     await using source = await openFurnishedStore()
     const there = await newTarget()
-    for (const times of [1, 7, 40]) {
-      await copyUntil(source, there, times)
-      await using left = await openStore(there, NOW)
-      expect(await left.db.selectFrom('sync_run').select('id').execute()).toEqual([])
-      expect(left.installationId).not.toBe(source.installationId)
-    }
+    await copyUntil(source, there, 7)
+    const left = await openStore(there, NOW)
+    expect(await left.db.selectFrom('sync_run').select('id').execute()).toEqual([])
+    expect(left.installationId).not.toBe(source.installationId)
+    await left.close()
     await source.write((trx) => trx.updateTable('agent').set({ name: 'Renamed' }).execute())
     await copy(source, there)
     await using target = await openStore(there, NOW)

@@ -4,10 +4,8 @@ import { type Kysely, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { MACHINE_CHECKS } from '../../../src/checks/machine.ts'
 import { readSize } from '../../../src/store/backup/backup.ts'
-import { placeOf } from '../../../src/store/db/place.ts'
 import { deleteRows, insertRows } from '../../../src/store/db/rows.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { readLastHeartbeat } from '../../../src/store/schedule/uptime.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
@@ -37,21 +35,12 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     await using store = await openStore(url, OPENED_AT)
     await using other = await openStore(`${url}?schema=other`, OPENED_AT)
     const [before, ofOther] = await Promise.all([readSize(store), readSize(other)])
-    const raw = Array.from({ length: 2_000 }, (_, n) => lead(`l${n}`))
+    const raw = Array.from({ length: 600 }, (_, n) => lead(`l${n}`))
     await save(store, raw)
     const after = await readSize(store)
     expect(after.room).toBeNull()
-    expect(after.database).toBeGreaterThan(before.database + 500_000)
+    expect(after.database).toBeGreaterThan(before.database + 150_000)
     expect(await readSize(other)).toEqual(ofOther)
-  })
-
-  it('is not made a store of by who asks for the last heartbeat', async () => {
-    const url = await newDatabase()
-    expect(await readLastHeartbeat(placeOf(url))).toBeUndefined()
-    const { rows } = await withClient(url, (client) =>
-      client.query("SELECT FROM pg_namespace WHERE nspname = 'leadsheet'"),
-    )
-    expect(rows).toHaveLength(0)
   })
 })
 
@@ -63,7 +52,7 @@ const BYTES = [Buffer.alloc(0), Buffer.from([0, 255, 10]), Buffer.alloc(5000, 7)
 
 describe.skipIf(!hasPostgres)('rows in PostgreSQL', () => {
   it(`are stored as they are, with nulls anywhere (seed ${SEED})`, async () => {
-    await using store = await openStore(await newDatabase(), OPENED_AT)
+    await using store = await openStore(await migrated(), OPENED_AT)
     const db = store.db as unknown as Kysely<Record<string, Record<string, unknown>>>
     await sql`CREATE TABLE each_type (no bigint PRIMARY KEY, t text, n bigint, x double precision, b bytea)`.execute(
       db,
@@ -71,7 +60,7 @@ describe.skipIf(!hasPostgres)('rows in PostgreSQL', () => {
     const next = random(SEED)
     const oneOf = <T>(values: readonly T[]): T | null =>
       next() < 0.3 ? null : (values[Math.floor(next() * values.length)] ?? null)
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 8; round++) {
       // Some rounds have a column without any value.
       const has = [next() < 0.8, next() < 0.8, next() < 0.8, next() < 0.8]
       const rows = Array.from({ length: 1 + Math.floor(next() * 40) }, (_, no) => ({

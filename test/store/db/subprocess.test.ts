@@ -16,23 +16,6 @@ it('a process of ours leaves it to its parent what becomes of it when all are to
   expect(await askChild<typeof job, string>(INTERRUPTED, job, options)).toBe('done')
 })
 
-it('what is told to stop between the answer of a process and its end has nothing left to stop', async () => {
-  const stop = new AbortController()
-  let ended: Promise<unknown> | undefined
-  const onChild = (message: unknown): void => {
-    const { process: child } = message as { readonly process: ChildProcess }
-    ended = new Promise((resolve) => child.once('exit', resolve))
-    // After all listeners have been told.
-    child.once('disconnect', () => process.nextTick(() => stop.abort()))
-  }
-  subscribe('child_process', onChild)
-  onTestFinished(() => void unsubscribe('child_process', onChild))
-  const options = { folder: tmpdir(), signal: stop.signal }
-  expect(await askChild<{ signals: string[] }, string>(INTERRUPTED, { signals: [] }, options)).toBe('done')
-  await ended
-  expect(stop.signal.aborted).toBe(true)
-})
-
 it('a process that is killed is told in one line', async () => {
   const kill = (message: unknown): void => {
     const { process: child } = message as { readonly process: ChildProcess }

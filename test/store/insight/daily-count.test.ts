@@ -1,78 +1,78 @@
 // @both-stores
-/**
- * Compares the counts by day, kept over a service's days, with the figures of each day and with a new count.
- */
+/** The counts by day, refreshed each evening, are those of the figures, and the same when counted anew. */
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { COUNTED_FIGURES } from '../../../src/domain/insight.ts'
-import type { Period } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../../src/store/figures/query.ts'
-import {
-  type CountedDay,
-  DIMENSIONS,
-  readDailyCounts,
-  refreshDailyCounts,
-} from '../../../src/store/insight/daily-count.ts'
-import { liveThrough } from '../../support/source/living-service.ts'
+import { DIMENSIONS, readDailyCounts, refreshDailyCounts } from '../../../src/store/insight/daily-count.ts'
+import { countCases, random, SEED_OF_TODAY } from '../../support/random.ts'
+import { lead, openEmptyStore, STAGES, save, saveEndedRun } from '../../support/store.ts'
 
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-const DAY_MS = 86_400_000
-const FIRST = Date.parse('2026-11-17T06:00:00Z')
-const DAYS = 5
 const ZONE = 'Europe/Berlin'
-const BEGIN = Date.parse('2026-10-01T00:00:00Z')
+const START = Date.parse('2026-11-01T00:00:00Z')
+const day = (days: number): string => new Date(START + Math.round(days * 86_400_000)).toISOString()
+const LEADS = countCases(40, 400)
+const EVENINGS = [10, 15, 16.3, 17]
 
-/** Returns all days that the service has lived, up to the day before. */
-function daysTo(now: Date): CountedDay[] {
-  const days = daysUpTo(now.toISOString(), Math.floor((now.getTime() - BEGIN) / DAY_MS), ZONE)
-  return days.map((day) => ({ ...day, date: localDates(day) }))
-}
-const LAST_DAYS = daysTo(new Date(FIRST + (DAYS - 1) * DAY_MS))
+const daysTo = (days: number) =>
+  daysUpTo(day(days), Math.floor(days), ZONE).map((each) => ({ ...each, date: localDates(each) }))
 
-async function totals(store: Store, days: readonly Period[]) {
-  const [from, to] = [localDates(days[0] as Period), localDates(days.at(-1) as Period)]
+/** Returns the counts of each figure by day and currency, by each dimension. */
+async function totals(store: Store): Promise<Record<string, Record<string, number>>> {
+  const days = daysTo(EVENINGS.at(-1) ?? 0).map(({ date }) => date)
   const all: Record<string, Record<string, number>> = {}
-  for (const figure of COUNTED_FIGURES) {
+  for (const figure of COUNTED_FIGURES)
     for (const dimension of DIMENSIONS) {
-      const rows = await readDailyCounts(store.db, { timeZone: ZONE, figure, dimension }, from, to)
-      const sums: Record<string, number> = {}
-      for (const { day, currency, value } of rows) {
-        const key = `${day} ${currency}`
-        sums[key] = (sums[key] ?? 0) + value
-      }
-      all[`${figure} ${dimension}`] = sums
+      const of = { timeZone: ZONE, figure, dimension }
+      const rows = await readDailyCounts(store.db, of, days[0] ?? '', days.at(-1) ?? '')
+      const byDay = Map.groupBy(rows, ({ day, currency }) => `${day} ${currency}`)
+      const sums = [...byDay].map(([key, each]) => [key, each.reduce((sum, { value }) => sum + value, 0)])
+      all[`${figure} ${dimension}`] = Object.fromEntries(sums)
     }
-  }
   return all
 }
 
-describe(`seed ${SEED}`, () => {
-  it('has the counts of the figures, the same by every dimension, and the same as counted anew', async () => {
-    await liveThrough(
-      { seed: SEED, first: FIRST, days: DAYS, historyDays: 40, isFull: (day) => day > 1 },
-      async (store) => {
-        const now = new Date(FIRST + (DAYS - 1) * DAY_MS)
-        await refreshDailyCounts(store, LAST_DAYS, now)
-        const kept = await totals(store, LAST_DAYS)
-        for (const figure of COUNTED_FIGURES)
-          for (const dimension of DIMENSIONS)
-            expect(kept[`${figure} ${dimension}`], `${figure} ${dimension}`).toEqual(
-              kept[`${figure} pipeline_id`],
-            )
-        const last = LAST_DAYS.at(-1) as Period
-        for (const figure of ['new_leads', 'won', 'lost'] as const) {
-          const scope = { ...last, filter: EVERY_LEAD, stalledDays: 3 }
-          const [row] = await readFigure(store.db, figure, scope)
-          expect(kept[`${figure} pipeline_id`]?.[`${localDates(last)} `] ?? 0, figure).toBe(row?.value)
-        }
-        await sql`DELETE FROM daily_count_span`.execute(store.db)
-        await refreshDailyCounts(store, LAST_DAYS, now)
-        expect(await totals(store, LAST_DAYS)).toEqual(kept)
-      },
-      (store, now) => refreshDailyCounts(store, daysTo(now), now),
+it(`the counts of days are those of the figures by every dimension, and as counted anew (SEED=${SEED_OF_TODAY})`, async () => {
+  const next = random(SEED_OF_TODAY)
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
+  await using store = await openEmptyStore()
+  for (const evening of EVENINGS) {
+    const leads = Array.from({ length: LEADS }, (_, number) => {
+      const at = day(evening - 6 * next())
+      return lead(`${number}`, {
+        status: pick(STAGES).status,
+        statusChangedAt: at,
+        updatedAt: at,
+        createdAt: day((12 * number) / LEADS - 2),
+        pipelineId: pick(['p1', 'p2']),
+        companyCountry: pick(['DE', null]),
+        source: pick(['form', 'crawl', null]),
+        agentId: pick(['a', null]),
+        valueAmount: Math.floor(next() * 100),
+        valueCurrency: pick(['EUR', 'USD']),
+      })
+    })
+    await save(
+      store,
+      leads.filter(() => next() < 0.7),
+      day(evening),
     )
-  })
+    await saveEndedRun(store, day(evening))
+    await refreshDailyCounts(store, daysTo(evening), new Date(day(evening)))
+  }
+  const kept = await totals(store)
+  for (const figure of COUNTED_FIGURES)
+    for (const dimension of DIMENSIONS)
+      expect(kept[`${figure} ${dimension}`], dimension).toEqual(kept[`${figure} pipeline_id`])
+  for (const { from, to, date } of daysTo(17).slice(-1))
+    for (const figure of ['new_leads', 'won', 'lost'] as const) {
+      const [row] = await readFigure(store.db, figure, { from, to, filter: EVERY_LEAD, stalledDays: 3 })
+      expect(kept[`${figure} pipeline_id`]?.[`${date} `] ?? 0, `${figure} ${date}`).toBe(row?.value)
+    }
+  await sql`DELETE FROM daily_count_span`.execute(store.db)
+  await refreshDailyCounts(store, daysTo(17), new Date(day(17)))
+  expect(await totals(store)).toEqual(kept)
 })

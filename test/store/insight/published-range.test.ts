@@ -62,16 +62,11 @@ it('counts the ranges of each number apart, and how many held; both bounds belon
   })
 })
 
-it('counts a range once, as the first issue published it', async () => {
+it('counts a range once, as the first issue published it, for a year if it is of a day, and else for three', async () => {
   await using store = await openEmptyStore()
-  await keep(store, [ofDay(0)])
-  await keep(store, [ofDay(0, { actual: 99 }), ofDay(1)], 'e2')
-  expect(await read(store)).toMatchObject([{ hits: 2, of: 2 }])
-})
-
-it('counts days of the last year and other ranges of the last three years', async () => {
-  await using store = await openEmptyStore()
-  await keep(store, [ofDay(0), ofDay(1), ofDay(0, { kind: 'week' }), ofDay(1, { kind: 'week' })])
+  await keep(store, [ofDay(0), ofDay(0, { kind: 'week' })])
+  await keep(store, [ofDay(0, { actual: 99 }), ofDay(1), ofDay(1, { kind: 'week' })], 'e2')
+  expect(await read(store)).toMatchObject([{ hits: 2, of: 2 }, { kind: 'week' }])
   const counted = async (lastDay: number) => (await read(store, dateOf(lastDay))).map(({ of }) => of)
   expect(await counted(0)).toEqual([1, 1])
   expect(await counted(364)).toEqual([2, 2])

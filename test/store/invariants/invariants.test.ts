@@ -1,24 +1,23 @@
 // @both-stores
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CompiledQuery, sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
-import { DEFAULT_SCHEMA } from '../../../src/store/db/place.ts'
+import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations, INVARIANTS, invariantsOf } from '../../../src/store/invariants/invariants.ts'
 import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { withClient } from '../../support/postgres/postgres-server.ts'
-import { newDatabase, preparedDatabase } from '../../support/postgres.ts'
-import { random } from '../../support/random.ts'
+import { countCases, random } from '../../support/random.ts'
 import { createShiftingList, type ShiftingList } from '../../support/source/shifting-list.ts'
-import { IN_POSTGRES, openEmptyStore } from '../../support/store.ts'
+import { IN_POSTGRES, lead, openEmptyStore, openPreparedStore, save } from '../../support/store.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
 
+/** This rule is broken by hand. */
+const INTACT = 'the file is intact'
 const NOW = '2026-11-21T06:00:00.000Z'
 const LONG_AGO = '2026-11-21T05:49:00.000Z'
 
@@ -38,13 +37,13 @@ const message = (
 const scheduledRun = (schedule: string, state: string): string =>
   `INSERT INTO scheduled_run (schedule, due_at, state, noted_at) VALUES ('${schedule}', '${NOW}', '${state}', '${NOW}');`
 
+const WITHOUT_LEAD = 'DELETE FROM lead WHERE no = 3;'
+const WITHOUT_RUN = `UPDATE sync_scan_result SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`
+/** Statements that PostgreSQL refuses, because it keeps the references itself. */
+const OF_FILES = [WITHOUT_LEAD, WITHOUT_RUN]
+
 /** Statements that break each rule, by rule. */
 const BREAKS: Readonly<Record<string, readonly string[]>> = {
-  'the file is intact': [
-    `PRAGMA writable_schema = ON;
-     UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation';
-     PRAGMA schema_version = 4711;`,
-  ],
   'a scan under way has as many pages as were written with it, and a place in the list only after the first':
     [
       A_SCAN,
@@ -97,10 +96,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     message('sent', { response: `'250 Ok'` }),
   ],
   'no message has been leaving for more than ten minutes': [message('sending'), message('data')],
-  'each reference finds its row': [
-    'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
-    `PRAGMA foreign_keys = OFF; ${AN_ISSUE} UPDATE sync_scan_result SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
-  ],
+  'each reference finds its row': [WITHOUT_LEAD, WITHOUT_RUN],
   'a lead that is there has one open version, a deleted one none': [
     `UPDATE lead_history SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
     `INSERT INTO lead_history (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
@@ -157,99 +153,141 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   ],
   'every lead that the last complete scan met is there': [
     'UPDATE sync_scan_result SET distinct_leads = distinct_leads + 1;',
-    'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
+    WITHOUT_LEAD,
   ],
 }
 
-/** Makes a closed store of 30 leads that were read three times. */
-async function makeHealthy(at: string, folder: string): Promise<void> {
-  await using upstream = await startUpstream(30)
-  await using syncing = await openSyncing(upstream.url, 'test-key', { folder, store: at })
+/** Fills a store with leads that were read three times. */
+async function makeHealthy(at: string): Promise<void> {
+  await using upstream = await startUpstream(8)
+  await using syncing = await openSyncing(upstream.url, 'test-key', { store: at })
   for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
   await syncing.store.write((trx) => storeDerivedVersions(trx, [...upstream.leads.keys()]))
 }
 
-/** Copies a store, runs statements in the copy, and returns its address. */
-async function broken(healthy: string, statements: string): Promise<string> {
-  if (IN_POSTGRES) {
-    const url = await newDatabase({ template: healthy })
-    const inSchema = `SET search_path = ${DEFAULT_SCHEMA}; ${statements.replaceAll("x''", "''")}`
-    await withClient(url, (client) => client.query(inSchema))
-    return url
-  }
-  const file = join(folderWith(), 'leadsheet.db')
-  copyFileSync(healthy, file)
-  const raw = new Database(file)
-  raw.unsafeMode()
-  raw.exec(statements)
-  raw.close()
-  return file
+/** Returns what is found wrong after statements, which are taken back. References are not kept in a file. */
+async function violationsAfter(store: Store, statements: string) {
+  let found: Awaited<ReturnType<typeof findViolations>> = []
+  const done = new Error('taken back')
+  const trying = store.db.transaction().execute(async (trx) => {
+    for (const one of statements.split(';').filter((each) => /\w/.test(each)))
+      await trx.executeQuery(CompiledQuery.raw(IN_POSTGRES ? one.replaceAll("x''", "''") : one))
+    found = await findViolations(trx, NOW, 'all')
+    throw done
+  })
+  await expect(trying).rejects.toBe(done)
+  return found
 }
 
 describe('the rules of the store', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
-  let healthy = join(folder, 'leadsheet.db')
-  beforeAll(async () => {
-    if (IN_POSTGRES) healthy = await preparedDatabase('healthy', (url) => makeHealthy(url, folder))
-    else await makeHealthy(healthy, folder)
-  })
-  afterAll(() => rmSync(folder, { recursive: true }))
-
-  it('hold where nothing went wrong', async () => {
-    await using upstream = await startUpstream(30)
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync({ full: true, parts: ['leads'] })
-    upstream.put(3, { status: 'won', updated_at: '2026-11-21T05:00:00.000Z' })
-    upstream.leads.delete([...upstream.leads.keys()][7] ?? '')
-    for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
-    expect(await findViolations(syncing.store.db, NOW, 'all')).toEqual([])
-  })
-
-  const cases = Object.entries(BREAKS).flatMap(([rule, breaks]) =>
-    breaks
-      .filter((each) => !IN_POSTGRES || !each.includes('PRAGMA'))
-      .map((statements) => ({ rule, statements })),
-  )
-  it('are each shown broken below', async () => {
-    expect(Object.keys(BREAKS)).toEqual(INVARIANTS.map((invariant) => invariant.rule))
-    await using store = await openEmptyStore()
+  it('hold where nothing went wrong, and each tells when it is broken', async () => {
+    await using store = await openPreparedStore('healthy', makeHealthy)
+    expect(await findViolations(store.db, NOW, 'all')).toEqual([])
+    if (!IN_POSTGRES) await sql`PRAGMA foreign_keys = OFF`.execute(store.db)
+    const broken = new Set<string>()
+    for (const [rule, breaks] of Object.entries(BREAKS)) {
+      // PostgreSQL itself keeps the references.
+      for (const statements of breaks.filter((each) => !IN_POSTGRES || !OF_FILES.includes(each))) {
+        const found = await violationsAfter(store, statements)
+        const violation = found.find((one) => one.rule === rule)
+        expect(violation, `${rule}: ${JSON.stringify(found)}`).toMatchObject({
+          count: expect.any(Number),
+          remedy: expect.stringMatching(/\w/),
+        })
+        expect(violation?.examples[0]).toMatch(/\S/)
+        broken.add(rule)
+      }
+    }
+    expect([INTACT, ...Object.keys(BREAKS)]).toEqual(INVARIANTS.map((invariant) => invariant.rule))
     const rules = invariantsOf(store.db).map((invariant) => invariant.rule)
-    expect(new Set(cases.map(({ rule }) => rule))).toEqual(new Set(rules))
+    expect(broken).toEqual(new Set(rules.filter((rule) => rule !== INTACT)))
   })
 
-  it.each(cases)('tell when one is broken: $rule', async ({ rule, statements }) => {
-    await using store = await openStore(await broken(healthy, statements), new Date(NOW))
-    const found = await findViolations(store.db, NOW, 'all')
-    const violation = found.find((one) => one.rule === rule)
-    expect(violation, JSON.stringify(found)).toMatchObject({
-      count: expect.any(Number),
-      remedy: expect.stringMatching(/\w/),
-    })
-    expect(violation?.examples[0]).toMatch(/\S/)
+  it.skipIf(IN_POSTGRES)('tell of a file that is not intact', async () => {
+    const file = join(folderWith(), 'leadsheet.db')
+    await using healthy = await openStore(file, new Date(NOW))
+    await save(healthy, [lead('1', { updatedAt: NOW }), lead('2', { updatedAt: LONG_AGO })])
+    await healthy.close()
+    const raw = new Database(file)
+    raw.unsafeMode()
+    raw.exec(`PRAGMA writable_schema = ON;
+     UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation';
+     PRAGMA schema_version = 4711`)
+    raw.close()
+    await using store = await openStore(file, new Date(NOW))
+    expect((await findViolations(store.db, NOW, 'all')).map(({ rule }) => rule)).toEqual([INTACT])
   })
 })
 
-/** Each kind of scan of 120 leads on pages of 5; `changed` leads differ from what is stored. */
+/** Each kind of scan of 60 leads on pages of 5; `changed` leads differ from what is stored. A long run tries all. */
 const SCANS = [
-  { scan: 'first', isFirst: true, changed: 0, mode: 'full', kind: 'cursor', passes: 1 },
-  { scan: 'full of unchanged leads', isFirst: false, changed: 0, mode: 'full', kind: 'cursor', passes: 1 },
-  { scan: 'full of few changes', isFirst: false, changed: 20, mode: 'full', kind: 'cursor', passes: 1 },
-  { scan: 'full of changed leads', isFirst: false, changed: 120, mode: 'full', kind: 'cursor', passes: 1 },
-  { scan: 'incremental', isFirst: false, changed: 60, mode: 'incremental', kind: 'cursor', passes: 1 },
-  { scan: 'first whose rows move', isFirst: true, changed: 0, mode: 'full', kind: 'page', passes: 2 },
-  { scan: 'full whose rows move', isFirst: false, changed: 9, mode: 'full', kind: 'page', passes: 2 },
+  { scan: 'first', isFirst: true, changed: 0, mode: 'full', kind: 'cursor', passes: 1, isLong: true },
+  {
+    scan: 'full, none changed',
+    isFirst: false,
+    changed: 0,
+    mode: 'full',
+    kind: 'cursor',
+    passes: 1,
+    isLong: true,
+  },
+  {
+    scan: 'full, few changed',
+    isFirst: false,
+    changed: 10,
+    mode: 'full',
+    kind: 'cursor',
+    passes: 1,
+    isLong: true,
+  },
+  {
+    scan: 'full, all changed',
+    isFirst: false,
+    changed: 60,
+    mode: 'full',
+    kind: 'cursor',
+    passes: 1,
+    isLong: true,
+  },
+  {
+    scan: 'incremental',
+    isFirst: false,
+    changed: 30,
+    mode: 'incremental',
+    kind: 'cursor',
+    passes: 1,
+    isLong: IN_POSTGRES,
+  },
+  {
+    scan: 'first whose rows move',
+    isFirst: true,
+    changed: 0,
+    mode: 'full',
+    kind: 'page',
+    passes: 2,
+    isLong: IN_POSTGRES,
+  },
+  {
+    scan: 'full whose rows move',
+    isFirst: false,
+    changed: 9,
+    mode: 'full',
+    kind: 'page',
+    passes: 2,
+    isLong: false,
+  },
 ] as const
 
 describe('the rules of the store in the middle of a scan', () => {
-  const cases = SCANS.flatMap((kind) => [
-    { ...kind, failure: 'never', pagesARun: Number.POSITIVE_INFINITY },
-    { ...kind, failure: 'after every 11 pages, and is resumed', pagesARun: 11 },
+  const cases = SCANS.filter(({ isLong }) => !isLong || countCases(0, 1) > 0).flatMap((kind) => [
+    { ...kind, failure: 'after every 8 pages, and is resumed', pagesARun: 8 },
+    ...(countCases(0, 1) > 0 ? [{ ...kind, failure: 'never', pagesARun: Number.POSITIVE_INFINITY }] : []),
   ])
   it.each(cases)('hold at each page of a scan ($scan) that breaks off $failure', async (one) => {
     await using store = await openEmptyStore()
     const list = createShiftingList({
       random: random(1),
-      rows: 120,
+      rows: 60,
       order: one.kind === 'cursor' ? 'updated_asc' : 'updated_desc',
       kind: one.kind,
       changesAPage: 1,
@@ -284,7 +322,7 @@ describe('the rules of the store in the middle of a scan', () => {
         await expectSound()
         if (pagesOfRun++ >= one.pagesARun) throw new LeadsheetError('api_unreachable', 'no answer')
         // Rows move only while the first pages are read, so that the scan can end.
-        list.isStill = one.passes === 1 || pages > 10
+        list.isStill = one.passes === 1 || pages > 4
         pages++
         return list.source.listLeads(...request)
       },
@@ -297,7 +335,7 @@ describe('the rules of the store in the middle of a scan', () => {
       if (scan?.result === 'incomplete' && runs < 20) continue
       expect(scan?.result).toBe('complete')
       expect(scan?.passes).toBeGreaterThanOrEqual(one.passes)
-      expect(pages).toBeGreaterThanOrEqual(one.mode === 'full' ? 24 : 12)
+      expect(pages).toBeGreaterThanOrEqual(one.mode === 'full' ? 12 : 6)
       return
     }
   })

@@ -2,11 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { QuarantinedRecord } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import {
-  countQuarantinedRecords,
-  releaseQuarantinedRecords,
-  saveQuarantinedRecords,
-} from '../../../src/store/leads/quarantined-record.ts'
+import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
 import { createSeenLeads } from '../../../src/store/sync/scan-memory.ts'
 import { recordMissing } from '../../../src/store/sync/soft-delete.ts'
 import { lead, observedAt, openEmptyStore, save } from '../../support/store.ts'
@@ -23,22 +19,6 @@ const hold = (store: Store, ...rows: QuarantinedRecord[]): Promise<void> =>
   store.write((trx) => saveQuarantinedRecords(trx, rows, NOON))
 
 describe('held rows', () => {
-  it('have each record once, as it was last', async () => {
-    await using store = await openEmptyStore()
-    await hold(store, held('1', '{"id":1,"n":1}'), held(null, '{}'))
-    await hold(store, held('1', '{"id":1,"n":2}'), held(null, '{}'), held(null, '{"x":1}'))
-    const rows = await store.db.selectFrom('quarantined_record').selectAll().orderBy('raw').execute()
-    expect(rows.map((row) => row.raw)).toEqual(['{"id":1,"n":2}', '{"x":1}', '{}'])
-  })
-
-  it('are let go when the record could be read', async () => {
-    await using store = await openEmptyStore()
-    await hold(store, held('1', '{"id":1}'), held('2', '{"id":2}'))
-    await store.write((trx) => releaseQuarantinedRecords(trx, 'agent', ['1', '2']))
-    await store.write((trx) => releaseQuarantinedRecords(trx, 'lead', ['1']))
-    expect(await countQuarantinedRecords(store.db)).toBe(1)
-  })
-
   it('without an identifier keep a whole scan from speaking of absence', async () => {
     await using store = await openEmptyStore()
     await save(store, [lead('1')])

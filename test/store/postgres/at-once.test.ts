@@ -1,7 +1,4 @@
-/**
- * Two machines do the same work at the same time. One of them does it, nothing is lost, and none waits for
- * ever.
- */
+/** Two machines do the same work at the same time. One of them does it, and nothing is lost. */
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
@@ -19,15 +16,15 @@ import {
 import { event, receive } from '../../support/data/events.ts'
 import { mailTo } from '../../support/mail/message.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { random } from '../../support/random.ts'
-import { lead, OPENED_AT, observedAt, STAGES } from '../../support/store.ts'
+import { countCases, random, SEED_OF_TODAY } from '../../support/random.ts'
+import { lead, migratedDatabase, OPENED_AT, observedAt, STAGES } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
-const ROUNDS = 200
-const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const ROUNDS = countCases(12, 200)
+const SEED = SEED_OF_TODAY
 
 async function openTwo() {
-  const url = await newDatabase()
+  const url = await newDatabase({ template: await migratedDatabase() })
   const one = await openStore(url, OPENED_AT)
   const other = await openStore(url, OPENED_AT)
   await one.write((trx) => saveStages(trx, STAGES))

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { OPENED_AT } from '../../support/store.ts'
+import { migratedDatabase, OPENED_AT } from '../../support/store.ts'
 
 const UNREACHABLE = expect.objectContaining({ code: 'store_unreachable' })
 
@@ -23,7 +23,7 @@ const pagesIn = async (store: Store) =>
 
 describe.skipIf(!hasPostgres)('a connection that is ended', () => {
   it('in the midst of a write takes all of it away, says so, and the next write has another', async () => {
-    const url = await newDatabase()
+    const url = await newDatabase({ template: await migratedDatabase() })
     await using store = await openStore(url, OPENED_AT)
     await using other = await openStore(url, OPENED_AT)
     await store.write((trx) => addPage(trx, 1))
@@ -37,20 +37,8 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
     expect(await pagesIn(store)).toEqual([1, 4])
   })
 
-  it('while nobody uses it is replaced, and nobody notices', async () => {
-    const url = await newDatabase()
-    await using store = await openStore(url, OPENED_AT)
-    await using other = await openStore(url, OPENED_AT)
-    await sql`SELECT pg_terminate_backend(${await pidOf(store.db)})`.execute(other.db)
-    await expect.poll(() => countConnections(other)).toBe(0)
-    // The end of a connection is noticed within the next turns of the event loop.
-    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
-    await store.write((trx) => addPage(trx, 1))
-    expect(await pagesIn(store)).toEqual([1])
-  })
-
   it('by the server, since a transaction did nothing for too long, gives its turn to others', async () => {
-    const url = await newDatabase()
+    const url = await newDatabase({ template: await migratedDatabase() })
     await using store = await openStore(url, OPENED_AT)
     await using other = await openStore(url, OPENED_AT)
     const [begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -70,18 +58,9 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
   })
 })
 
-/** Counts the connections except the one that asks. */
-async function countConnections(store: Store): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`.execute(
-    store.db,
-  )
-  return rows[0]?.n ?? 0
-}
-
 describe.skipIf(!hasPostgres)('a server whose commits wait for no disk by themselves', () => {
   it('has on its disk what is told as done', async () => {
-    await using store = await openStore(await newDatabase(), OPENED_AT)
+    await using store = await openStore(await newDatabase({ template: await migratedDatabase() }), OPENED_AT)
     const howOf = async (db: Store['db']): Promise<unknown> =>
       (await sql<{ synchronous_commit: string }>`SHOW synchronous_commit`.execute(db)).rows[0]
     expect(await howOf(store.db)).toEqual({ synchronous_commit: 'off' })

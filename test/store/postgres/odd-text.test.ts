@@ -46,21 +46,4 @@ describe.skipIf(!hasPostgres)('an odd text in PostgreSQL', () => {
     const found = store.db.selectFrom('lead').select('company_name').where('company_name', '=', 'x\0\uDC00')
     expect(await found.execute()).toEqual([{ company_name: 'x\uFFFD\uFFFD' }])
   })
-
-  it.each([
-    [
-      '{"a":"\\u0000","b":"\\ud83d","c":"\\ud83d\\ude80","d":"\\ude80"}',
-      ['\uFFFD', '\uFFFD', '\u{1F680}', '\uFFFD'],
-    ],
-    [
-      '{"a":"\\\\u0000","b":"\\\\\\u0000","c":"\\uD83D\\uD83D\\uDE80","d":"\\uDE80\\uDE80"}',
-      ['\\u0000', '\\\uFFFD', '\uFFFD\u{1F680}', '\uFFFD\uFFFD'],
-    ],
-    ['{"a":"\\u0001","b":"\\u00e4","c":"","d":"\\\\"}', ['\u0001', 'ä', '', '\\']],
-  ])('is read out of the JSON %s', async (document, texts) => {
-    await using store = await openShared()
-    const { rows } = await sql<{ text: string }>`SELECT ${document} ->> each.value AS text
-      FROM json_each('["$.a","$.b","$.c","$.d"]') AS each ORDER BY key`.execute(store.db)
-    expect(rows.map(({ text }) => text)).toEqual(texts)
-  })
 })

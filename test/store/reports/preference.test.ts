@@ -1,12 +1,8 @@
 // @both-stores
 /** Preferences, the key that signs their links, and messages that are no longer wanted. */
 
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { makeBackup } from '../../../src/store/backup/backup.ts'
-import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { enqueueAlert, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-resolve.ts'
 import {
@@ -17,9 +13,8 @@ import {
   replaceLinkKey,
   savePreference,
 } from '../../../src/store/reports/preference.ts'
-import { folderWith } from '../../support/folder.ts'
 import { MESSAGE, mailTo } from '../../support/mail/message.ts'
-import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
+import { OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const AT = OPENED_AT.toISOString()
 const STOPPED: Preference = {
@@ -62,24 +57,10 @@ describe('the key of the links', () => {
     await replaceLinkKey(store, OPENED_AT)
     expect(await readOrCreateLinkKey(store, OPENED_AT)).not.toEqual(key)
   })
-
-  it.skipIf(IN_POSTGRES)(
-    'is in a backup of a file, as are the choices, so that links hold after a restore',
-    async () => {
-      await using store = await openEmptyStore()
-      const key = await readOrCreateLinkKey(store, OPENED_AT)
-      await store.write((trx) => savePreference(trx, STOPPED))
-      const backup = join(folderWith(), 'backup.db')
-      await makeBackup(fileOf(store), backup, { replaces: false, signal: new AbortController().signal })
-      await using restored = await openStore(backup, OPENED_AT)
-      expect(await readOrCreateLinkKey(restored, OPENED_AT)).toEqual(key)
-      expect(await listPreferences(restored.db)).toEqual([STOPPED])
-    },
-  )
 })
 
 describe('messages of somebody who wants no more', () => {
-  it('are withdrawn where they wait, of that report and address alone', async () => {
+  it('are withdrawn where they wait, of that report and address alone, and stay where they may have arrived', async () => {
     await using store = await openEmptyStore()
     await store.write((trx) => mailTo(trx, 'daily', ['Ana@example.com', 'ben@example.com'], AT))
     await store.write((trx) => mailTo(trx, 'weekly', ['ana@example.com'], AT))
@@ -89,34 +70,24 @@ describe('messages of somebody who wants no more', () => {
       ['ben@example.com', 'pending', AT],
     ])
     expect(await statesOf(store, 'weekly')).toEqual([['ana@example.com', 'pending', AT]])
-  })
-
-  it('stay unconfirmed where they may have arrived, and are not tried again', async () => {
-    await using store = await openEmptyStore()
-    await store.write((trx) => mailTo(trx, 'daily', ['ana@example.com'], AT))
     const unconfirmed = { state: 'unconfirmed', at: AT, nextAttemptAt: AT } as const
-    await store.write((trx) => moveDelivery(trx, 'daily ana@example.com', ['pending'], unconfirmed))
-    await store.write((trx) => withdrawMessages(trx, STOPPED, AT))
-    expect(await statesOf(store, 'daily')).toEqual([['ana@example.com', 'unconfirmed', null]])
+    await store.write((trx) => moveDelivery(trx, 'weekly ana@example.com', ['pending'], unconfirmed))
+    await store.write((trx) => withdrawMessages(trx, { ...STOPPED, report: 'weekly' }, AT))
+    expect(await statesOf(store, 'weekly')).toEqual([['ana@example.com', 'unconfirmed', null]])
   })
 
-  it('are not sent either where they come into the ledger after the choice', async () => {
+  it('are not sent either where they come into the ledger after the choice, but for notices to operators', async () => {
     await using store = await openEmptyStore()
     await store.write((trx) => savePreference(trx, STOPPED))
     await store.write((trx) => mailTo(trx, 'daily', ['ana@example.com', 'ben@example.com'], AT))
+    await store.write((trx) => enqueueAlert(trx, { ...MESSAGE, to: STOPPED.address }, AT))
     const isUnwanted = (id: string) => store.write((trx) => withdrawIfUnwanted(trx, id, () => true, AT))
     expect(await isUnwanted('daily ana@example.com')).toBe(true)
     expect(await isUnwanted('daily ben@example.com')).toBe(false)
+    expect(await isUnwanted(MESSAGE.messageId)).toBe(false)
     expect(await statesOf(store, 'daily')).toEqual([
       ['ana@example.com', 'withdrawn', null],
       ['ben@example.com', 'pending', AT],
     ])
-  })
-
-  it('are sent where they are notices to operators', async () => {
-    await using store = await openEmptyStore()
-    await store.write((trx) => savePreference(trx, STOPPED))
-    await store.write((trx) => enqueueAlert(trx, { ...MESSAGE, to: STOPPED.address }, AT))
-    expect(await store.write((trx) => withdrawIfUnwanted(trx, MESSAGE.messageId, () => true, AT))).toBe(false)
   })
 })

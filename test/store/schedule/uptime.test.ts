@@ -14,41 +14,25 @@ import { openEmptyStore } from '../../support/store.ts'
 
 const at = (time: string): string => `2026-11-20T${time}:00.000Z`
 
-/** Opens a store whose daemon ran from 06:00 to 07:00 and was killed, and from 09:00 until it was stopped at 11:00. */
-async function openLived(): Promise<Store> {
-  const store = await openEmptyStore()
-  await store.write(async (trx) => {
+/** A daemon runs from 06:00 to 07:00 and is killed, and from 09:00 until it is stopped at 11:00. */
+const live = (store: Store) =>
+  store.write(async (trx) => {
     await endUptime(trx, await beginUptime(trx, { at: at('06:00'), after: 'down' }), at('07:00'))
     await endUptime(trx, await beginUptime(trx, { at: at('09:00'), after: 'down' }), at('11:00'))
   })
-  return store
-}
 
-it.each([
-  ['06:30', null],
-  ['08:00', { from: at('07:00'), to: at('09:00'), why: 'down' }],
-  ['10:10', null],
-  ['11:30', { from: at('11:00'), to: null, why: 'down' }],
-])('at %s the daemon ran, or did not: %j', async (time, gap) => {
-  await using store = await openLived()
-  expect(await findGap(store.db, at(time))).toEqual(gap)
-})
-
-it('before the first daemon nothing ran', async () => {
+it('the daemon did not run before it was first started, between its lives, and after the last until now', async () => {
   await using store = await openEmptyStore()
   expect(await findGap(store.db, at('05:00'))).toEqual({ from: null, to: null, why: 'down' })
-  await store.write((trx) => beginUptime(trx, { at: at('06:00'), after: 'down' }))
-  expect(await findGap(store.db, at('05:00'))).toEqual({ from: null, to: at('06:00'), why: 'down' })
-})
-
-it('the time before the daemon ran is listed, and that until now', async () => {
-  await using store = await openLived()
+  await live(store)
+  for (const time of ['06:30', '10:10']) expect(await findGap(store.db, at(time))).toBeNull()
+  const between = { from: at('07:00'), to: at('09:00'), why: 'down' }
+  const after = { from: at('11:00'), to: null, why: 'down' }
+  expect(await findGap(store.db, at('08:00'))).toEqual(between)
+  expect(await findGap(store.db, at('11:30'))).toEqual(after)
   const listed = (since: string, now: string, leastMs = 60_000) =>
     listGaps(store.db, { since: at(since), now: at(now), leastMs })
-  expect(await listed('05:00', '12:00')).toEqual([
-    { from: at('11:00'), to: null, why: 'down' },
-    { from: at('07:00'), to: at('09:00'), why: 'down' },
-  ])
+  expect(await listed('05:00', '12:00')).toEqual([after, between])
   expect(await listed('10:00', '11:01', 120_000)).toEqual([])
 })
 

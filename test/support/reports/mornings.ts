@@ -224,63 +224,6 @@ export const MORNINGS: readonly Morning[] = [
     making: LINKS,
   },
   {
-    name: 'low in all pipelines',
-    template: 'daily',
-    figures: day(
-      {
-        expectations: judged(
-          LOW_DAY,
-          ...(['eu', 'us'] as const).map((id) =>
-            expectation({
-              figure: 'new_leads',
-              actual: 9,
-              expected: 28,
-              range: { low: 9, high: 40 },
-              pipeline: { id, name: id },
-            }),
-          ),
-        ),
-      },
-      { newLeads: { current: 19, prior: 50 } },
-    ),
-    making: LINKS,
-  },
-  {
-    name: 'one pipeline low',
-    template: 'daily',
-    figures: day({
-      expectations: judged(
-        expectation({
-          figure: 'new_leads',
-          actual: 4,
-          judgement: 'low',
-          expected: 24,
-          range: { low: 14, high: 35 },
-          pipeline: { id: 'us', name: 'US growth' },
-        }),
-      ),
-    }),
-    making: LINKS,
-  },
-  {
-    name: 'nothing won, just below',
-    template: 'daily',
-    figures: day(
-      {
-        expectations: judged(
-          expectation({ figure: 'new_leads', actual: 40 }),
-          expectation({ figure: 'won', actual: 0 }),
-        ),
-      },
-      {
-        newLeads: { current: 40, prior: 50 },
-        won: { current: 0, prior: 2 },
-        wonValue: { current: [], prior: [] },
-      },
-    ),
-    making: LINKS,
-  },
-  {
     name: 'holiday',
     template: 'daily',
     figures: day(
@@ -313,21 +256,6 @@ export const MORNINGS: readonly Morning[] = [
     }),
     making: LINKS,
   },
-  {
-    name: 'low in a normal week',
-    template: 'daily',
-    figures: day(
-      {
-        expectations: judged({
-          ...LOW_DAY,
-          inARow: 1,
-          within: { kind: 'week', lastDay: '2026-11-22', judgement: 'normal' },
-        }),
-      },
-      { newLeads: { current: 19, prior: 50 } },
-    ),
-    making: LINKS,
-  },
   { name: 'old data', template: 'daily', figures: { ...staleDay(), insight: null }, making: LINKS },
   {
     name: 'first week',
@@ -337,49 +265,11 @@ export const MORNINGS: readonly Morning[] = [
   },
   { name: 'no data', template: 'daily', figures: emptyDay(), making: LINKS },
   {
-    name: 'one owner',
-    template: 'daily',
-    figures: day(
-      {
-        today: {
-          ...INSIGHT.today,
-          total: 2,
-          byOwner: [{ owner: 'Ana', leads: 2 }],
-          value: [usd(60_500)],
-          rows: TODAY.filter(({ lead }) => lead.owner === 'Ana'),
-        },
-        expectations: [],
-        winRates: [],
-      },
-      { filter: { pipelineIds: null, conditions: [{ field: 'owner', in: ['Ana'] }] } },
-    ),
-    making: LINKS,
-  },
-  {
     name: '300 pipelines',
     template: 'daily',
     figures: day({}, { byPipeline: MANY, pipelines: MANY.map(({ name }) => name) }),
     making: LINKS,
   },
-  {
-    name: 'one pipeline',
-    template: 'daily',
-    figures: day(
-      { expectations: NORMAL.slice(0, 2) },
-      { byPipeline: busyDay().byPipeline.slice(0, 1), pipelines: ['EU mid-market'] },
-    ),
-    making: LINKS,
-  },
-  {
-    name: 'all well',
-    template: 'daily',
-    figures: day(
-      { today: { total: 0, value: [], byOwner: [], rows: [] } },
-      { stalled: { days: 14, coverage: { known: 1840, of: 1840 }, total: 0, rows: [] } },
-    ),
-    making: LINKS,
-  },
-  { name: 'week', template: 'weekly', figures: week({ pace: [GOAL] }), making: { ...LINKS, now: WEEK_NOW } },
   {
     name: 'week with holidays',
     template: 'weekly',
@@ -399,37 +289,6 @@ export const MORNINGS: readonly Morning[] = [
       newLeads: { current: 82, prior: 280 },
       won: { current: 0, prior: 11 },
       wonValue: { current: [], prior: [] },
-    },
-    making: { ...LINKS, now: WEEK_NOW },
-  },
-  {
-    name: 'low week with a cause',
-    template: 'weekly',
-    figures: {
-      ...week({
-        expectations: [
-          expectation({
-            figure: 'new_leads',
-            actual: 170,
-            judgement: 'low',
-            range: { low: 241, high: 322 },
-            expected: 280,
-            inARow: 2,
-          }),
-          expectation({ figure: 'won', actual: 14, range: { low: 6, high: 18 }, expected: 11 }),
-        ],
-        drivers: [
-          {
-            figure: 'new_leads',
-            actual: 170,
-            expected: 280,
-            dimension: 'agent_id',
-            parts: [{ name: 'LinkedIn finder', actual: 21, expected: 118, difference: -97 }],
-            rest: -13,
-          },
-        ],
-      }),
-      newLeads: { current: 170, prior: 201 },
     },
     making: { ...LINKS, now: WEEK_NOW },
   },
@@ -463,36 +322,6 @@ export const MORNINGS: readonly Morning[] = [
         },
       ],
     }),
-    making: { ...LINKS, now: WEEK_NOW },
-  },
-  {
-    name: 'high month with a goal missed',
-    template: 'monthly',
-    figures: {
-      ...month({
-        expectations: [
-          expectation({
-            figure: 'new_leads',
-            actual: 1361,
-            judgement: 'high',
-            range: { low: 1080, high: 1290 },
-            expected: 1190,
-          }),
-          expectation({ figure: 'won', actual: 61, range: { low: 44, high: 72 }, expected: 57 }),
-        ],
-        pace: [
-          {
-            ...GOAL,
-            goal: { name: 'New leads in October', target: 1400, owner: 'Ana' },
-            soFar: 1361,
-            lastDay: '2026-10-31',
-            daysLeft: 0,
-            end: null,
-          },
-        ],
-      }),
-      newLeads: { current: 1361, prior: 1188 },
-    },
     making: { ...LINKS, now: WEEK_NOW },
   },
 ]
