@@ -11,7 +11,7 @@ import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { CONTENT, openLedger, openPost } from '../../support/mail/ledger.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
-import { openMailServer, openScriptedServer, refusal } from '../../support/mail-server.ts'
+import { openMailServer, refusal } from '../../support/mail-server.ts'
 import { IN_POSTGRES } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
@@ -49,18 +49,17 @@ describe('delivery', () => {
       report === 'daily' && address.toLowerCase() !== 'ben@example.com'
     await deliverDue({ ...deps, transport, policy: { ...deps.policy, isRecipient } }, signal)
     expect(server.received.map(({ to }) => to)).toEqual([['Ana@example.com'], ['cleo@example.com']])
-    const gone = {
+    const response = 'its recipient is no longer in the settings'
+    const alerts = store.db.selectFrom('delivery').where('message_id', '=', MESSAGE.messageId)
+    expect(await alerts.selectAll().execute()).toMatchObject([
+      { state: 'withdrawn', next_attempt_at: null, response },
+    ])
+    expect((await made.deliveries())[1]).toMatchObject({
+      recipient: 'ben@example.com',
       state: 'withdrawn',
       nextAttemptAt: null,
-      response: 'its recipient is no longer in the settings',
-    }
-    const alert = await store.db
-      .selectFrom('delivery')
-      .where('message_id', '=', MESSAGE.messageId)
-      .selectAll()
-      .executeTakeFirst()
-    expect(alert).toMatchObject({ state: gone.state, next_attempt_at: null, response: gone.response })
-    expect((await made.deliveries())[1]).toMatchObject({ recipient: 'ben@example.com', ...gone })
+      response,
+    })
   })
 
   it('lets one refused recipient stand alone, and does not ask again (row 59)', async () => {
@@ -79,21 +78,6 @@ describe('delivery', () => {
       ['zoe@example.com', 'sent', 1],
     ])
     expect(made.server.received).toHaveLength(2)
-  })
-
-  it('sends once more what is unconfirmed, however often it could not be sent before', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    for (let round = 0; round < 3; round++) {
-      await deliverIssues({ ...made.deps, transport: away }, [made.issue], signal)
-    }
-    await using losing = await openScriptedServer({ body: 'drop' })
-    await using transport = openTransport(losing.url, { log: SILENT })
-    for (let round = 0; round < 3; round++) {
-      await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    }
-    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 2]])
-    expect(losing.bodies()).toBe(2)
   })
 
   /** Returns a transport that does something before or after it hands a message over. */
@@ -187,14 +171,6 @@ describe('delivery', () => {
     expect(made.server.received.map((one) => one.to)).toEqual([['me@example.com']])
     expect(made.server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
-  })
-
-  it('takes no message of a notice for one of an issue, and sends it with the others', async () => {
-    await using made = await openPost(['ana@example.com'], openMailServer())
-    await made.store.write((trx) => enqueueAlert(trx, MESSAGE, made.clock.now.toISOString()))
-    expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
-    await made.deliver()
-    expect(made.server.received.map((one) => one.to[0])).toEqual(['ana@example.com', MESSAGE.to])
   })
 
   it('sends again the same bytes, with header, boundaries and signature', async () => {

@@ -1,3 +1,4 @@
+// @long
 /**
  * Several workers with one PostgreSQL: they note due runs, share them, and wait for each other where needed.
  */
