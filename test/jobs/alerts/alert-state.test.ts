@@ -195,7 +195,6 @@ describe('over random streams of problems', () => {
       if (announcement !== null) expect(installation.tick([...there.values()], 0, unknown)).toBeNull()
       checkOpen(installation, there, new Set(unknown))
     }
-    checkRate(installation)
     // Problems that last must have been told in the end.
     const lasting = [...there.values()].map(({ failures: _, ...rest }) => rest)
     for (let quarter = 0; quarter < 20; quarter++) checkTelling(installation.tick(lasting, 15), knows)
@@ -239,19 +238,5 @@ describe('over random streams of problems', () => {
       ({ checkId: check, subject }) => !there.has(`${check} ${subject}`) && !unknown.has(check as CheckId),
     )
     expect(stale).toEqual([])
-  }
-
-  /**
-   * Checks that no span of six hours has more than nine messages: three, and one more for each hour. Nothing is
-   * checked if the clock was set back.
-   */
-  function checkRate({ messages }: Installation): void {
-    const times = messages.map(({ at }) => at.getTime())
-    const isForward = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? 0))
-    if (!isForward) return
-    for (const from of times) {
-      const within = times.filter((time) => time >= from && time < from + 6 * HOUR * MINUTE_MS)
-      expect(within.length).toBeLessThanOrEqual(9)
-    }
   }
 })

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
-import { countCases, random } from '../../support/random.ts'
 import {
   eventOf,
   type Following,
@@ -16,8 +15,6 @@ import {
 import { body, startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
-const LEADS = countCases(120, 1500)
-const EVENTS = LEADS / 10
 const FULL = { full: true, parts: ['leads'], pageSize: 100 } as const
 const { updated_at, ...untimed } = REFERENCE_PROFILE.mapping.lead
 const WITHOUT_TIMES = {
@@ -75,36 +72,6 @@ describe('an event that comes while the list is read', () => {
     await ended(copy, syncing)
     expect(await outcomeOf(copy.store.db, event.id)).toBe(isDeletion ? 'deleted' : 'updated')
     if (!isDeletion) expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
-  })
-
-  it(`leaves ${LEADS} leads as the upstream has them, while many pour in`, async () => {
-    const next = random(1)
-    await using upstream = await startUpstream(LEADS)
-    await using copy = await openFollowing(upstream.url)
-    await copy.sync(FULL)
-    for (const round of [1, 2]) {
-      copy.clock.now = new Date(copy.clock.now.getTime() + 60 * 60_000)
-      const syncing = copy.sync(FULL)
-      for (let count = 0; count < EVENTS; count++) {
-        const at = new Date(copy.clock.now.getTime() + count).toISOString()
-        const place = Math.floor(next() * (LEADS + EVENTS / 3))
-        const lead = upstream.put(place, { score: count % 101, updated_at: at })
-        const isDeleted = next() < 0.02
-        if (isDeleted) upstream.leads.delete(lead.id)
-        await copy.intake.take([eventOf(lead.id, { isDeletion: isDeleted })])
-      }
-      const { scan } = await ended(copy, syncing)
-      expect(scan?.result, `round ${round}`).toBe('complete')
-    }
-    const there = copy.store.db.selectFrom('lead').where('deleted_at', 'is', null)
-    const rows = await there.select(['id', 'score', 'updated_at']).orderBy('id').execute()
-    const expected = [...upstream.leads.values()].map(({ id, score, updated_at }) => ({
-      id,
-      score,
-      updated_at,
-    }))
-    expect(rows).toEqual(expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-    expect(await copy.store.db.selectFrom('missing_lead').selectAll().execute()).toEqual([])
   })
 })
 

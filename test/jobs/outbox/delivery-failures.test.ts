@@ -167,19 +167,6 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
     for (let attempt = 2; attempt <= 30; attempt++) await post.deliver(120)
     expect(await post.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, deferredAt: first }])
   })
-
-  it('a message in whose midst the server ends the session does not stand in the way of the others', async () => {
-    await using post = await openPost(
-      BOTH,
-      openMailServer({
-        onRcptTo: ({ address }, _session, done) =>
-          done(address.startsWith('ana') ? refusal(421, 'bye') : null),
-      }),
-    )
-    await post.deliver()
-    await post.deliver(2)
-    expect((await post.deliveries()).map(({ state }) => state)).toEqual(['pending', 'sent'])
-  })
 })
 
 const NAMES = ['ana', 'ben', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.com`)
@@ -201,24 +188,6 @@ describe('a deferral that may be for what the sender did', () => {
     const known = await post.deliveries()
     expect(known.map(({ state }) => state)).toEqual(NAMES.map(() => 'pending'))
     expect(Math.max(...known.map(({ attempts }) => attempts))).toBe(1)
-  })
-
-  it('does not keep greylisting from having begun for everybody after the first wait', async () => {
-    const seen = new Set<string>()
-    await using post = await openPost(
-      NAMES,
-      openMailServer({
-        onRcptTo: ({ address }, _session, done) => {
-          const isNew = !seen.has(address)
-          seen.add(address)
-          done(isNew ? refusal(451, '4.7.1 greylisted, later') : null)
-        },
-      }),
-    )
-    await post.deliver()
-    expect(seen.size).toBe(2)
-    for (let round = 0; round < 2; round++) await post.deliver(2)
-    expect((await post.deliveries()).map(({ state }) => state)).toEqual(NAMES.map(() => 'sent'))
   })
 })
 

@@ -183,24 +183,6 @@ describe('a report that is sent only if it is worth it', () => {
     expect(await enqueueDue(world.deps, [recipient('ana@example.com')])).toMatchObject([{ notSent: null }])
     expect((await makeDue(world.deps)).issue).toMatchObject({ notSent: null, isEnqueued: true })
   })
-
-  it('is told of all its issues together', async () => {
-    await using world = await openWorld()
-    const rare: Report = { ...DAILY, sendWhen: { if_threshold: 'leads > 100' } }
-    const enqueuedIssues = await enqueueDue(
-      world.deps,
-      [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })],
-      rare,
-    )
-    expect(enqueuedIssues.map(({ notSent }) => notSent)).toEqual([null, 'quiet: not leads > 100'])
-    expect(enqueuedText({ enqueuedIssues, leftOut: [] })).toBe(
-      '2 issues, 1 not sent: quiet: not leads > 100; 1 message to send',
-    )
-    const again = await enqueueDue(world.deps, [recipient('Ana@example.com')], rare)
-    expect(enqueuedText({ enqueuedIssues: again, leftOut: [] })).toBe(
-      `${again[0]?.issue.subject}: all messages were written before`,
-    )
-  })
 })
 
 describe('a report since the last issue', () => {

@@ -14,7 +14,6 @@ import { askSync } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from '../../support/folder.ts'
 import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
 import { openTasks } from '../../support/schedule/tasks.ts'
@@ -253,18 +252,6 @@ describe('the daemon', () => {
     await second.stop()
   })
 
-  it('ends what was due of a report that the settings no longer have', async () => {
-    const file = `${folderWith()}/leadsheet.db`
-    const store = await openStore(file, new Date('2026-11-20T06:00:00Z'))
-    const at = '2026-11-19T07:00:00.000Z'
-    const gone = { schedule: 'report:gone', due_at: at, noted_at: at, not_before: null, message: null }
-    await store.write((trx) => addScheduledRun(trx, { ...gone, state: 'pending' }))
-    await store.close()
-    const running = await start([], { file })
-    expect(await scheduledRunsOf(running.store)).toEqual(['report:gone 07:00 skipped'])
-    await running.stop()
-  })
-
   it('runs once on the same data', async () => {
     const file = `${folderWith()}/leadsheet.db`
     const running = await start([], { file })
@@ -292,24 +279,6 @@ describe('a serial task', () => {
     task.open(new AbortController().signal)
     for (let wake = 0; wake < 5; wake++) task.wake()
     gate.resolve()
-    await task.idle()
-    expect(count).toBe(2)
-  })
-
-  it('goes on after a failure, and does nothing more once it has ended', async () => {
-    const end = new AbortController()
-    let count = 0
-    const task = openTask(async () => {
-      count++
-      throw new Error('no')
-    })
-    task.open(end.signal)
-    task.wake()
-    await task.idle()
-    task.wake()
-    await task.idle()
-    end.abort()
-    task.wake()
     await task.idle()
     expect(count).toBe(2)
   })

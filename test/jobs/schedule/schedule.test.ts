@@ -142,29 +142,6 @@ describe('the lease of a schedule', () => {
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
   })
 
-  it('is taken over from a process that was killed, and its scheduled run begun again', async () => {
-    await using daily = await openTicking()
-    daily.ends = async () => ({ state: 'again', message: 'stopped', notBefore: null })
-    await daily.tick('2026-11-20T07:00:00Z')
-    const dead = { name: 'report:daily', holder: 'h', host: 'elsewhere', pid: 1 }
-    const times = { acquired_at: '2026-11-20T07:00:00.000Z', expires_at: '2999' }
-    await daily.store.db
-      .updateTable('scheduled_run')
-      .where('state', '=', 'pending')
-      .set({ state: 'running' })
-      .execute()
-    await daily.store.db
-      .insertInto('lease')
-      .values({ ...dead, ...times })
-      .execute()
-    daily.ends = async () => ({ state: 'done', message: null })
-    await expect(daily.tick('2026-11-20T07:01:00Z')).rejects.toMatchObject({ code: 'job_busy' })
-    await daily.store.db.updateTable('lease').set({ expires_at: '2000' }).execute()
-    await daily.tick('2026-11-20T07:02:00Z')
-    expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 2])
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
-  })
-
   it('that was lost lets nothing more be noted of the scheduled run', async () => {
     await using daily = await openTicking()
     daily.ends = async () => {

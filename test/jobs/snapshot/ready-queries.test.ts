@@ -31,21 +31,6 @@ describe('the ready queries', () => {
     expect(ask(snapshot, readFileSync(join(QUERIES, file), 'utf8'))).not.toEqual([])
   })
 
-  it('about the leads a week ago count all that were there', () => {
-    const query = readFileSync(join(QUERIES, 'leads-a-week-ago.sql'), 'utf8')
-    const ago = ask<Record<string, number>>(snapshot, query)
-    const [asOf] = ask<{ at: string }>(
-      snapshot,
-      "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', leads_as_of, '-7 days') AS at FROM snapshot_info",
-    )
-    const [there] = ask<{ leads: number }>(
-      snapshot,
-      `SELECT count(*) AS leads FROM lead WHERE created_at <= '${asOf?.at}'`,
-    )
-    expect(ago.reduce((sum, row) => sum + (row['leads'] ?? 0), 0)).toBe(there?.leads)
-    expect(ago.at(-1)).toMatchObject({ status: '' })
-  })
-
   it('say what they ask, are in the documentation, and none else is', () => {
     for (const file of files)
       expect(readFileSync(join(QUERIES, file), 'utf8')).toMatch(/^-- [A-Z].*[^.]\n(?:-- .*\n)*-- .*\.\n/)
