@@ -258,7 +258,7 @@ it('an event that comes while the clock is set back is followed as any other', a
 })
 
 it('events about pipelines have their statistics read, those about agents all agents', async () => {
-  await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 5)
+  await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 1)
   const key = await service.createKey({ name: 'test', scope: 'read' })
   await using copy = await openFollowing(service.url, { key })
   await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })

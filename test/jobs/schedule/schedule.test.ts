@@ -88,16 +88,18 @@ const STORIES: Readonly<
   'is held, and runs once it was let go, also if the next one has come meanwhile': [
     AN_HOUR,
     HELD,
-    async ({ live, store }) => {
-      await live(at('07:59:00'))
+    async ({ tick, store }) => {
+      for (const time of ['07:00:00', '07:01:00', '07:59:00']) await tick(at(time))
       await store.write((trx) => approveScheduledRun(trx, 'report:daily', at('07:59:30.000')))
-      await live(at('08:00:00'))
+      await tick(at('08:00:00'))
     },
   ],
   'is held, and ends when the next one comes': [
     { ...AN_HOUR, catchUp: { policy: 'all', windowHours: 24 } },
     HELD,
-    ({ live }) => live(at('08:00:00')),
+    async ({ tick }) => {
+      for (const time of ['07:00:00', '07:01:00', '08:00:00']) await tick(at(time))
+    },
   ],
 }
 

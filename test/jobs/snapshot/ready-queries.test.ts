@@ -18,10 +18,10 @@ describe('the ready queries', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'leadsheet-queries-'))
-    await using service = await startService(folder, new Date('2026-11-21T06:00:00Z'), 40)
+    await using service = await startService(folder, new Date('2026-11-21T06:00:00Z'), 20)
     const key = await service.createKey({ name: 'test', scope: 'read' })
     await using syncing = await openSyncing(service.url, key, { folder })
-    await syncing.sync({ pageSize: 500, details: { perRun: 200, concurrency: 4 } })
+    await syncing.sync({ pageSize: 500, details: { perRun: 60, concurrency: 4 } })
     const { file } = await publishSnapshot(publishing(syncing.store, folder), new AbortController().signal)
     snapshot = file
   })

@@ -175,23 +175,13 @@ describe('an activity history', () => {
     ])
     expect((await activityOf(syncing)).map((row) => row.id)).toEqual(['1'])
     const first = await held()
-    expect(first.map((row) => row.reason).sort()).toEqual([
-      'at: "yesterday" is not an instant',
-      'at: nothing there',
-    ])
+    const reasons = ['at: "yesterday" is not an instant', 'at: nothing there']
+    expect(first.map((row) => row.reason).sort()).toEqual(reasons)
     expect(first.every((row) => row.resource === 'activity' && row.record_id !== null)).toBe(true)
-
     await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
     expect((await held()).map((row) => row.first_seen_at)).toEqual(first.map((row) => row.first_seen_at))
-
-    expect(
-      (
-        await syncOne(upstream, syncing, [
-          { ...entry, id: '1' },
-          { ...entry, id: '2' },
-        ])
-      ).outcome,
-    ).toBe('ok')
+    const good = ['1', '2'].map((id) => ({ ...entry, id }))
+    expect((await syncOne(upstream, syncing, good)).outcome).toBe('ok')
     expect(await held()).toEqual([])
   })
 })
