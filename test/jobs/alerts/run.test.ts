@@ -238,13 +238,6 @@ describe('a dead-man switch', () => {
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail', '/ping/s3cr3t'])
   })
-
-  it('that is set up long after a sync is told of the next one', async () => {
-    await syncing.sync()
-    syncing.clock.now = new Date(syncing.clock.now.getTime() + 20 * 60_000)
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual([])
-  })
 })
 
 it('a fault of the database goes to the webhook and the heartbeat monitor without the database, also where it cannot be mailed', async () => {

@@ -178,15 +178,6 @@ describe('an event', () => {
     expect(await queued(copy.store)).toEqual([])
   })
 
-  it('that a mistake of the program keeps from being followed keeps back no other', async () => {
-    await using on = await openCopy(12, { concurrency: 1 })
-    const { copy, ids } = on
-    vi.spyOn(copy.source, 'fetchSingleLead').mockRejectedValueOnce(new TypeError('a mistake'))
-    const events = [eventOf(ids[0] ?? ''), eventOf(ids[1] ?? '')]
-    await follow(copy, ...events)
-    expect(await outcomesOf(copy, events)).toEqual([null, 'unchanged'])
-  })
-
   it('waits with all others where the key is refused, or the upstream wants to be left alone', async () => {
     await using on = await openCopy(12, { concurrency: 1 })
     const { upstream, copy, ids } = on
@@ -242,19 +233,6 @@ it('events of an upstream that shows no single lead are left to the next sync of
   pass(copy, 1)
   await copy.sync({ parts: ['leads'] })
   expect(await statusOf(copy.store, lead.id)).toBe('won')
-})
-
-it('an event that comes while the clock is set back is followed as any other', async () => {
-  await using on = await openCopy()
-  const { upstream, copy, ids } = on
-  const [id = ''] = ids
-  upstream.faults.push(status(401))
-  await follow(copy, eventOf(id))
-  pass(copy, -5)
-  await copy.intake.take([eventOf(id)])
-  await wakeAfter(copy, 10)
-  const waiting = await copy.store.db.selectFrom('event').where('done_at', 'is', null).select('id').execute()
-  expect([waiting, await queued(copy.store)]).toEqual([[], []])
 })
 
 it('events about pipelines have their statistics read, those about agents all agents', async () => {

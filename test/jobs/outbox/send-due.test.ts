@@ -224,7 +224,7 @@ describe('messages that wait', () => {
     expect(rounds).toEqual([addresses.slice(0, 2), addresses, addresses])
   })
 
-  it('wait for their turn, unless all is to stop or the minute is over', async () => {
+  it('wait for their turn, unless the minute is over', async () => {
     await using made = await openPost(['ana@example.com', 'ben@example.com'], openMailServer())
     const paced = (waits: number[]) => {
       const rateLimit = { msToWait: () => waits.shift() ?? 0, take: () => {} }
@@ -232,13 +232,9 @@ describe('messages that wait', () => {
     }
     await deliverDue(paced([60_000]), signal)
     expect(made.server.received).toHaveLength(0)
-    const stop = new AbortController()
-    setTimeout(() => stop.abort(), 30)
-    await deliverIssues(paced([60_000]), [made.issue], stop.signal)
-    expect(made.server.received).toHaveLength(0)
     const begun = performance.now()
-    await deliverDue(paced([0, 100]), signal)
-    expect(performance.now() - begun).toBeGreaterThanOrEqual(100)
+    await deliverDue(paced([0, 50]), signal)
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(50)
     expect(made.server.received).toHaveLength(2)
   })
 

@@ -40,7 +40,7 @@ it.each<[string, object]>([
   await enqueueResend(deps, DAILY, await planResend(deps, DAILY, PEOPLE, { which: 'all' }, NOW), null)
   const deliveries = store.db.selectFrom('delivery').orderBy('recipient').orderBy('revision')
   const messages = await deliveries.selectAll().execute()
-  expect(messages.map(({ recipient: to, revision }) => to[0] + revision).join()).toBe('a0,a1,b0,b1')
+  expect(messages.map(({ recipient: to, revision }) => `${to[0]}${revision}`).join()).toBe('a0,a1,b0,b1')
   for (const { message_id: messageId } of messages.slice(1)) {
     const message = await readMessage(store.db, messageId)
     expect(message).toMatchObject({ subject, text, html: expect.stringContaining('Daily leads') })

@@ -332,9 +332,9 @@ describe('the database file of a running daemon', () => {
     expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
   })
 
-  it.each([
+  it.each<[string, (file: string) => string | undefined]>([
     ['overwritten by a backup is that backup afterwards, to the byte', overwrite],
-    ['without its log has all that was written before', (file: string) => rmSync(`${file}-wal`)],
+    ['without its log has all that was written before', (file) => void rmSync(`${file}-wal`)],
   ])('%s', async (_, lose) => {
     const file = `${folderWith()}/leadsheet.db`
     const running = await start([working(() => undefined)], { file })

@@ -64,7 +64,7 @@ describe('old readings', () => {
       { table: 'event', before: '2026-11-14T00:00:00.000Z', deleted: 0 },
     ])
     const marks = store.db.selectFrom('pruned').where('rows', '>', 0).select(['table_name', 'before', 'rows'])
-    const [, { before }] = result
+    const before = '2026-10-22T00:00:00.000Z'
     expect(await marks.execute()).toEqual([{ table_name: 'agent_sample', before, rows: 14 }])
   })
 
