@@ -183,7 +183,7 @@ describe('a webhook', () => {
   it('that fails for two days is given up, and said so', async () => {
     receiver.answer = 404
     await failingSync(401)
-    for (let hours = 0; hours < 50; hours += 5) await tick(300)
+    for (let hours = 0; hours < 60; hours += 5) await tick(300)
     const unposted = await listUnposted()
     expect(unposted.at(-1)).toMatch(/^failed \d+ it answered 404$/)
     expect(unposted[0]).toMatch(/^pending/)

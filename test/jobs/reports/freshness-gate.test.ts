@@ -125,7 +125,8 @@ describe('a report whose data do not cover its period', () => {
     expect(await world.run(at('07:05'))).toMatchObject({ state: 'done' })
     const { subject, text } = await world.message()
     expect(subject).not.toContain('data ends')
-    expect(text).toContain('Data of 07:05.')
+    // The scan that began at 07:00 went on.
+    expect(text).toContain('Data of 07:00.')
     expect(text).not.toContain('The data ends')
   })
 

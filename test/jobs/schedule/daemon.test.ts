@@ -409,7 +409,7 @@ describe('a clock that was set', () => {
       what: '26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right',
       steps: [
         ['20T10:00', '20T10:00', 'there', []],
-        ['21T12:00', '20T10:01', 'there again', []],
+        ['21T12:01', '20T10:01', 'there again', []],
         ['21T12:02', '20T10:02', 'there', []],
         ['20T10:03', '20T10:03', 'there', []],
         ['21T07:00', '21T07:00', 'there', ['21T07']],

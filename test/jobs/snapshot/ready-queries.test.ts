@@ -18,7 +18,7 @@ describe('the ready queries', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'leadsheet-queries-'))
-    await using service = await startService(folder, new Date('2026-11-21T06:00:00Z'), 20)
+    await using service = await startService(folder, new Date('2026-11-21T06:00:00Z'), 40)
     const key = await service.createKey({ name: 'test', scope: 'read' })
     await using syncing = await openSyncing(service.url, key, { folder })
     await syncing.sync({ pageSize: 500, details: { perRun: 60, concurrency: 4 } })
