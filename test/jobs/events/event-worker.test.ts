@@ -235,6 +235,19 @@ it('events of an upstream that shows no single lead are left to the next sync of
   expect(await statusOf(copy.store, lead.id)).toBe('won')
 })
 
+it('an event that comes while the clock is set back is followed as any other', async () => {
+  await using on = await openCopy()
+  const { upstream, copy, ids } = on
+  const [id = ''] = ids
+  upstream.faults.push(status(401))
+  await follow(copy, eventOf(id))
+  pass(copy, -5)
+  await copy.intake.take([eventOf(id)])
+  await wakeAfter(copy, 10)
+  const waiting = await copy.store.db.selectFrom('event').where('done_at', 'is', null).select('id').execute()
+  expect([waiting, await queued(copy.store)]).toEqual([[], []])
+})
+
 it('events about pipelines have their statistics read, those about agents all agents', async () => {
   await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 1)
   const key = await service.createKey({ name: 'test', scope: 'read' })
