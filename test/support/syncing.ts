@@ -1,6 +1,7 @@
 /** A store, a source and a clock, for tests that sync. */
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
 import type { SyncResult } from '../../src/domain/sync.ts'
 import { SYNC_PARTS, sync } from '../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
@@ -10,6 +11,7 @@ import type { Source } from '../../src/upstream/source.ts'
 import { openSource, type SourceOptions } from '../../src/upstream/source.ts'
 import { folderWith } from './folder.ts'
 import { openNewStore } from './store.ts'
+import { startUpstream, type Upstream } from './upstream.ts'
 
 export const SILENT = pino({ level: 'silent' })
 
@@ -75,4 +77,15 @@ export async function openSyncing(
       await store.close()
     },
   }
+}
+
+/** Opens an upstream with some leads, and an empty copy of it, until the test ends. */
+export async function openWorld(leads: number): Promise<{ upstream: Upstream; syncing: Syncing }> {
+  const upstream = await startUpstream(leads)
+  const syncing = await openSyncing(upstream.url)
+  onTestFinished(async () => {
+    await syncing[Symbol.asyncDispose]()
+    await upstream[Symbol.asyncDispose]()
+  })
+  return { upstream, syncing }
 }

@@ -11,7 +11,6 @@ import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
-import type { Db } from '../../../src/store/db/store.ts'
 import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
@@ -138,7 +137,7 @@ describe('operators', () => {
     const away = 'smtp://127.0.0.1:1'
     await failingSync(401)
     await tick(1, away)
-    for (let minute = 0; minute < 60; minute++) await tick(1, away)
+    for (let minutes = 0; minutes < 60; minutes += 5) await tick(5, away)
     expect(posts().map(({ subject }) => subject)).toEqual([
       '1 alert: API key refused',
       '1 alert: mail waiting',
@@ -166,9 +165,7 @@ describe('a webhook', () => {
     await tick(0.5)
     expect(posts()).toHaveLength(1)
     expect(subjects()).toEqual(['[leadsheet] 1 alert: API key refused'])
-    expect(await listUnposted(syncing.store.db, 5)).toMatchObject([
-      { state: 'pending', attempts: 1, response: 'it answered 500' },
-    ])
+    expect(await listUnposted()).toEqual(['pending 1 it answered 500'])
     // The alerts after it wait for it.
     await tick(6)
     expect(posts()).toHaveLength(2)
@@ -180,16 +177,16 @@ describe('a webhook', () => {
       '1 alert: API key refused',
       'resolved: API key refused',
     ])
-    expect(await listUnposted(syncing.store.db, 5)).toEqual([])
+    expect(await listUnposted()).toEqual([])
   })
 
   it('that fails for two days is given up, and said so', async () => {
     receiver.answer = 404
     await failingSync(401)
-    for (let hour = 0; hour < 50; hour++) await tick(60)
-    const unposted = await listUnposted(syncing.store.db, 50)
-    expect(unposted.at(-1)).toMatchObject({ state: 'failed', response: 'it answered 404' })
-    expect(unposted[0]).toMatchObject({ state: 'pending' })
+    for (let hours = 0; hours < 60; hours += 5) await tick(300)
+    const unposted = await listUnposted()
+    expect(unposted.at(-1)).toMatch(/^failed \d+ it answered 404$/)
+    expect(unposted[0]).toMatch(/^pending/)
   })
 
   it('has its address in no table', async () => {
@@ -205,7 +202,7 @@ describe('a webhook', () => {
 describe('a dead-man switch', () => {
   const pings = () => receiver.posts.map(({ path }) => path).filter((path) => path.startsWith('/ping'))
 
-  it('is told once of each sync how it ended', async () => {
+  it('is told once of each sync how it ended, and that it has begun', async () => {
     await syncing.sync()
     await pingHeartbeatMonitor(deps, signal)
     await pingHeartbeatMonitor(deps, signal)
@@ -214,22 +211,12 @@ describe('a dead-man switch', () => {
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail'])
     expect(receiver.posts[1]?.body).toContain('answered 503 to 5 attempts')
-  })
-
-  it('is told that a sync has begun', async () => {
-    await syncing.sync()
-    const { store } = syncing
-    await store.db
-      .updateTable('sync_run')
-      .set({ outcome: null, finished_at: null, leads_as_of: null })
-      .execute()
+    const runs = syncing.store.db.updateTable('sync_run')
+    await runs.set({ outcome: null, finished_at: null, leads_as_of: null }).execute()
     await pingHeartbeatMonitor(deps, signal)
-    await store.db
-      .updateTable('sync_run')
-      .set({ outcome: 'ok', leads_as_of: '2026-11-21T06:00:00.000Z' })
-      .execute()
+    await runs.set({ outcome: 'ok', leads_as_of: '2026-11-21T06:00:00.000Z' }).execute()
     await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual(['/ping/s3cr3t/start', '/ping/s3cr3t'])
+    expect(pings().slice(2)).toEqual(['/ping/s3cr3t/start', '/ping/s3cr3t'])
   })
 
   it('is told that no mail can be sent, with the reason, and that it can again', async () => {
@@ -251,19 +238,13 @@ describe('a dead-man switch', () => {
     await pingHeartbeatMonitor(deps, signal)
     expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail', '/ping/s3cr3t'])
   })
-
-  it('that is set up long after a sync is told of the next one', async () => {
-    await syncing.sync()
-    syncing.clock.now = new Date(syncing.clock.now.getTime() + 20 * 60_000)
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual([])
-  })
 })
 
-it('a fault of the database goes to the webhook and the heartbeat monitor without the database', async () => {
+it('a fault of the database goes to the webhook and the heartbeat monitor without the database, also where it cannot be mailed', async () => {
   await syncing.store.close()
   const fault = new LeadsheetError('store_busy', 'leadsheet.db stays locked', { hint: 'Close it.' })
-  expect(await alertWithoutStore(deps, fault, null, signal)).toBe(true)
+  await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+  expect(await alertWithoutStore(deps, fault, away, signal)).toBe(true)
   const [posted, ping] = receiver.posts
   expect(JSON.parse(posted?.body ?? '')).toMatchObject({
     subject: '1 alert: database unwritable',
@@ -305,26 +286,11 @@ it('a fault of the database that comes and goes is mailed once an hour', async (
   expect(news).toEqual([true, false, true])
 })
 
-it('a fault of the database that cannot be mailed does not keep it from the webhook', async () => {
-  await syncing.store.close()
-  await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-  const fault = new LeadsheetError('store_lost', 'leadsheet.db was deleted')
-  expect(await alertWithoutStore(deps, fault, transport, signal)).toBe(true)
-  expect(posts()).toHaveLength(1)
-})
-
 /** Lists the messages that the webhook has not accepted, newest first. */
-async function listUnposted(db: Db, limit: number) {
-  return db
+async function listUnposted(): Promise<string[]> {
+  const messages = syncing.store.db
     .selectFrom('alert_message')
     .where('post_state', 'in', ['pending', 'failed'])
-    .select([
-      'made_at as madeAt',
-      'post_state as state',
-      'post_attempts as attempts',
-      'post_response as response',
-    ])
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+  const rows = await messages.selectAll().orderBy('id', 'desc').execute()
+  return rows.map((row) => `${row.post_state} ${row.post_attempts} ${row.post_response}`)
 }

@@ -43,9 +43,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
   await receiver[Symbol.asyncDispose]()
 })
-beforeEach(async () => {
-  await forgetAll()
-})
+beforeEach(forgetAll)
 
 async function forgetAll(): Promise<void> {
   for (const { id } of await source.webhooks.list()) await source.webhooks.remove(id)
@@ -118,46 +116,38 @@ async function webhookIds(): Promise<string[]> {
 }
 
 describe('a registration', () => {
-  it('is kept with its secret for its owner alone, and what is sent is believed', async () => {
+  it('is made once, kept with its secret for its owner alone, and what is sent is believed', async () => {
     const { registration, outcome } = await register()
     expect([outcome, readRegistration(own.file)]).toEqual(['registered', registration])
     expect(statSync(own.file).mode & 0o777).toBe(0o600)
     expect(readdirSync(dataDir)).toEqual(['webhook.json'])
     expect(await isBelieved(registration.id)).toBe(true)
-  })
-
-  it('is made once, however often it is asked for', async () => {
-    const { registration } = await register()
     expect(await register()).toEqual({ registration, outcome: 'already', leftOver: null })
     expect(await webhookIds()).toEqual([registration.id])
   })
 
-  it('that is killed at any step is made by the next one, and nobody believes a lost one', async () => {
-    const kills = await killAtEach(
-      async () => undefined,
-      (dying) => register(undefined, dying),
-      async (killed) => {
-        const lost = await webhookIds()
-        const { registration } = await register()
-        for (const id of lost) expect(await isBelieved(id), killed).toBe(false)
-        expect(await isBelieved(registration.id), killed).toBe(true)
-      },
-    )
-    expect(kills).toEqual(['before register', 'after register'])
-  })
+  it.each([
+    ['made by the next one', null, ['before register', 'after register']],
+    ['of another address', '/old', ['before register', 'after register', 'before remove', 'after remove']],
+  ])(
+    'that is killed at any step is made by the next one, and nobody believes a lost one: %s',
+    async (_, old, steps) => {
+      const kills = await killAtEach(
+        async () => void (old && (await register(old))),
+        (dying) => register('/new', dying),
+        async (killed) => {
+          const lost = old ? [] : await webhookIds()
+          const { registration } = await register('/new')
+          expect(registration.url).toMatch(/\/new$/)
+          for (const id of lost) expect(await isBelieved(id), killed).toBe(false)
+          expect(await isBelieved(registration.id), killed).toBe(true)
+        },
+      )
+      expect(kills).toEqual(steps)
+    },
+  )
 
-  it('of another address takes the place of the one before, at whatever step it is killed', async () => {
-    const kills = await killAtEach(
-      async () => void (await register('/old')),
-      (dying) => register('/new', dying),
-      async (killed) => {
-        const { registration } = await register('/new')
-        expect(registration.url).toMatch(/\/new$/)
-        expect(await isBelieved(registration.id), killed).toBe(true)
-      },
-    )
-    expect(kills).toEqual(['before register', 'after register', 'before remove', 'after remove'])
-    await forgetAll()
+  it('of another address takes the place of the one before', async () => {
     await register('/old')
     const { registration } = await register('/new')
     expect(await webhookIds()).toEqual([registration.id])

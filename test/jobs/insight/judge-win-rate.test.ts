@@ -1,7 +1,6 @@
 // @both-stores
 /** The win rates and the won value of a report, from leads that a test closes day by day. */
 import { expect, it } from 'vitest'
-import type { JudgedWinRate } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { judgeNumbers } from '../../../src/jobs/insight/judge-numbers.ts'
@@ -16,17 +15,6 @@ const DAYS = daysUpTo(NOW.toISOString(), 330, ZONE)
 
 /** Returns the closed leads of a day for each source, and how many of them were won. */
 type Closed = (daysAgo: number) => Readonly<Record<'web' | 'referral', readonly [won: number, of: number]>>
-
-/**
- * Returns the win rate of all leads, then those of the pipelines.
- * @param pipelineOf returns the pipeline of the leads of a source
- */
-async function judgeRatesOf(
-  closed: Closed,
-  pipelineOf?: (source: string) => string,
-): Promise<readonly JudgedWinRate[]> {
-  return (await judge(closed, pipelineOf)).winRates
-}
 
 /** @param prepare changes the store before the report */
 async function judge(
@@ -63,59 +51,42 @@ async function judge(
 /** The web wins about two of five leads, and referrals one of five. */
 const asEver: Closed = (ago) => ({ web: [1 + (ago % 3), 5], referral: [1, 5] })
 
-it('a win rate as ever is normal, with a range and a record', async () => {
-  const [judged] = await judgeRatesOf(asEver)
-  expect(judged).toMatchObject({ won: 90, decided: 300, judgement: 'normal' })
-  expect(judged?.range?.low).toBeGreaterThan(60)
-  expect(judged?.range?.low).toBeLessThan(90)
-  expect(judged?.range?.high).toBeGreaterThan(90)
-  expect(judged?.expected).toBeCloseTo(0.3, 2)
-  expect(judged?.record).toEqual({ hits: 2, of: 2 })
+it('a win rate is judged against those before, of all leads and then of each pipeline', async () => {
+  const bySource = (source: string) => source
+  const worlds: Readonly<Record<string, readonly [closed: Closed, pipelineOf?: (source: string) => string]>> =
+    {
+      'as ever': [asEver],
+      'it fell, though no source wins less': [
+        (ago) => (ago < 30 ? { web: [0, 0], referral: [2, 10] } : { web: [3, 5], referral: [1, 5] }),
+      ],
+      'few leads were decided': [
+        (ago) => ({ web: [ago < 2 ? 1 : 0, ago < 3 || ago >= 30 ? 1 : 0], referral: [0, ago < 30 ? 0 : 1] }),
+      ],
+      'one pipeline wins all': [
+        (ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)),
+        bySource,
+      ],
+    }
+  const lines: string[] = []
+  for (const [name, [closed, pipelineOf]] of Object.entries(worlds)) {
+    const { winRates } = await judge(closed, pipelineOf)
+    lines.push(name, ...winRates.map((rate) => `  ${JSON.stringify(rate, rounded)}`))
+  }
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/judged-win-rates.txt')
 })
 
-it('a win rate that fell is unusual, also where no source wins less', async () => {
-  const [judged] = await judgeRatesOf((ago) =>
-    ago < 30 ? { web: [0, 0], referral: [2, 10] } : { web: [3, 5], referral: [1, 5] },
-  )
-  expect(judged).toMatchObject({ won: 60, decided: 300, judgement: 'low' })
-})
-
-it('a win rate of few leads is never news', async () => {
-  const [judged] = await judgeRatesOf((ago) =>
-    ago < 30
-      ? { web: [ago < 2 ? 1 : 0, ago < 3 ? 1 : 0], referral: [0, 0] }
-      : { web: [0, 1], referral: [0, 1] },
-  )
-  expect(judged).toMatchObject({ won: 2, decided: 3, judgement: 'learning', range: null })
-})
-
-it('a pipeline has a range of its own, and is never called unusual', async () => {
-  const [ofAll, referral, web] = await judgeRatesOf(
-    (ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)),
-    (source) => source,
-  )
-  expect(ofAll).toMatchObject({ pipeline: null, judgement: 'high' })
-  expect(referral).toMatchObject({ pipeline: { id: 'referral' }, won: 30, decided: 150, judgement: 'normal' })
-  expect(referral?.expected).toBeCloseTo(0.2, 2)
-  expect(web).toMatchObject({ pipeline: { id: 'web' }, won: 150, decided: 150, judgement: 'normal' })
-  expect(web?.range?.high).toBeLessThan(100)
-  expect(web?.expected).toBeCloseTo(0.4, 2)
-})
+const rounded = (_: string, value: unknown) =>
+  typeof value === 'number' ? Math.round(value * 100) / 100 : value
 
 it('a range is withheld if so few held of those that reports published', async () => {
   const published = { before: '2026-11-20', timeZone: ZONE }
+  const range = { kind: '30_days', figure: 'win_rate', of: 15 } as const
   const { winRates } = await judge(
     asEver,
     (source) => source,
     async (store) => {
-      await publishRanges(store, published, { kind: '30_days', figure: 'win_rate', hits: 11, of: 15 })
-      await publishRanges(store, published, {
-        kind: '30_days',
-        figure: 'win_rate',
-        hits: 12,
-        of: 15,
-        pipelines: '["web"]',
-      })
+      await publishRanges(store, published, { ...range, hits: 11 })
+      await publishRanges(store, published, { ...range, hits: 12, pipelines: '["web"]' })
     },
   )
   expect(winRates.map(({ judgement, range }) => [judgement, range !== null])).toEqual([

@@ -4,13 +4,15 @@ import type { Expectation } from '../../../src/domain/insight.ts'
 import { judgeReport, type ReportDays } from '../../../src/insight/expect.ts'
 import { longerPeriod } from '../../../src/jobs/insight/judge-numbers.ts'
 import { dateBefore } from '../../../src/time.ts'
+import { countCases } from '../../support/random.ts'
 import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
 
+const DAYS = countCases(60, 300)
 /** The first one is a Monday. */
-const DATES = Array.from({ length: 1000 }, (_, day) =>
+const DATES = Array.from({ length: 450 + DAYS }, (_, day) =>
   new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10),
 )
-const FIRST = 850
+const FIRST = 450
 
 /** Returns what the report about a period says of all leads. */
 function judged(days: ReportDays, values: readonly number[]): Expectation | undefined {
@@ -24,16 +26,8 @@ function judged(days: ReportDays, values: readonly number[]): Expectation | unde
 function listJudged(values: readonly number[], length: number): Expectation[] {
   const dates = DATES.slice(0, length)
   const found: Expectation[] = []
-  for (
-    let period: ReportDays | undefined = {
-      kind: 'day',
-      dates,
-      length: 1,
-      longer: longerPeriod('day', dates),
-    };
-    period !== undefined;
-    period = period.longer
-  ) {
+  const day: ReportDays = { kind: 'day', dates, length: 1, longer: longerPeriod('day', dates) }
+  for (let period: ReportDays | undefined = day; period; period = period.longer) {
     const said = judged(period, values)
     if (said !== undefined && ['normal', 'high', 'low'].includes(said.judgement)) found.push(said)
   }
@@ -46,15 +40,16 @@ function toneOf({ judgement, shift }: Expectation): string {
   return shift.actual > shift.expected ? 'high' : 'low'
 }
 
-it.each([
-  ['nothing changes', {}],
-  ['the level moves', { moves: { keeps: 0.97, step: 0.06 } }],
-  ['the number falls by a third', { times: (day: number) => (day < FIRST + 60 ? 1 : 0.67) }],
-  ['the number rises by a fifth', { times: (day: number) => (day < FIRST + 60 ? 1 : 1.2) }],
-])('if %s', (_, given) => {
+it('reports about the same days say the same, whether nothing changes, the level moves, or the number falls or rises', () => {
   let [pairs, different] = [0, 0]
-  for (let seed = 1; seed <= 2; seed++) {
-    const values = dailyNumbers({ mean: 40, days: DATES.length, seed, ...given })
+  const worlds: readonly Partial<Parameters<typeof dailyNumbers>[0]>[] = [
+    {},
+    { moves: { keeps: 0.97, step: 0.06 } },
+    { times: (day: number) => (day < FIRST + 25 ? 1 : 0.67) },
+    { times: (day: number) => (day < FIRST + 25 ? 1 : 1.2) },
+  ]
+  for (const given of worlds) {
+    const values = dailyNumbers({ mean: 40, days: DATES.length, seed: 1, ...given })
     for (let length = FIRST; length < DATES.length; length++) {
       if (longerPeriod('day', DATES.slice(0, length)) === undefined) continue
       const said = listJudged(values, length)
@@ -70,7 +65,7 @@ it.each([
       }
     }
   }
-  expect(pairs).toBeGreaterThan(100)
+  expect(pairs).toBeGreaterThan(20)
   expect(different).toBeGreaterThan(0)
 })
 

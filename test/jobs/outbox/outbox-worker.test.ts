@@ -14,10 +14,6 @@ import { SILENT } from '../../support/syncing.ts'
 
 const NEVER = new AbortController().signal
 
-function addresses(count: number): string[] {
-  return Array.from({ length: count }, (_, number) => `r${100 + number}@example.com`)
-}
-
 /** Opens a worker with its own connections. It does not send yet. */
 async function openWorker(ledger: Ledger, url: string, change = (store: Store) => store) {
   const { deps } = ledger
@@ -49,20 +45,8 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
 }
 
 describe.skipIf(!IN_POSTGRES)('messages of several workers', () => {
-  it('reach each recipient once, whichever worker sends them', async () => {
-    await using ledger = await openLedger(addresses(30))
-    await using server = await openMailServer()
-    await using one = await openWorker(ledger, server.url)
-    await using two = await openWorker(ledger, server.url)
-    await using three = await openWorker(ledger, server.url)
-    for (const { start } of [one, two, three]) start()
-    for (const { task } of [one, two, three]) task.wake()
-    await expect.poll(() => countSent(ledger)).toBe(30)
-    expect(server.received.map(({ to }) => to[0]).toSorted()).toEqual(addresses(30))
-  })
-
   it('are left to their sender while that lives, and are known to be unconfirmed when it is gone', async () => {
-    await using ledger = await openLedger(addresses(2))
+    await using ledger = await openLedger(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()
     await using worker = await openWorker(ledger, server.url)
     const [first, second] = await ledger.deliveries()
@@ -92,7 +76,7 @@ describe.skipIf(!IN_POSTGRES)('messages of several workers', () => {
   })
 
   it('are unconfirmed, and sent once more, where what became of them could not be noted', async () => {
-    await using ledger = await openLedger(addresses(1))
+    await using ledger = await openLedger(['ana@example.com'])
     let isCut = false
     await using server = await openMailServer({}, async () => {
       isCut = server.received.length === 1

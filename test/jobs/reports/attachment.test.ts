@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { MessageFile } from '../../../src/domain/message.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
+import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/issue-page.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
+import type { Issue } from '../../../src/store/reports/issue.ts'
 import { busyDay } from '../../support/reports/figures.ts'
 
 const BUSY = busyDay()
@@ -98,4 +100,48 @@ test('an attachment of no list is refused, naming those that there are', async (
     message: 'The report has no list for the attachment by-country.csv',
     hint: 'Its lists are today, changes, top_leads, stalled, pipelines, sources, by-industry.',
   })
+})
+
+/** The files of figures that the pages of an issue offer. */
+function issueOf(change: Partial<ReportFigures> = {}): Issue {
+  const figures = { ...busyDay(), ...change }
+  return {
+    id: 'e',
+    report: 'daily',
+    variant: '',
+    subject: '',
+    text: '',
+    isEnqueued: true,
+    notSent: null,
+    period: figures.period,
+    renderedAt: '2026-11-21T07:00:00.000Z',
+    programVersion: '1.2.3',
+    html: '<html lang="de-DE">',
+    figures,
+  }
+}
+
+const linesOf = async (issue: Issue, name: string) =>
+  Buffer.from((await makeFigureFile(issue, name))?.content ?? '')
+    .toString()
+    .split('\n')
+
+test('every list of an issue is a CSV in the language of the issue', async () => {
+  const issue = issueOf({
+    wonValue: { current: [{ amount: 1250.5, currency: 'EUR' }], prior: [{ amount: 90, currency: 'USD' }] },
+  })
+  const files = await Promise.all(
+    listFigureFiles(issue).map(async ({ name }) => `${name}\n${(await linesOf(issue, name)).join('\n')}`),
+  )
+  await expect(files.join('\n')).toMatchFileSnapshot('golden/figure-files.txt')
+})
+
+test('what could not be made is left out, and what there is not is not made', async () => {
+  const failed = [{ block: 'stalled', query: null, message: 'no such table' }] as const
+  const issue = issueOf({ failed })
+  const names = listFigureFiles(issue).map(({ name }) => name)
+  expect(names.join()).toBe('figures,trend,today,changes,top_leads,pipelines,sources')
+  expect(await makeFigureFile(issue, 'stalled')).toBeNull()
+  expect(await makeFigureFile(issue, 'constructor')).toBeNull()
+  expect(listFigureFiles({ ...issue, programVersion: null })).toEqual([])
 })

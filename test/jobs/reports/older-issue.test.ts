@@ -20,10 +20,8 @@ const KEPT = JSON.parse(readFileSync(join(import.meta.dirname, 'issue-of-format-
 it.each<[string, object]>([
   ['of an older format', {}],
   ['whose format is not known', { figures_format: null }],
-  ['of a newer format', { figures_format: 99 }],
   ['that has no figures at all', { figures: '{}', program_version: null }],
   ['whose figures are no JSON', { figures: 'damaged', figures_format: 1 }],
-  ['whose figures are null', { figures: 'null', figures_format: 1 }],
   ['whose figures are a list', { figures: '[]', figures_format: 1 }],
 ])('an issue %s is sent and shown as it is stored', async (_, change) => {
   await using store = await openSyncedStore(8)
@@ -40,18 +38,9 @@ it.each<[string, object]>([
     trx.updateTable('delivery').set({ state: 'sent', next_attempt_at: null }).execute(),
   )
   await enqueueResend(deps, DAILY, await planResend(deps, DAILY, PEOPLE, { which: 'all' }, NOW), null)
-  const messages = await store.db
-    .selectFrom('delivery')
-    .selectAll()
-    .orderBy('recipient')
-    .orderBy('revision')
-    .execute()
-  expect(messages.map(({ recipient: to, revision }) => `${to[0]}${revision}`)).toEqual([
-    'a0',
-    'a1',
-    'b0',
-    'b1',
-  ])
+  const deliveries = store.db.selectFrom('delivery').orderBy('recipient').orderBy('revision')
+  const messages = await deliveries.selectAll().execute()
+  expect(messages.map(({ recipient: to, revision }) => `${to[0]}${revision}`).join()).toBe('a0,a1,b0,b1')
   for (const { message_id: messageId } of messages.slice(1)) {
     const message = await readMessage(store.db, messageId)
     expect(message).toMatchObject({ subject, text, html: expect.stringContaining('Daily leads') })

@@ -8,19 +8,31 @@ import { LeadsheetError } from '../../../src/errors.ts'
 import { createFaultWatch, type FaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
 import { createClockTrust } from '../../../src/jobs/schedule/clock-trust.ts'
 import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
-import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
+import type { DueRun, Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
 import { askSync } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from '../../support/folder.ts'
 import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
 import { openTasks } from '../../support/schedule/tasks.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const MINUTELY = { timing: timing('* * * * *') }
+
+/** A schedule whose runs do some work, and are then done. */
+const working = (
+  work: (due: DueRun, signal: AbortSignal) => unknown,
+  settings: Partial<Schedule> = MINUTELY,
+): Schedule =>
+  scheduleOf({
+    ...settings,
+    run: async (due, _lease, signal) => {
+      await work(due, signal)
+      return { state: 'done', message: null }
+    },
+  })
 
 interface Running {
   readonly store: Store
@@ -99,14 +111,9 @@ async function start(
 }
 
 async function scheduledRunsOf(store: Store): Promise<string[]> {
-  const scheduledRuns = await store.db
-    .selectFrom('scheduled_run')
-    .selectAll()
-    .orderBy('due_at')
-    .orderBy('schedule')
-    .execute()
-  return scheduledRuns.map(
-    (scheduledRun) => `${scheduledRun.schedule} ${scheduledRun.due_at.slice(11, 16)} ${scheduledRun.state}`,
+  const scheduledRuns = store.db.selectFrom('scheduled_run').orderBy('due_at').orderBy('schedule')
+  return (await scheduledRuns.selectAll().execute()).map(
+    ({ schedule, due_at, state }) => `${schedule} ${due_at.slice(11, 16)} ${state}`,
   )
 }
 
@@ -114,33 +121,16 @@ describe('the daemon', () => {
   it('delivers while a sync hangs, and notes what comes meanwhile: the latest follows, the others are overlapped', async () => {
     const hanging = Promise.withResolvers<void>()
     let runs = 0
-    const sync = scheduleOf({
-      ...MINUTELY,
-      name: 'sync',
-      run: async () => {
-        if (++runs === 1) await hanging.promise
-        return { state: 'done', message: null }
-      },
-    })
+    const sync = working(() => (++runs === 1 ? hanging.promise : null), { ...MINUTELY, name: 'sync' })
     const running = await start([sync])
     for (const minute of ['00', '01', '02', '03', '04']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await expect.poll(running.posts).toBe(5)
-    expect(await scheduledRunsOf(running.store)).toEqual([
-      'sync 07:00 skipped',
-      'sync 07:01 running',
-      'sync 07:02 pending',
-      'sync 07:03 pending',
-      'sync 07:04 pending',
-    ])
+    const states = async () =>
+      (await scheduledRunsOf(running.store)).map((run) => run.split(' ')[2]).join(' ')
+    expect(await states()).toBe('skipped running pending pending pending')
     hanging.resolve()
     await running.daemon.idle()
-    expect(await scheduledRunsOf(running.store)).toEqual([
-      'sync 07:00 skipped',
-      'sync 07:01 done',
-      'sync 07:02 skipped',
-      'sync 07:03 skipped',
-      'sync 07:04 done',
-    ])
+    expect(await states()).toBe('skipped done skipped skipped done')
     const skipped = running.store.db.selectFrom('scheduled_run').where('state', '=', 'skipped')
     expect((await skipped.select('message').execute()).at(-1)?.message).toBe(
       'overlapped: not begun when that of 2026-11-20 07:04 UTC came',
@@ -152,16 +142,13 @@ describe('the daemon', () => {
     const ran: string[] = []
     const ends = new Map<string, () => void>()
     const named = (name: string, isSlow: boolean, leaseName = name) =>
-      scheduleOf({
-        ...MINUTELY,
-        name,
-        leaseName,
-        run: async () => {
+      working(
+        async () => {
           ran.push(name)
           if (isSlow) await new Promise<void>((resolve) => ends.set(name, resolve))
-          return { state: 'done', message: null }
         },
-      })
+        { ...MINUTELY, name, leaseName },
+      )
     const running = await start([
       named('sync', true),
       named('sync-full', false, 'sync'),
@@ -199,15 +186,14 @@ describe('the daemon', () => {
 
   it('takes up again what a stop has broken off, and says what it has in hand', async () => {
     const begun = Promise.withResolvers<void>()
-    const snapshot = scheduleOf({
-      ...MINUTELY,
-      name: 'snapshot',
-      run: async (_due, _lease, signal) => {
+    const snapshot = working(
+      async (_due, signal) => {
         begun.resolve()
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
         throw signal.reason
       },
-    })
+      { ...MINUTELY, name: 'snapshot' },
+    )
     const running = await start([snapshot])
     for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await begun.promise
@@ -221,15 +207,13 @@ describe('the daemon', () => {
   it('goes on with the other schedules where one cannot run', async () => {
     const ran: string[] = []
     const schedules = ['report:a', 'report:b', 'report:c'].map((name) =>
-      scheduleOf({
-        ...MINUTELY,
-        name,
-        run: async () => {
+      working(
+        () => {
           ran.push(name)
           if (name === 'report:b') throw new TypeError('a bug')
-          return { state: 'done', message: null }
         },
-      }),
+        { ...MINUTELY, name },
+      ),
     )
     const running = await start(schedules)
     await running.tick('2026-11-20T07:00:00Z')
@@ -250,7 +234,8 @@ describe('the daemon', () => {
     ['was killed', false],
   ])('knows after it %s from when to when nothing ran', async (_, isStopped) => {
     const file = `${folderWith()}/leadsheet.db`
-    const daily = scheduleOf({ timing: timing('0 8 * * *') })
+    const late: unknown[] = []
+    const daily = working((due) => late.push(due.late), { timing: timing('0 8 * * *') })
     const first = await start([daily], { file })
     await first.tick('2026-11-20T07:00:00Z')
     await first.tick('2026-11-20T07:01:00Z')
@@ -258,40 +243,13 @@ describe('the daemon', () => {
     if (isStopped) await first.stop()
     else await first.store.db.deleteFrom('lease').execute()
 
-    const late: unknown[] = []
-    const again = scheduleOf({
-      timing: timing('0 8 * * *'),
-      run: async (due) => {
-        late.push(due.late)
-        return { state: 'done', message: null }
-      },
-    })
-    const second = await start([again], { file, at: '2026-11-20T10:00:00Z' })
+    const second = await start([daily], { file, at: '2026-11-20T10:00:00Z' })
     await second.tick('2026-11-20T10:00:00Z')
     await second.daemon.idle()
     expect(late).toEqual([{ from: '2026-11-20T07:01:00.000Z', to: '2026-11-20T10:00:00.000Z', why: 'down' }])
     const beats = await second.store.db.selectFrom('daemon_uptime').selectAll().execute()
     expect(beats).toMatchObject([{ began_after: 'down', down_since: '2026-11-20T07:01:00.000Z' }])
     await second.stop()
-  })
-
-  it('ends what was due of a report that the settings no longer have', async () => {
-    const file = `${folderWith()}/leadsheet.db`
-    const store = await openStore(file, new Date('2026-11-20T06:00:00Z'))
-    const scheduledRun = { due_at: '2026-11-19T07:00:00.000Z', noted_at: '2026-11-19T07:00:00.000Z' }
-    await store.write((trx) =>
-      addScheduledRun(trx, {
-        schedule: 'report:gone',
-        ...scheduledRun,
-        state: 'pending',
-        not_before: null,
-        message: null,
-      }),
-    )
-    await store.close()
-    const running = await start([], { file })
-    expect(await scheduledRunsOf(running.store)).toEqual(['report:gone 07:00 skipped'])
-    await running.stop()
   })
 
   it('runs once on the same data', async () => {
@@ -306,17 +264,7 @@ describe('the daemon', () => {
 describe('a serial task', () => {
   const openTask = (work: () => Promise<void>) => createSerialTask(openOwnQueue(SILENT), 'alerts', work)
 
-  it('does nothing before it is opened', async () => {
-    let count = 0
-    const task = openTask(async () => {
-      count++
-    })
-    task.wake()
-    await task.idle()
-    expect(count).toBe(0)
-  })
-
-  it('does its work one at a time, and once more when it was asked to meanwhile', async () => {
+  it('does nothing before it is opened, then its work one at a time, and once more when it was asked to meanwhile', async () => {
     let count = 0
     let inFlight = 0
     const gate = Promise.withResolvers<void>()
@@ -325,27 +273,12 @@ describe('a serial task', () => {
       if (++count === 1) await gate.promise
       inFlight--
     })
+    task.wake()
+    await task.idle()
+    expect(count).toBe(0)
     task.open(new AbortController().signal)
     for (let wake = 0; wake < 5; wake++) task.wake()
     gate.resolve()
-    await task.idle()
-    expect(count).toBe(2)
-  })
-
-  it('goes on after a failure, and does nothing more once it has ended', async () => {
-    const end = new AbortController()
-    let count = 0
-    const task = openTask(async () => {
-      count++
-      throw new Error('no')
-    })
-    task.open(end.signal)
-    task.wake()
-    await task.idle()
-    task.wake()
-    await task.idle()
-    end.abort()
-    task.wake()
     await task.idle()
     expect(count).toBe(2)
   })
@@ -379,8 +312,7 @@ describe('the database file of a running daemon', () => {
   ])('%s: nothing more is written or run, operators are told, and the daemon ends', async (_, lose) => {
     const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
     let runs = 0
-    const ran = async () => ({ state: 'done' as const, message: `${++runs}` })
-    const running = await start([scheduleOf({ ...MINUTELY, run: ran })], { file })
+    const running = await start([working(() => runs++)], { file })
     for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await running.daemon.idle()
     const before = await scheduledRunsOf(running.store)
@@ -400,43 +332,33 @@ describe('the database file of a running daemon', () => {
     expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
   })
 
-  it('overwritten by a backup is that backup afterwards, to the byte', async () => {
+  it.each<[string, (file: string) => string | undefined]>([
+    ['overwritten by a backup is that backup afterwards, to the byte', overwrite],
+    ['without its log has all that was written before', (file) => void rmSync(`${file}-wal`)],
+  ])('%s', async (_, lose) => {
     const file = `${folderWith()}/leadsheet.db`
-    const running = await start([scheduleOf(MINUTELY)], { file })
-    await running.tick('2026-11-20T07:00:00Z')
-    const backup = overwrite(file)
-    await running.tick('2026-11-20T07:01:00Z')
-    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
-    await running.store.close()
-    expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
-  })
-
-  it('without its log has all that was written before', async () => {
-    const file = `${folderWith()}/leadsheet.db`
-    const running = await start([scheduleOf(MINUTELY)], { file })
+    const running = await start([working(() => undefined)], { file })
     for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await running.daemon.idle()
-    rmSync(`${file}-wal`)
+    const backup = lose(file)
     await running.tick('2026-11-20T07:02:00Z')
     await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
     await running.store.close()
+    if (backup) expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
     await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
     expect(await scheduledRunsOf(store)).toEqual(['report:daily 07:00 skipped', 'report:daily 07:01 done'])
   })
 })
 
 describe('a clock that was set', () => {
-  const daily = (ran: string[]) =>
-    scheduleOf({
-      run: async ({ dueAt }) => {
-        ran.push(dueAt.toISOString().slice(8, 13))
-        return { state: 'done', message: null }
-      },
-    })
-  const passing = (day: number, time: string) => `2026-11-${day}T${time}:00Z`
-
-  type Step = readonly [clock: string, real: string, upstream: 'there' | 'away', ran: readonly string[]]
-  const aheadForTwoMinutes = (upstream: Step[2]): Step[] => [
+  /** A step `again` is at the start of another daemon with the same data. */
+  type Step = readonly [
+    clock: string,
+    real: string,
+    upstream: 'there' | 'away' | 'there again',
+    ran: readonly string[],
+  ]
+  const aheadForTwoMinutes = (upstream: 'there' | 'away'): Step[] => [
     ['20T10:00', '20T10:00', upstream, []],
     ['21T12:01', '20T10:01', upstream, []],
     ['21T12:02', '20T10:02', upstream, []],
@@ -483,62 +405,49 @@ describe('a clock that was set', () => {
         ['21T07:00', '21T07:00', 'there', ['21T07', '21T07']],
       ],
     },
+    {
+      what: '26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right',
+      steps: [
+        ['20T10:00', '20T10:00', 'there', []],
+        ['21T12:01', '20T10:01', 'there again', []],
+        ['21T12:02', '20T10:02', 'there', []],
+        ['20T10:03', '20T10:03', 'there', []],
+        ['21T07:00', '21T07:00', 'there', ['21T07']],
+      ],
+      told: 'it is 1560 minutes ahead. Nothing is begun',
+    },
+    {
+      what: 'is believed at the start where the daemon before had the same difference from the upstream',
+      steps: [
+        ['20T10:00', '20T05:00', 'there', []],
+        ['20T12:00', '20T07:00', 'there again', []],
+        ['21T07:00', '21T02:00', 'there', ['21T07']],
+      ],
+    },
   ])('$what', async ({ steps, told }) => {
     const ran: string[] = []
+    const daily = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(8, 13)), {})
     const instant = (time: string) => `2026-11-${time}:00Z`
-    const [first = '', firstReal = ''] = steps[0] ?? []
-    let isThere = steps[0]?.[2] === 'there'
-    const running = await start([daily(ran)], {
-      at: instant(first),
-      trueTime: instant(firstReal),
-      isUpstreamThere: () => isThere,
-    })
+    const file = `${folderWith()}/leadsheet.db`
+    let isThere = true
+    const startAt = (clock: string, real: string) =>
+      start([daily], {
+        file,
+        at: instant(clock),
+        trueTime: instant(real),
+        isUpstreamThere: () => isThere,
+      })
+    let running: Running | undefined
     for (const [clock, real, upstream, expected] of steps) {
-      isThere = upstream === 'there'
+      isThere = upstream !== 'away'
+      if (upstream === 'there again') await running?.stop()
+      if (running === undefined || upstream === 'there again') running = await startAt(clock, real)
       await running.tick(instant(clock), instant(real))
       await running.daemon.idle()
       expect(ran, clock).toEqual(expected)
     }
-    if (told) expect(running.lines.filter((line) => line.includes(told))).toHaveLength(1)
-    await running.stop()
-  })
-
-  it('26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right', async () => {
-    const ran: string[] = []
-    const file = `${folderWith()}/leadsheet.db`
-    const early = await start([daily(ran)], { file, at: passing(20, '10:00') })
-    await early.tick(passing(20, '10:00'))
-    await early.stop()
-    const ahead = await start([daily(ran)], {
-      file,
-      at: passing(21, '12:00'),
-      trueTime: passing(20, '10:01'),
-    })
-    for (const minute of ['01', '02'])
-      await ahead.tick(passing(21, `12:${minute}`), passing(20, `10:${minute}`))
-    await ahead.daemon.idle()
-    expect(ran).toEqual([])
-    expect(ahead.lines.join()).toContain('it is 1560 minutes ahead. Nothing is begun')
-    await ahead.tick(passing(20, '10:03'))
-    await ahead.tick(passing(21, '07:00'))
-    await ahead.daemon.idle()
-    expect(ran).toEqual(['21T07'])
-    await ahead.stop()
-  })
-
-  it('is believed at the start where the daemon before had the same difference from the upstream', async () => {
-    const ran: string[] = []
-    const file = `${folderWith()}/leadsheet.db`
-    const of = { file, at: passing(20, '10:00'), trueTime: passing(20, '05:00') }
-    const first = await start([daily(ran)], of)
-    await first.tick(passing(20, '10:00'), passing(20, '05:00'))
-    await first.stop()
-    const second = await start([daily(ran)], { ...of, at: passing(20, '12:00') })
-    await second.tick(passing(20, '12:00'), passing(20, '07:00'))
-    await second.tick(passing(21, '07:00'), passing(21, '02:00'))
-    await second.daemon.idle()
-    expect(ran).toEqual(['21T07'])
-    await second.stop()
+    if (told) expect(running?.lines.filter((line) => line.includes(told))).toHaveLength(1)
+    await running?.stop()
   })
 })
 
@@ -574,15 +483,8 @@ describe('a sync that a person asks for', () => {
   /** Starts a daemon whose sync is due every quarter of an hour, at a time at which it runs for the first time. */
   async function openAsked(at: string, file?: string) {
     const ran: string[] = []
-    const schedule = scheduleOf({
-      name: 'sync',
-      timing: timing('*/15 * * * *'),
-      runsAtFirstSight: true,
-      run: async ({ dueAt }) => {
-        ran.push(dueAt.toISOString().slice(11, 16))
-        return { state: 'done', message: null }
-      },
-    })
+    const settings = { name: 'sync', timing: timing('*/15 * * * *'), runsAtFirstSight: true }
+    const schedule = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(11, 16)), settings)
     const running = await start([schedule], file === undefined ? { at } : { at, file })
     await running.tick(at)
     await running.daemon.idle()

@@ -1,5 +1,4 @@
 // @both-stores
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { prune, type Retention } from '../../../src/jobs/schedule/retention.ts'
@@ -64,18 +63,15 @@ describe('old readings', () => {
       { table: 'agent_sample', before: '2026-10-22T00:00:00.000Z', deleted: 14 },
       { table: 'event', before: '2026-11-14T00:00:00.000Z', deleted: 0 },
     ])
-    const marks = await store.db
-      .selectFrom('pruned')
-      .where('rows', '>', 0)
-      .select(['table_name', 'before', 'rows'])
-      .execute()
-    expect(marks).toEqual([{ table_name: 'agent_sample', before: '2026-10-22T00:00:00.000Z', rows: 14 }])
+    const marks = store.db.selectFrom('pruned').where('rows', '>', 0).select(['table_name', 'before', 'rows'])
+    const before = '2026-10-22T00:00:00.000Z'
+    expect(await marks.execute()).toEqual([{ table_name: 'agent_sample', before, rows: 14 }])
   })
 
   test('keep each outage as long as it was', async () => {
     await using store = await openEmptyStore()
     const chance = random(7)
-    const readings = every(15, '2025-09-01T00:05:00Z', 8_000).map((at) => [at, chance() < 0.1] as const)
+    const readings = every(15, '2025-09-01T00:05:00Z', 2_000).map((at) => [at, chance() < 0.1] as const)
     for (const id of ['a1', 'a2']) {
       await insertReadings(
         store,
@@ -84,15 +80,15 @@ describe('old readings', () => {
       )
     }
     const before = await outages(store.db)
-    expect(before.length).toBeGreaterThan(500)
+    expect(before.length).toBeGreaterThan(100)
     await run(store)
     expect(await outages(store.db)).toEqual(before)
-    expect((await instants(store.db)).length).toBeLessThan(8_000)
+    expect((await instants(store.db)).length).toBeLessThan(2_000)
   })
 
   test('end the same in one go and in many, and a second time changes nothing', async () => {
     const chance = random(11)
-    const readings = every(20, '2025-08-01T00:00:00Z', 6_000).map(
+    const readings = every(20, '2026-08-01T00:00:00Z', 2_500).map(
       (at) => [at, chance() < 0.05 ? 'failing' : 'running'] as const,
     )
     await using atOnce = await openEmptyStore()
@@ -136,20 +132,4 @@ test('events that are done with go after a week, so that no sender can repeat th
   expect((await run(store))[2]).toEqual(events)
   const left = await store.db.selectFrom('event').select('id').orderBy('id').execute()
   expect(left.map(({ id }) => id)).toEqual(['waits', 'young'])
-})
-
-test('pruning lets others have their turn', async () => {
-  await using store = await openEmptyStore()
-  for (let agent = 0; agent < 10; agent++) {
-    await insertReadings(
-      store,
-      every(2, '2026-01-01T00:00:00Z', 10_000).map((at) => [at, 'running']),
-      `a${agent}`,
-    )
-  }
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
-  await run(store)
-  delay.disable()
-  expect(delay.count).toBeGreaterThan(10)
 })

@@ -1,11 +1,11 @@
+// @long
 /**
  * Several workers with one PostgreSQL: they note due runs, share them, and wait for each other where needed.
  */
 import { hostname } from 'node:os'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { listWorkers } from '../../../src/jobs/schedule/schedule-state.ts'
-import { claimLease, listHeldLeases } from '../../../src/store/schedule/lease.ts'
 import { findLastUptime } from '../../../src/store/schedule/uptime.ts'
 import { readWorkers } from '../../../src/web/dashboard/status/daemon.ts'
 import { hasPostgres } from '../../support/postgres.ts'
@@ -13,7 +13,6 @@ import {
   type Machine,
   MINUTELY,
   newStoreUrl,
-  openJobs,
   scheduledRunCount,
   scheduledRunsOf,
   startMachine,
@@ -105,33 +104,6 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     expect(await listWorkers(second.store.db, company.now)).toHaveLength(1)
     expect(await findLastUptime(second.store.db)).toMatchObject({ ended_at: null })
     await second.stop()
-  })
-
-  it('try again after a few seconds what a command by hand has in hand', async () => {
-    const sync = scheduleOf({ ...MINUTELY, name: 'sync', leaseName: 'sync' })
-    const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
-    const machine = await startMachine(url, company, [sync])
-    await expect.poll(() => scheduledRunCount(machine.store)).toBe(1)
-    const byHand = await claimLease(machine.store, 'sync', () => company.now)
-    await machine.tick(at('01'))
-    await expect.poll(() => openJobs(machine.store, 'sync')).toBe(1)
-    await byHand.release()
-    await expect.poll(() => scheduledRunsOf(machine.store)).toEqual(['sync 07:01 done'])
-  })
-
-  it('are seen again after they were taken for gone', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
-    const machine = await startMachine(url, company, [scheduleOf(MINUTELY)])
-    await machine.store.write((trx) => trx.deleteFrom('lease').execute())
-    await vi.advanceTimersByTimeAsync(10_000)
-    await expect
-      .poll(async () => {
-        await machine.tick(at('00'))
-        return (await listHeldLeases(machine.store.db, company.now))[0]?.name
-      })
-      .toMatch(/^daemon:/)
   })
 
   it('of two installations that share a database do only what is their own', async () => {

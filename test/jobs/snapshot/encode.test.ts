@@ -44,14 +44,12 @@ describe('CSV', () => {
     )
   })
 
-  test('makes no formula of a text, whatever sign it begins with', async () => {
+  test('makes no formula of a text, whatever sign it begins with', () => {
     const signs = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']
-    const { file } = csvOf(
-      ['a'],
-      signs.map((sign) => [`${sign}cmd`]),
+    const texts = signs.map((sign) => csvOf(['a'], [[`${sign}cmd`]]).text)
+    expect(texts.map((text) => text.slice(2).replace(/^"|"?\n$/g, ''))).toEqual(
+      signs.map((sign) => `'${sign}cmd`),
     )
-    const read = await askDuckDb(`SELECT a FROM read_csv('${file}', header = true, quote = '"')`)
-    expect(read.map((row) => row['a'])).toEqual(signs.map((sign) => `'${sign}cmd`))
   })
 
   test.each(['en-GB', 'de-DE'])(
@@ -75,17 +73,11 @@ describe('CSV', () => {
   )
 
   test.each([
-    ['en-GB', 'a,b\n-0.5,"x;y"\n'],
-    ['de-CH', 'a;b\n-0.5;"x;y"\n'],
-    ['de-LI', 'a;b\n-0.5;"x;y"\n'],
-    ['en-CH', 'a;b\n-0.5;"x;y"\n'],
-    ['en-ZA', 'a;b\n-0,5;"x;y"\n'],
-    ['en-US', 'a,b\n-0.5,"x;y"\n'],
-    ['en', 'a,b\n-0.5,"x;y"\n'],
-    ['de-DE', 'a;b\n-0,5;"x;y"\n'],
-    ['de-AT', 'a;b\n-0,5;"x;y"\n'],
-  ])('has the separator and the decimal sign of %s', (locale, csv) => {
-    expect(csvOf(['a', 'b'], [[-0.5, 'x;y']], locale).text).toBe(csv)
+    [['en-GB', 'en-US', 'en'], 'a,b\n-0.5,"x;y"\n'],
+    [['de-CH', 'de-LI', 'en-CH'], 'a;b\n-0.5;"x;y"\n'],
+    [['en-ZA', 'de-DE', 'de-AT'], 'a;b\n-0,5;"x;y"\n'],
+  ])('has the separator and the decimal sign of %s', (locales, csv) => {
+    for (const locale of locales) expect(csvOf(['a', 'b'], [[-0.5, 'x;y']], locale).text).toBe(csv)
   })
 })
 

@@ -73,6 +73,7 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
   it(`are all met in ${SEEDS} runs, where going on by offset alone misses some (SEED=${SEED})`, async () => {
     const missed: Record<Order, number> = { updated_desc: 0, updated_asc: 0, id: 0 }
     const verdicts: Record<string, number> = {}
+    let completeByPage = 0
     for (let seed = SEED; seed < SEED + SEEDS; seed++) {
       missed[ORDERS[seed % 3] ?? 'id'] += await missedNaively(listOf(seed))
       await using store = await openCopy()
@@ -82,24 +83,17 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
       expect(await missing(store, before, list), `SEED=${seed}`).toEqual([])
       const proved = result.scan?.result ?? 'none'
       verdicts[proved] = (verdicts[proved] ?? 0) + 1
+      // Page numbers cannot overlap, so that a scan may miss a lead, and then does not call itself complete.
+      await using other = await openCopy()
+      const numbered = listOf(seed, { kind: 'page' })
+      if ((await scan(other, numbered)).scan?.result !== 'complete') continue
+      completeByPage++
+      expect(await missing(other, before, numbered), `SEED=${seed} by page`).toEqual([])
     }
+    expect(completeByPage).toBeGreaterThan(SEEDS / 2)
     // The mean of the rarest order is about nine times as many, so that chance alone does not fall below it.
     for (const order of ORDERS) expect(missed[order], order).toBeGreaterThan(SEEDS / 50)
     expect(verdicts['complete']).toBeGreaterThan(SEEDS * 0.95)
-  })
-
-  it('are met by page numbers too, which cannot overlap, or the scan does not call itself complete', async () => {
-    let complete = 0
-    for (let seed = SEED; seed < SEED + 60; seed++) {
-      await using store = await openCopy()
-      const list = listOf(seed, { kind: 'page' })
-      const before = [...list.rows.keys()]
-      const result = await scan(store, list)
-      if (result.scan?.result !== 'complete') continue
-      complete++
-      expect(await missing(store, before, list), `SEED=${seed}`).toEqual([])
-    }
-    expect(complete).toBeGreaterThan(30)
   })
 
   it('lets no lead be marked as deleted that is there, in scan after scan', async () => {

@@ -3,17 +3,10 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { markDeleted } from '../../../src/store/sync/soft-delete.ts'
 import { IN_POSTGRES, observedAt } from '../../support/store.ts'
-import { openSyncing, type Syncing } from '../../support/syncing.ts'
-import { body, startUpstream, status } from '../../support/upstream.ts'
+import { openWorld, type Syncing } from '../../support/syncing.ts'
+import { body, status } from '../../support/upstream.ts'
 
 const LEADS = { parts: ['leads'] as const }
-
-async function rows(syncing: Syncing, table: 'lead' | 'lead_version') {
-  const { rows: all } = await sql<
-    Record<string, unknown>
-  >`SELECT * FROM ${sql.table(table)} ORDER BY 1, 2`.execute(syncing.store.db)
-  return all
-}
 
 /** Returns the stored leads without the columns about the time and the run of the reading. */
 async function contents(syncing: Syncing): Promise<unknown> {
@@ -26,8 +19,7 @@ async function contents(syncing: Syncing): Promise<unknown> {
 
 describe('a sync', () => {
   it('stores every lead of every page, with the record as it was sent', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     const result = await syncing.sync(LEADS)
     expect(result).toMatchObject({ outcome: 'ok', complete: true, pages: 4, requests: 4, retries: 0 })
     expect(result.leads).toMatchObject({ seen: 35, inserted: 35, updated: 0, quarantined: 0 })
@@ -43,8 +35,7 @@ describe('a sync', () => {
   })
 
   it('asks afterwards only for what changed, an overlap before the watermark', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     await syncing.sync(LEADS)
     upstream.put(3, {
       status: 'won',
@@ -61,18 +52,8 @@ describe('a sync', () => {
 })
 
 describe('a sync that meets faults', () => {
-  it('stops at once when the key is refused', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    upstream.faults.push(status(401))
-    const result = await syncing.sync()
-    expect(result).toMatchObject({ outcome: 'failed', complete: false, requests: 1 })
-    expect(result.problems).toMatchObject([{ part: 'leads', code: 'api_unauthorized' }])
-  })
-
   it('fails after a bounded number of attempts and keeps what it has read', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     upstream.faults.push(
       () => false,
       () => false,
@@ -90,8 +71,7 @@ describe('a sync that meets faults', () => {
   })
 
   it('leaves its place before a page that cannot be stored, and reads that page again', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     const { store } = syncing
     const late = [...upstream.leads.keys()].sort()[25] ?? ''
     const [refusal, end] = IN_POSTGRES
@@ -113,8 +93,7 @@ describe('a sync that meets faults', () => {
   })
 
   it('comes back no sooner than the upstream asks', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     upstream.faults.push(() => false, status(429, { 'retry-after': '3600' }))
     const result = await syncing.sync()
     expect(result).toMatchObject({ outcome: 'deferred', notBefore: '2026-11-21T07:00:00.000Z', requests: 2 })
@@ -126,15 +105,13 @@ describe('a sync that meets faults', () => {
   })
 
   it('is deferred for a day at most, whatever the upstream asks', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     upstream.faults.push(status(503, { 'retry-after': '99999999999' }))
     expect(await syncing.sync()).toMatchObject({ outcome: 'deferred', notBefore: '2026-11-22T06:00:00.000Z' })
   })
 
   it('puts down the current page when it is told to stop, and goes on there next time', async () => {
-    await using upstream = await startUpstream(95)
-    await using syncing = await openSyncing(upstream.url)
+    const { syncing } = await openWorld(95)
     const stop = new AbortController()
     const stopped = await syncing.sync({
       ...LEADS,
@@ -148,35 +125,8 @@ describe('a sync that meets faults', () => {
 })
 
 describe('leads that are gone upstream', () => {
-  it('are marked by the second whole scan without them, and come back when they return', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync(LEADS)
-    const gone = upstream.put(7)
-    upstream.leads.delete(gone.id)
-    expect((await syncing.sync({ ...LEADS, full: true })).leads.deleted).toBe(0)
-    syncing.clock.now = new Date('2026-11-21T07:00:00Z')
-    expect(await syncing.sync({ ...LEADS, full: true })).toMatchObject({
-      outcome: 'ok',
-      leads: { deleted: 1 },
-    })
-    const find = () =>
-      syncing.store.db.selectFrom('lead').where('id', '=', gone.id).selectAll().executeTakeFirstOrThrow()
-    expect((await find()).deleted_at).toBe('2026-11-21T07:00:00.000Z')
-    syncing.clock.now = new Date('2026-11-21T08:00:00Z')
-    upstream.put(7)
-    await syncing.sync({ ...LEADS, full: true })
-    expect((await find()).deleted_at).toBeNull()
-    const versions = (await rows(syncing, 'lead_version')).filter((row) => row['lead_id'] === gone.id)
-    expect(versions.map((row) => [row['valid_from'], row['valid_to']])).toEqual([
-      [gone.status_changed_at, '2026-11-21T07:00:00.000Z'],
-      ['2026-11-21T08:00:00.000Z', null],
-    ])
-  })
-
   it('are not those whose record cannot be read any more, nor any while one hides its id', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     await syncing.sync(LEADS)
     const unreadable = upstream.put(7, { created_at: 'yesterday' })
     const expectNoneGone = async () => {
@@ -199,8 +149,7 @@ it.each([
   ],
   ['stats', '"nothing"', 'pipeline p9: could not be read: statistics: not an object'],
 ] as const)('a record that could not be read is a problem of the %s', async (part, answer, said) => {
-  await using upstream = await startUpstream(0)
-  await using syncing = await openSyncing(upstream.url)
+  const { upstream, syncing } = await openWorld(0)
   upstream.faults.push(body(answer))
   const result = await syncing.sync({ parts: [part], pipelineIds: ['p9'] })
   expect(result).toMatchObject({ complete: false, problems: [{ part, code: 'api_unexpected' }] })
@@ -212,8 +161,7 @@ it.each([
 
 describe('the statistics of a sync', () => {
   it('are asked of the pipelines whose leads are there, and of those in the settings', async () => {
-    await using upstream = await startUpstream(0)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(0)
     upstream.put(1, { pipeline_id: 'there' })
     upstream.put(2, { pipeline_id: 'gone' })
     await syncing.sync(LEADS)
@@ -232,8 +180,7 @@ describe('the statistics of a sync', () => {
   })
 
   it('take the last of what comes twice, and keep a name that is no longer told', async () => {
-    await using upstream = await startUpstream(0)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(0)
     const stages = [1, 2].map((reached) => ({ stage: 'won', current: 0, reached }))
     const stats = { pipeline_id: 'p1', as_of: '2026-11-21T05:00:00Z', stages }
     for (const name of ['EU', null]) {
@@ -248,8 +195,7 @@ describe('the statistics of a sync', () => {
 })
 
 it('a sync whose lease was taken over ends, and leaves the run and the scan to the other process', async () => {
-  await using upstream = await startUpstream(35)
-  await using syncing = await openSyncing(upstream.url)
+  const { syncing } = await openWorld(35)
   const takeOver = () =>
     syncing.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
   let taken: Promise<unknown> | undefined

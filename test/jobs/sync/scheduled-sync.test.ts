@@ -1,5 +1,4 @@
 // @both-stores
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { noteScheduledRuns } from '../../../src/jobs/schedule/note-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
@@ -8,12 +7,9 @@ import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/sch
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
-import { openSource } from '../../../src/upstream/source.ts'
-import { folderWith } from '../../support/folder.ts'
 import { reportDeps } from '../../support/mail/reports.ts'
 import { LATEST, scheduleOf, timing } from '../../support/schedule/schedule.ts'
-import { openNewStore } from '../../support/store.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { openSyncing, SILENT } from '../../support/syncing.ts'
 import { type Fault, startUpstream, status } from '../../support/upstream.ts'
 
 const NEVER = new AbortController().signal
@@ -22,19 +18,11 @@ const NEVER = new AbortController().signal
 async function openNightly(faults: readonly Fault[], full: boolean, change: Partial<SyncOptions> = {}) {
   const upstream = await startUpstream(20)
   upstream.faults.push(...faults)
-  const clock = { now: new Date('2026-11-21T03:00:00Z') }
-  const now = (): Date => clock.now
-  const folder = folderWith()
-  const store = await openNewStore(join(folder, 'leadsheet.db'), clock.now)
   const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
-  const source = openSource({
-    baseUrl: upstream.url,
-    apiKey: 'k',
-    maxWaitMs: 60_000,
-    log: SILENT,
-    now,
-    backoff,
-  })
+  const syncing = await openSyncing(upstream.url, 'k', { source: { backoff } })
+  const { store, source, clock } = syncing
+  const now = (): Date => clock.now
+  clock.now = new Date('2026-11-21T03:00:00Z')
   const options: SyncOptions = {
     full: false,
     parts: SYNC_PARTS,
@@ -69,8 +57,7 @@ async function openNightly(faults: readonly Fault[], full: boolean, change: Part
       (await store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').execute())[0],
     byHand: () => sync({ source, store, log: SILENT, now }, options),
     async [Symbol.asyncDispose]() {
-      await source.close()
-      await store.close()
+      await syncing[Symbol.asyncDispose]()
       await upstream[Symbol.asyncDispose]()
     },
   }

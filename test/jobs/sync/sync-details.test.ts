@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { WireLead } from '../../../src/contract/lead.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
-import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
+import { openSyncing, openWorld, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
 const ALL = { perRun: 1000, concurrency: 4 }
@@ -44,84 +43,44 @@ function pass(syncing: Syncing, minutes: number): void {
 
 describe('the details of leads', () => {
   it('are read from the reference service: enrichment, its extracted columns, and activity', async () => {
-    await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 5)
+    await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 2)
     const key = await service.createKey({ name: 'test', scope: 'read' })
     await using syncing = await openSyncing(service.url, key)
     const result = await syncing.sync({ pageSize: 500, details: ALL })
     expect(result).toMatchObject({ outcome: 'ok', complete: true })
     expect(result.details).toEqual({ read: result.leads.seen, notFound: 0, failed: 0 })
 
-    const source = openSource({ baseUrl: service.url, apiKey: key, maxWaitMs: 0, log: SILENT })
-    const details = await detailsOf(syncing)
     const activity = await activityOf(syncing)
-    const compared = details.filter((_, index) => index % 10 === 0)
-    expect(compared.length).toBeGreaterThan(10)
-    for (const row of compared) {
-      const { detail } = await source.fetchLead(row.lead_id)
-      expect(JSON.parse(row.raw)).toEqual(detail)
-      expect(JSON.parse(row.enrichment ?? 'null')).toEqual(detail?.enrichment)
-      const parts = { ...detail?.enrichment } as Record<string, Record<string, unknown> | undefined>
-      const { technologies, funding, hiring, social, confidence } = parts
-      expect(JSON.parse(row.technologies ?? 'null') ?? undefined).toEqual(technologies)
-      expect(row).toMatchObject({
-        funding_stage: funding?.['stage'] ?? null,
-        funding_total_usd: funding?.['total_usd'] ?? null,
-        is_hiring: hiring ? Number(hiring['is_hiring']) : null,
-        open_roles: hiring?.['open_roles'] ?? null,
-        linkedin_followers: social?.['linkedin_followers'] ?? null,
-        github_stars: social?.['github_stars'] ?? null,
-        technologies_confidence: confidence?.['technologies'] ?? null,
-        social_confidence: confidence?.['social'] ?? null,
-        lead_updated_at: detail?.updated_at,
-      })
-      const entries = activity.filter((entry) => entry.lead_id === row.lead_id)
-      expect(entries.map(({ lead_id, first_seen_at, run_id, ...entry }) => entry)).toEqual(detail?.activity)
-    }
-    expect(details.some((row) => row.funding_total_usd !== null && row.is_hiring === 1)).toBe(true)
-    expect(activity.some((entry) => entry.to_status !== null)).toBe(true)
-    await source.close()
+    const details = (await detailsOf(syncing)).map(({ raw, run_id, ...row }) => ({
+      ...row,
+      activity: activity
+        .filter((entry) => entry.lead_id === row.lead_id)
+        .map(({ run_id, ...entry }) => entry),
+    }))
+    const some = details.filter((_, index) => index % 20 === 0)
+    await expect(`${JSON.stringify(some, null, 2)}\n`).toMatchFileSnapshot('golden/details.json')
 
     const again = await syncing.sync({ pageSize: 500, details: ALL })
     expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, notFound: 0, failed: 0 } })
   })
 
   it('are read of open leads first, then of closed ones, the newest of each first, as many as a run may ask for', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    const details = { ...IN_ORDER, perRun: 15 }
-    const runs = []
-    for (let run = 0; run < 4; run++) {
-      upstream.requests.length = 0
-      const result = await syncing.sync({ parts: PARTS, details })
-      runs.push({ read: result.details.read, outcome: result.outcome, asked: askedOf(upstream) })
-    }
-    expect(runs.map((run) => [run.read, run.outcome])).toEqual([
-      [15, 'ok'],
-      [15, 'ok'],
-      [5, 'ok'],
-      [0, 'ok_no_change'],
-    ])
-    const asked = runs.flatMap((run) => run.asked.flatMap((id) => upstream.leads.get(id) ?? []))
-    expect(asked.filter(isOpen).length).toBeGreaterThan(5)
-    expect(asked.filter(isOpen).length).toBeLessThan(30)
+    const { upstream, syncing } = await openWorld(20)
+    const details = { ...IN_ORDER, perRun: 8 }
+    const read: number[] = []
+    for (let run = 0; run < 4; run++) read.push((await syncing.sync({ parts: PARTS, details })).details.read)
+    expect(read).toEqual([8, 8, 4, 0])
+    const leads = [...upstream.leads.values()]
     const wanted = [
-      ...newestFirst(asked.filter(isOpen)),
-      ...newestFirst(asked.filter((lead) => !isOpen(lead))),
+      ...newestFirst(leads.filter(isOpen)),
+      ...newestFirst(leads.filter((lead) => !isOpen(lead))),
     ]
-    expect(asked.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
-    expect(await detailsOf(syncing)).toHaveLength(35)
-  })
-
-  it('are none where none are wanted, or the upstream has none', async () => {
-    await using upstream = await startUpstream(5)
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync({ parts: PARTS })
-    expect(askedOf(upstream)).toEqual([])
+    expect(leads.filter(isOpen).length).toBeGreaterThan(3)
+    expect(askedOf(upstream)).toEqual(wanted.map(({ id }) => id))
   })
 
   it('are read again of the leads that changed, and of no others', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     await syncing.sync({ parts: PARTS, details: ALL })
     const { id } = upstream.put(3, { status: 'won', updated_at: '2026-11-20T10:00:00.000Z' })
     const funding = { total_usd: 'about 5 M' }
@@ -135,8 +94,7 @@ describe('the details of leads', () => {
   })
 
   it('are read again where the content changed and its time did not', async () => {
-    await using upstream = await startUpstream(5)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(5)
     await syncing.sync({ parts: PARTS, details: ALL })
     const { id } = upstream.put(3, { tags: ['other'] })
     upstream.requests.length = 0
@@ -145,8 +103,7 @@ describe('the details of leads', () => {
   })
 
   it('say of which state of the lead they are, and leave the lead itself to the list', async () => {
-    await using upstream = await startUpstream(1)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(1)
     const [lead] = upstream.leads.values()
     upstream.details.set(lead?.id ?? '', { status: 'won', updated_at: '2026-11-20T10:00:00.000Z' })
     await syncing.sync({ parts: PARTS, details: ALL })
@@ -154,23 +111,6 @@ describe('the details of leads', () => {
     expect(await syncing.store.db.selectFrom('lead').select(['status', 'updated_at']).execute()).toEqual([
       { status: lead?.status, updated_at: lead?.updated_at },
     ])
-  })
-
-  it('are not asked for of a lead that is marked as deleted', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
-    await syncing.sync({ parts: ['leads'] })
-    const [gone] = upstream.leads.keys()
-    upstream.leads.delete(gone ?? '')
-    for (let scan = 0; scan < 2; scan++) {
-      pass(syncing, 60)
-      await syncing.sync({ parts: ['leads'], full: true })
-    }
-    expect((await syncing.sync({ parts: PARTS, details: ALL })).details).toEqual({
-      read: 34,
-      notFound: 0,
-      failed: 0,
-    })
   })
 })
 
@@ -200,8 +140,7 @@ describe('an activity history', () => {
   }
 
   it('keeps what the upstream drops, takes what is new, and has each entry once', async () => {
-    await using upstream = await startUpstream(1)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(1)
     await syncOne(upstream, syncing, [
       { ...entry, id: '1' },
       { ...entry, id: '2' },
@@ -219,16 +158,14 @@ describe('an activity history', () => {
   })
 
   it('has each entry once also where the upstream numbers none', async () => {
-    await using upstream = await startUpstream(1)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(1)
     await syncOne(upstream, syncing, [entry, { ...entry, summary: 'wrote' }])
     await syncOne(upstream, syncing, [{ ...entry, summary: 'wrote' }, entry, { ...entry, summary: 'met' }])
     expect((await activityOf(syncing)).map((row) => row.summary).sort()).toEqual(['called', 'met', 'wrote'])
   })
 
   it('has an entry that cannot be read held, told, and forgotten once it can be', async () => {
-    await using upstream = await startUpstream(1)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(1)
     const held = () => syncing.store.db.selectFrom('quarantined_record').selectAll().execute()
     const bad = [{ ...entry, id: '2', at: 'yesterday' }, null]
     const result = await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
@@ -238,54 +175,36 @@ describe('an activity history', () => {
     ])
     expect((await activityOf(syncing)).map((row) => row.id)).toEqual(['1'])
     const first = await held()
-    expect(first.map((row) => row.reason).sort()).toEqual([
-      'at: "yesterday" is not an instant',
-      'at: nothing there',
-    ])
+    const reasons = ['at: "yesterday" is not an instant', 'at: nothing there']
+    expect(first.map((row) => row.reason).sort()).toEqual(reasons)
     expect(first.every((row) => row.resource === 'activity' && row.record_id !== null)).toBe(true)
-
     await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
     expect((await held()).map((row) => row.first_seen_at)).toEqual(first.map((row) => row.first_seen_at))
-
-    expect(
-      (
-        await syncOne(upstream, syncing, [
-          { ...entry, id: '1' },
-          { ...entry, id: '2' },
-        ])
-      ).outcome,
-    ).toBe('ok')
+    const good = ['1', '2'].map((id) => ({ ...entry, id }))
+    expect((await syncOne(upstream, syncing, good)).outcome).toBe('ok')
     expect(await held()).toEqual([])
   })
 })
 
 describe('details that cannot be read', () => {
-  it('keep no others from being read, nor the run from being whole, and are tried again later and later', async () => {
-    await using upstream = await startUpstream(20)
-    await using syncing = await openSyncing(upstream.url)
+  it('keep no others from being read, nor the run from being whole, and are tried again after ten minutes', async () => {
+    const { upstream, syncing } = await openWorld(20)
     const [one, other] = bestFirst(upstream)
     for (const lead of [one, other]) upstream.detailFaults.set(lead?.id ?? '', status(500))
     const result = await syncing.sync({ parts: PARTS, details: ALL })
     expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
     expect(result.details).toEqual({ read: 18, notFound: 0, failed: 2 })
 
-    const failed: number[] = []
-    for (let minutes = 0; minutes < 120; minutes += 5) {
-      pass(syncing, 5)
-      failed.push((await syncing.sync({ parts: ['details'], details: ALL })).details.failed)
-    }
-    const tried = failed.flatMap((count, index) => (count > 0 ? [(index + 1) * 5] : []))
-    expect(tried).toEqual([10, 50])
-
+    pass(syncing, 9)
+    expect((await syncing.sync({ parts: ['details'], details: ALL })).details.failed).toBe(0)
     upstream.detailFaults.clear()
-    pass(syncing, 160)
+    pass(syncing, 1)
     expect((await syncing.sync({ parts: ['details'], details: ALL })).details.read).toBe(2)
     expect(await detailsOf(syncing)).toHaveLength(20)
   })
 
   it('are tried again after a week at the latest, however often they could not be read', async () => {
-    await using upstream = await startUpstream(1)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(1)
     const [id = ''] = upstream.leads.keys()
     upstream.detailFaults.set(id, status(404))
     const minutes: number[] = []
@@ -299,8 +218,7 @@ describe('details that cannot be read', () => {
   })
 
   it('are tried again at once when the lead changes', async () => {
-    await using upstream = await startUpstream(3)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(3)
     const { id } = upstream.put(1)
     upstream.detailFaults.set(id, status(500))
     await syncing.sync({ parts: PARTS, details: ALL })
@@ -310,8 +228,7 @@ describe('details that cannot be read', () => {
   })
 
   it('since the lead is gone meanwhile are no problem', async () => {
-    await using upstream = await startUpstream(5)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(5)
     await syncing.sync({ parts: ['leads'] })
     const [id] = upstream.leads.keys()
     upstream.leads.delete(id ?? '')
@@ -325,8 +242,7 @@ describe('details that cannot be read', () => {
   })
 
   it('of another lead than the one asked for are not taken for its own', async () => {
-    await using upstream = await startUpstream(3)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(3)
     const [id, other] = upstream.leads.keys()
     upstream.details.set(id ?? '', { id: other })
     expect((await syncing.sync({ parts: PARTS, details: ALL })).details).toEqual({
@@ -338,8 +254,7 @@ describe('details that cannot be read', () => {
   })
 
   it('of many leads in a row are the fault of the upstream: the run goes no further and says so', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     for (const id of upstream.leads.keys()) upstream.detailFaults.set(id, status(404))
     const result = await syncing.sync({ parts: PARTS, details: IN_ORDER })
     expect(result).toMatchObject({ outcome: 'partial', complete: false, details: { read: 0, notFound: 10 } })
@@ -350,8 +265,7 @@ describe('details that cannot be read', () => {
   })
 
   it('for the key is refused end the run at once', async () => {
-    await using upstream = await startUpstream(35)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(35)
     await syncing.sync({ parts: ['leads'] })
     for (const id of upstream.leads.keys()) upstream.detailFaults.set(id, status(403))
     const result = await syncing.sync({ parts: ['details'], details: IN_ORDER })
@@ -363,8 +277,7 @@ describe('details that cannot be read', () => {
 
 describe('a run that ends among the details', () => {
   it('waits as the upstream asks, goes on where it was, and asks for none twice', async () => {
-    await using upstream = await startUpstream(20)
-    await using syncing = await openSyncing(upstream.url)
+    const { upstream, syncing } = await openWorld(20)
     await syncing.sync({ parts: ['leads'] })
     upstream.requests.length = 0
     upstream.faults.push(
@@ -384,31 +297,27 @@ describe('a run that ends among the details', () => {
     expect(new Set(asked).size).toBe(20)
   })
 
-  it('since it was stopped says so, and has kept each answer that it got', async () => {
-    await using upstream = await startUpstream(20)
-    await using syncing = await openSyncing(upstream.url)
+  it.each([
+    [
+      'was stopped says so',
+      new Error('stop'),
+      { outcome: 'partial', problems: [{ code: 'run_interrupted' }] },
+    ],
+    [
+      'used up its time is whole',
+      new DOMException('late', 'TimeoutError'),
+      { outcome: 'ok', complete: true, problems: [] },
+    ],
+  ])('since it %s, and has kept each answer that it got', async (_, reason, expected) => {
+    const { syncing } = await openWorld(20)
     const stop = new AbortController()
     const onProgress = ({ part, done }: { part: string; done: number }): void => {
-      if (part === 'details' && done === 6) stop.abort(new Error('stop'))
+      if (part === 'details' && done === 6) stop.abort(reason)
     }
     const options = { parts: PARTS, details: ALL }
     const result = await syncing.sync({ ...options, signal: stop.signal, onProgress })
-    expect(result).toMatchObject({ outcome: 'partial', problems: [{ code: 'run_interrupted' }] })
+    expect(result).toMatchObject({ ...expected, details: { notFound: 0, failed: 0 } })
     expect(result.details.read).toBe((await detailsOf(syncing)).length)
-    expect(result.details).toMatchObject({ notFound: 0, failed: 0 })
-    const rest = await syncing.sync(options)
-    expect(rest.details.read).toBe(20 - result.details.read)
-  })
-
-  it('since its time is used up is whole: the rest waits for the next', async () => {
-    await using upstream = await startUpstream(20)
-    await using syncing = await openSyncing(upstream.url)
-    const stop = new AbortController()
-    const onProgress = ({ part, done }: { part: string; done: number }): void => {
-      if (part === 'details' && done === 6) stop.abort(new DOMException('late', 'TimeoutError'))
-    }
-    const result = await syncing.sync({ parts: PARTS, details: ALL, signal: stop.signal, onProgress })
-    expect(result).toMatchObject({ outcome: 'ok', complete: true, problems: [] })
-    expect(result.details.read).toBeLessThan(20)
+    expect((await syncing.sync(options)).details.read).toBe(20 - result.details.read)
   })
 })

@@ -1,5 +1,4 @@
 // @both-stores
-import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
@@ -19,10 +18,12 @@ import {
 
 /** Pages so small that they do not overlap. */
 const OFFSET_OF_3 = { paging: { kind: 'offset', param: 'from', size_param: 'n', size_max: 3 } } as const
-const SHUFFLED = countCases(12, 300)
-const SCANS = countCases(48, 200)
+const SHUFFLED = countCases(6, 300)
+const SCANS = countCases(30, 200)
 /** Each page with each kind of failure. */
-const FAILURES = [1, 2, 3, 4, 5, 6].flatMap((page) => [0, 1, 2, 3].map((failure) => [page, failure] as const))
+const FAILURES = [1, 2, 3, 4, 5, 6].flatMap((page) =>
+  [0, 1, 2, 3, 4].map((failure) => [page, failure] as const),
+)
 
 async function ids(listing: Listing): Promise<string[]> {
   const rows = await listing.store.db.selectFrom('lead').select('id').orderBy('id').execute()
@@ -108,7 +109,7 @@ describe('the end of a list', () => {
   it.each([
     ['full pages, in 404', PAGE, 30, Infinity, 'api_not_found', 'complete'],
     ['full pages, in 400 or 416', PAGE, 30, Infinity, 'api_rejected', 'complete'],
-    ['90 full pages', PAGE, 900, Infinity, 'api_not_found', 'complete'],
+    ['40 full pages', PAGE, 400, Infinity, 'api_not_found', 'complete'],
     ['full pages of a size that cannot be set, in 404', FIXED, 30, Infinity, 'api_not_found', 'complete'],
     ['full pages of a size that cannot be set, in 400', FIXED, 30, Infinity, 'api_rejected', 'incomplete'],
     ['full pages of a size that is ignored, in 404', IGNORED, 30, Infinity, 'api_not_found', 'complete'],
@@ -159,30 +160,6 @@ describe('the end of a list', () => {
     expect((await listing.sync({ full: false })).scan).toMatchObject({ result: 'incomplete' })
   })
 
-  it('is not where a smaller size is refused that a first page with hidden rows suggests', async () => {
-    const all = records(40)
-    await using listing = await openListing(PAGE, (position, size) => {
-      const page = Number(position ?? 1)
-      if (size !== 10) refused('api_rejected')
-      const rows = all.slice((page - 1) * size, page * size)
-      return { records: page === 1 ? rows.slice(6) : rows, next: rows.length === 0 ? null : String(page + 1) }
-    })
-    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 34, passes: 1 })
-  })
-
-  it('is not a refusal in the middle: the run fails, and no absence is believed', async () => {
-    const all = records(40)
-    await using listing = await openListing(PAGE, paged('page', all, 40))
-    await listing.sync()
-    listing.answer = (position, size, filters) =>
-      position === '3' ? refused('api_not_found') : paged('page', all, 40)(position, size, filters)
-    for (let round = 0; round < 3; round++) {
-      const result = await listing.sync()
-      expect(result).toMatchObject({ complete: false, scan: { result: 'incomplete', stop: 'failed' } })
-    }
-    expect(await countDeleted(listing)).toBe(0)
-  })
-
   it.each([
     ['the total is reached', 40, 40],
     ['the last page is short', 35, null],
@@ -218,21 +195,6 @@ describe('changes of just now', () => {
       expect(leads).toMatchObject({ seen: 5, [count]: 5 })
       expect(listing.asked).toHaveLength(2)
     }
-  })
-
-  it('are all read if the page is as short as those of the whole list, and a row moves behind it', async () => {
-    const cut = (all: readonly unknown[]) => (position: string | null) => paged('page', all)(position, 5, {})
-    await using listing = await openListing({ ...PAGE, ...SINCE }, cut(records(40)))
-    await listing.sync()
-    listing.answer = (position) => {
-      const page = cut(changed)(position)
-      // The first lead is deleted when the first page was read, so that the last one moves to that page.
-      if (changed.length === 6) changed.shift()
-      return page
-    }
-    const { scan, leads } = await listing.sync({ full: false })
-    expect(scan).toMatchObject({ mode: 'incremental', result: 'complete' })
-    expect(leads.updated).toBe(6)
   })
 
   it('on several pages are read again, and not by the next sync, which finds them unchanged', async () => {
@@ -300,60 +262,27 @@ describe('a list without an end', () => {
   })
 })
 
-it('times that cannot be right are warned of by the sync: none at all, and the same in all leads', async () => {
-  await using listing = await openListing(PAGE, paged('page', records(60)))
-  expect((await listing.sync()).scan?.warnings).toEqual([
-    'created_at of nearly all leads is when they were first read: the upstream tells none where the profile looks',
-    'status_changed_at of nearly all leads is of one day, 2026-11-01 (UTC): that may be the wrong field',
-  ])
-  const dated = records(60).map((record, index) => {
-    const day = String(1 + (index % 20)).padStart(2, '0')
-    return { ...record, created: `2026-10-${day}T08:00:00Z`, updated: `2026-11-${day}T08:00:00Z` }
-  })
-  await using other = await openListing(PAGE, paged('page', dated))
-  expect((await other.sync()).scan?.warnings).toEqual([])
-})
-
 describe('a total', () => {
-  const TOTALS = [
-    { name: 'right', counted: () => 35, result: 'complete', passes: 1, warnings: [] },
-    { name: 'missing', counted: () => null, result: 'complete', passes: 1, warnings: [] },
-    {
-      name: '0 past the end',
-      counted: (some: number) => (some > 0 ? 35 : 0),
-      result: 'complete',
-      passes: 1,
-      warnings: [],
-    },
-    {
-      name: 'too low',
-      counted: () => 20,
-      result: 'complete',
-      passes: 1,
-      warnings: [expect.stringContaining('counts 20 leads, but gave 35')],
-    },
-    { name: 'never reached', counted: () => 50, result: 'unproven', passes: 2, warnings: [] },
-  ]
-  it.each(
-    TOTALS.flatMap((row) => [
-      { ...row, kind: 'page' as const },
-      { ...row, kind: 'offset' as const },
-    ]),
-  )(
-    'that is $name ends no list by $kind, which is $result (row 31)',
-    async ({ kind, counted, result, passes, warnings }) => {
+  it.each([
+    ['right', () => 35, 'complete', 1, []],
+    ['missing', () => null, 'complete', 1, []],
+    ['0 past the end', (some: number) => (some > 0 ? 35 : 0), 'complete', 1, []],
+    ['too low', () => 20, 'complete', 1, [expect.stringContaining('counts 20 leads, but gave 35')]],
+    ['never reached', () => 50, 'unproven', 2, []],
+  ] as const)('that is %s ends no list (row 31)', async (_name, counted, result, passes, warnings) => {
+    for (const kind of ['page', 'offset'] as const) {
       await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, (...asked) => {
         const page = paged(kind, records(35))(...asked)
         return { ...page, total: counted(page.records?.length ?? 0) }
       })
       const { scan, problems } = await listing.sync()
       expect(scan).toMatchObject({ result, passes, warnings, reportedTotal: counted(1), distinct: 35 })
-      if (result === 'unproven') {
-        expect(problems[0]?.message).toContain('ends after 35 leads, but the upstream counts 50')
-        expect(problems[0]?.hint).toContain('paging.total')
-      }
-    },
-  )
+      const told = result === 'unproven' ? ['ends after 35 leads, but the upstream counts 50'] : []
+      expect(problems.map(({ message }) => message)).toEqual(
+        told.map((text) => expect.stringContaining(text)),
+      )
+    }
+  })
 
   it('of 0 on the first page is that of an empty list', async () => {
     await using listing = await openListing(PAGE, () => ({ records: [], next: null, total: 0 }))
@@ -361,26 +290,29 @@ describe('a total', () => {
   })
 
   it.each([
-    [600, 'incomplete'],
-    [null, 'incomplete'],
-    [200, 'complete'],
+    [
+      600,
+      'incomplete',
+      'partial',
+      [expect.stringContaining('gave an empty page that says that more follow')],
+    ],
+    [
+      null,
+      'incomplete',
+      'partial',
+      [expect.stringContaining('gave an empty page that says that more follow')],
+    ],
+    [200, 'complete', 'ok', []],
   ])(
     'of %s beside an empty page that says that there are more leaves a list of 200 %s',
-    async (total, proved) => {
-      await using listing = await openListing(CURSOR, (position) =>
-        position === null
-          ? { records: records(200), next: 'c2', total, saysMore: true }
-          : { records: [], next: null, total, saysMore: true },
-      )
+    async (total, proved, outcome, told) => {
+      await using listing = await openListing(CURSOR, (position) => {
+        const some = position === null ? 200 : 0
+        return { records: records(some), next: some ? 'c2' : null, total, saysMore: true }
+      })
       const result = await listing.sync({ pageSize: 200 })
-      expect(result.scan).toMatchObject({ result: proved, stop: 'empty_page', distinct: 200 })
-      expect(result).toMatchObject(
-        proved === 'complete' ? { outcome: 'ok', complete: true } : { outcome: 'partial', complete: false },
-      )
-      const [problem] = result.problems
-      expect(problem?.message ?? '').toContain(
-        proved === 'complete' ? '' : 'gave an empty page that says that more follow',
-      )
+      expect(result).toMatchObject({ outcome, scan: { result: proved, stop: 'empty_page', distinct: 200 } })
+      expect(result.problems.map(({ message }) => message)).toEqual(told)
     },
   )
 
@@ -393,77 +325,66 @@ describe('a total', () => {
   })
 })
 
-it('texts that are not stored as they came are counted in each scan, those cleaned and those cut', async () => {
-  const odd = records(30).map((record, index) => {
-    if (index === 3 || index === 4) return { ...record, name: 'Com\u0000pany' }
-    return index === 5 ? { ...record, name: 'x'.repeat(70_000) } : record
-  })
-  await using listing = await openListing(PAGE, paged('page', odd))
-  for (let round = 0; round < 2; round++) {
-    const { scan } = await listing.sync()
-    expect(scan).toMatchObject({ cleaned: 2, cut: 1 })
-    expect(scan?.warnings).toEqual([
-      'leads with text that was cleaned, or times that stand for none: 2',
-      'texts of more than 64 kB that were cut: 1',
-    ])
-  }
-})
-
-describe('an id that stands for more than one record of a page', () => {
-  const EARLIER = '2026-10-01T00:00:00.000Z'
-  const all = records(6)
-  it.each<{ by: string; others: readonly object[]; told: string | null }>([
-    {
-      by: 'other values of the same time',
-      others: all.slice(0, 2).map((record) => ({ ...record, name: 'Other' })),
-      told: '2, such as l000',
-    },
-    {
-      by: 'other values without a time',
-      others: [{ id: 'x', name: 'Acme' }, { id: 'x', name: 'Other' }, { id: 'x' }],
-      told: '1, such as x',
-    },
-    {
-      by: 'another time of creation',
-      others: [
-        { id: 'x', created: '2026-10-01', updated: '2026-10-01' },
-        { id: 'x', created: '2026-10-02', updated: '2026-10-02' },
-      ],
-      told: '1, such as x',
-    },
-    { by: 'an older state', others: [{ ...all[0], name: 'Old', updated: EARLIER }], told: null },
-    { by: 'the same record', others: [all[0] ?? {}], told: null },
-    {
-      by: 'the same values in another order',
-      others: [{ updated: all[0]?.updated, id: 'l000' }],
-      told: null,
-    },
-  ])('by $by is warned of in each full scan, if it is no state of the lead', async ({ others, told }) => {
-    const warning = `ids that stand for more than one record, of which one is kept: ${told}; check mapping.lead.id in the profile`
-    const warnings = told === null ? [] : [warning]
-    await using listing = await openListing(CURSOR, () => ({ records: [...all, ...others], next: null }))
-    for (let round = 0; round < 3; round++) {
-      expect((await listing.sync()).scan).toMatchObject({ result: 'complete', warnings })
-    }
-  })
-})
-
-it('values that may have been read wrongly are told once a column in each full scan, with the first of them and what to write', async () => {
+it('what the leads of a list let doubt is told in each full scan', async () => {
+  const all = records(30)
+  const other = (change: object) => ({ ...all[0], ...change })
+  const dated = (day: string, index: number) =>
+    `2026-${day}-${String(1 + (index % 20)).padStart(2, '0')}T08:00:00Z`
   const worth = ['1.234,56', '12.500', 'n/a', 7, '12.250', '']
-  const all = records(30).map((record, index) => ({
-    ...record,
-    worth: worth[index],
-    size: index ? 1 : 'few',
-  }))
-  const lead = { ...MAPPING.lead, value_amount: 'worth', company_employees: 'size' }
-  await using listing = await openListing({ ...PAGE, mapping: { lead } }, paged('page', all))
-  for (let round = 0; round < 2; round++) {
-    expect((await listing.sync()).scan?.warnings).toEqual([
-      'company_employees is empty in 1 lead whose value cannot be read, such as "few" of l000',
-      'value_amount is empty in 2 leads whose value cannot be read, such as "1.234,56" of l000; for a decimal comma, write decimal: comma into mapping.lead.value_amount of the profile',
-      'value_amount was read with a decimal point in 2 leads, such as "12.500" of l001; if the point parts thousands, write decimal: comma into mapping.lead.value_amount of the profile, otherwise decimal: point',
-    ])
+  const lists: Readonly<Record<string, readonly unknown[]>> = {
+    'times that cannot be right: none at all, and the same in all leads': records(60),
+    'times that can': records(60).map(({ id }, index) => ({
+      id,
+      created: dated('10', index),
+      updated: dated('11', index),
+    })),
+    'texts that are cleaned or cut': all.map(
+      (lead, index) =>
+        [lead, { ...lead, name: 'Com\u0000pany' }, { ...lead, name: 'x'.repeat(70_000) }][
+          index === 5 ? 2 : index === 3 || index === 4 ? 1 : 0
+        ],
+    ),
+    'values that may have been read wrongly': all.map((lead, index) => ({
+      ...lead,
+      worth: worth[index],
+      size: index ? 1 : 'few',
+    })),
+    'an id of two records: other values of the same time': [
+      ...all,
+      ...all.slice(0, 2).map((lead) => ({ ...lead, name: 'Other' })),
+    ],
+    'an id of two records: other values without a time': [
+      ...all,
+      { id: 'x', name: 'Acme' },
+      { id: 'x', name: 'Other' },
+      { id: 'x' },
+    ],
+    'an id of two records: another time of creation': [
+      ...all,
+      { id: 'x', created: '2026-10-01', updated: '2026-10-01' },
+      { id: 'x', created: '2026-10-02', updated: '2026-10-02' },
+    ],
+    'an id of two records: an older state': [
+      ...all,
+      other({ name: 'Old', updated: '2026-10-01T00:00:00.000Z' }),
+    ],
+    'an id of two records: the same record': [...all, all[0]],
+    'an id of two records: the same values in another order': [
+      ...all,
+      { updated: all[0]?.updated, id: 'l000' },
+    ],
   }
+  const lead = { ...MAPPING.lead, value_amount: 'worth', company_employees: 'size' }
+  const told: string[] = []
+  for (const [name, list] of Object.entries(lists)) {
+    await using listing = await openListing({ ...CURSOR, mapping: { lead } }, () => ({ records: list }))
+    for (const time of ['first', 'second']) {
+      const { scan } = await listing.sync()
+      told.push(`${name} (${time} scan: ${scan?.result}, cleaned ${scan?.cleaned}, cut ${scan?.cut})`)
+      told.push(...(scan?.warnings.map((warning) => `  ${warning}`) ?? []))
+    }
+  }
+  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/warnings.txt')
 })
 
 it('leads on more than one page are stored and counted once (row 28)', async () => {
@@ -523,22 +444,6 @@ describe('a list without an order', () => {
     }
     expect(missed).toBeGreaterThan(0)
   })
-
-  it('is told from one whose leads changed places because they changed', async () => {
-    const all = records(60)
-    let minute = 0
-    await using listing = await openListing(OFFSET, (...asked) => {
-      // With each request, a lead in the middle changes and comes to the front.
-      const [changed] = all.splice(30, 1)
-      minute++
-      if (changed)
-        all.unshift({ ...changed, updated: `2026-11-21T06:${String(minute).padStart(2, '0')}:00.000Z` })
-      return paged('offset', all)(...asked)
-    })
-    expect((await listing.sync()).problems).not.toMatchObject([
-      { message: expect.stringContaining('no order') },
-    ])
-  })
 })
 
 it('a list that never holds still is unproven: the copy gets no younger, nothing is deleted, and the run says so', async () => {
@@ -576,16 +481,6 @@ it('an id that is gone from every record of a page stops the sync, and nothing o
 })
 
 describe('a scan', () => {
-  it('that was killed between its last page and the judgement begins anew', async () => {
-    await using listing = await openListing(PAGE, (position, size, filters) =>
-      position === '4' ? unreachable() : paged('page', records(60))(position, size, filters),
-    )
-    expect((await listing.sync()).scan).toMatchObject({ stop: 'failed', pages: 3 })
-    await listing.store.db.updateTable('sync_scan').set({ cursor: null }).execute()
-    listing.answer = paged('page', records(60))
-    expect((await listing.sync()).scan).toMatchObject({ result: 'complete', distinct: 60, pages: 10 })
-  })
-
   it('keeps the pages before one that fails, also those that were to be stored together', async () => {
     const all = records(60)
     await using listing = await openListing(PAGE, paged('page', all, 60))
@@ -608,7 +503,7 @@ describe('a scan', () => {
   })
 
   it('goes back to where rows went on when many before them were deleted', async () => {
-    for (const gone of [30, 120, 200]) {
+    for (const gone of [30, 200]) {
       let all = records(300)
       await using listing = await openListing(OFFSET, (position, size) => {
         if (listing.asked.length === 26) all = all.slice(gone)
@@ -629,6 +524,12 @@ describe('leads that are gone', () => {
     const all = records(60)
     await using listing = await openListing(PAGE, paged('page', all, 60))
     await listing.sync()
+    listing.answer = (...asked) =>
+      asked[0] === '3' ? refused('api_not_found') : paged('page', all, 60)(...asked)
+    expect(await listing.sync()).toMatchObject({
+      complete: false,
+      scan: { result: 'incomplete', stop: 'failed' },
+    })
     for (let round = 0; round < SCANS; round++) {
       const stop = new AbortController()
       if (round % FAILURES.length === 0) failures = shuffled(FAILURES, next)
@@ -640,6 +541,7 @@ describe('leads that are gone', () => {
         if (failure === 0) throw new LeadsheetError('api_unreachable', 'away')
         if (failure === 1) throw new LeadsheetError('api_unauthorized', 'no')
         if (failure === 2) stop.abort()
+        if (failure === 4) refused('api_not_found')
         return failure === 3 ? { ...page, records: all.slice(0, 10) } : page
       }
       await listing.sync({ signal: stop.signal })
@@ -663,52 +565,6 @@ describe('leads that are gone', () => {
     await listing.sync()
     listing.answer = fewer
     expect((await listing.sync()).leads.deleted).toBe(1)
-  })
-})
-
-describe('a sync again', () => {
-  it('of the same list changes no table that holds leads (row 35)', async () => {
-    const bare = Array.from({ length: 35 }, (_, index) => ({ id: index, name: `Company ${index}` }))
-    for (const all of [records(35), bare]) {
-      await using listing = await openListing(OFFSET, paged('offset', all))
-      const tables = async () => {
-        const { rows } = await sql`SELECT lead.id, lead.status, lead.created_at, lead.updated_at,
-          lead.status_changed_at, lead.first_seen_at, lead.observed_at, lead.run_id, raw,
-          version.valid_from, version.valid_to, version.observed_at AS version_observed_at
-          FROM lead JOIN lead_raw ON lead_no = no JOIN lead_version AS version ON version.lead_id = lead.id
-          ORDER BY lead.id, version.valid_from`.execute(listing.store.db)
-        return rows
-      }
-      expect((await listing.sync()).leads.inserted).toBe(35)
-      const before = await tables()
-      listing.clock.now = new Date('2026-11-22T06:00:00Z')
-      const again = await listing.sync()
-      expect(again).toMatchObject({ outcome: 'ok_no_change', leads: { unchanged: 35, updated: 0 } })
-      expect(await tables()).toEqual(before)
-    }
-  })
-
-  it('of an upstream that tells no times dates changes by when they were read', async () => {
-    const list = (status: string) =>
-      paged('page', [
-        { id: 1, status },
-        { id: 2, status: 'new' },
-      ])
-    await using listing = await openListing(PAGE, list('new'))
-    await listing.sync()
-    listing.clock.now = new Date('2026-11-22T06:00:00Z')
-    listing.answer = list('won')
-    expect((await listing.sync()).leads).toMatchObject({ updated: 1, unchanged: 1 })
-    const lead = await listing.store.db
-      .selectFrom('lead')
-      .where('id', '=', '1')
-      .select(['created_at', 'updated_at', 'status_changed_at'])
-      .executeTakeFirstOrThrow()
-    expect(lead).toEqual({
-      created_at: '2026-11-21T06:00:00.000Z',
-      updated_at: '2026-11-22T06:00:00.000Z',
-      status_changed_at: '2026-11-22T06:00:00.000Z',
-    })
   })
 })
 
@@ -776,35 +632,28 @@ describe('an interrupted scan', () => {
     expect((await pages())[0]).toBeNull()
   })
 
-  const STALE: readonly (readonly [string, Answer, boolean])[] = [
-    ['404 or 410', () => refused('api_not_found'), true],
-    ['400', () => refused('api_rejected'), true],
-    ['an empty last page', () => ({ records: [], next: null }), true],
-    ['the same failure as any other page', () => unreachable(), false],
-  ]
-  it.each(STALE)(
-    'whose cursor is answered with %s starts over, or stays where it is',
-    async (_name, stale, isStale) => {
-      const list: Answer = (position) => {
-        const at = Number(position ?? 0)
-        return { records: records(10, at * 10), next: at < 4 ? String(at + 1) : null }
-      }
-      await using listing = await openListing(CURSOR, (...asked) =>
-        asked[0] === '2' ? unreachable() : list(...asked),
-      )
-      await listing.sync()
-      // The list gives other cursors when it is read anew.
-      listing.asked.length = 0
-      listing.answer = (...asked) => {
-        const isAnew = listing.asked.includes(null)
-        return asked[0] === '2' && !isAnew ? stale(...asked) : isStale ? list(...asked) : unreachable()
-      }
-      const { scan } = await listing.sync()
-      expect(scan).toMatchObject(
-        isStale
-          ? { result: 'complete', distinct: 50 }
-          : { result: 'incomplete', stop: 'failed', distinct: 20, pages: 2 },
-      )
-    },
-  )
+  it.each<[string, Answer, object]>([
+    ['404 or 410', () => refused('api_not_found'), { result: 'complete', distinct: 50 }],
+    ['400', () => refused('api_rejected'), { result: 'complete', distinct: 50 }],
+    ['an empty last page', () => ({ records: [] }), { result: 'complete', distinct: 50 }],
+    [
+      'the failure of any page',
+      () => unreachable(),
+      { result: 'incomplete', stop: 'failed', distinct: 20, pages: 2 },
+    ],
+  ])('whose cursor is answered with %s starts over, or stays where it is', async (_name, stale, expected) => {
+    const list: Answer = (position) => {
+      const at = Number(position ?? 0)
+      return { records: records(10, at * 10), next: at < 4 ? String(at + 1) : null }
+    }
+    await using listing = await openListing(CURSOR, (...asked) =>
+      asked[0] === '2' ? unreachable() : list(...asked),
+    )
+    await listing.sync()
+    // The list gives other cursors when it is read anew.
+    listing.asked.length = 0
+    const anew = 'stop' in expected ? stale : list
+    listing.answer = (...asked) => (listing.asked.includes(null) ? anew : stale)(...asked)
+    expect((await listing.sync()).scan).toMatchObject(expected)
+  })
 })

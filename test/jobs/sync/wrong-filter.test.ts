@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { type Answer, type Listing, MAPPING, openListing, SINCE } from '../../support/source/listing.ts'
 import { openSyncing } from '../../support/syncing.ts'
-import { startUpstream } from '../../support/upstream.ts'
+import { startUpstream, status } from '../../support/upstream.ts'
 
 const HOUR_MS = 3_600_000
 const NEWEST = '2026-11-21T03:00:00.000Z'
@@ -83,23 +83,20 @@ it('a list with leads that have no update time is read in full each time, and a 
 })
 
 it.each([
-  [304, 'incremental', 'an empty page'],
-  [204, 'incremental', 'an empty page'],
-  [204, 'full', 'an empty page'],
-  [304, 'full', 'no answer'],
+  [304, true, 'an empty page'],
+  [204, true, 'an empty page'],
+  [204, false, 'an empty page'],
+  [304, false, 'no answer'],
 ] as const)(
-  'an answer without a body of status %d to a scan of the mode %s is %s',
-  async (code, mode, meaning) => {
+  'the status %d without a body, to a list of changes: %s, is %s',
+  async (code, isOfChanges, meaning) => {
     await using upstream = await startUpstream(0)
     const paging = { kind: 'page', param: 'page' }
     const filters = { updated_since: { param: 'If-Modified-Since', in: 'header' } }
     const profile = parseProfile({ name: 'test', paging, filters, mapping: MAPPING }, 'test')
     await using syncing = await openSyncing(upstream.url, 'k3y', { source: { profile } })
-    upstream.faults.push((_, response) => {
-      response.writeHead(code).end()
-      return true
-    })
-    const list = syncing.source.listLeads(mode === 'full' ? {} : { updatedSince: NEWEST }, null, 10)
+    upstream.faults.push(status(code))
+    const list = syncing.source.listLeads(isOfChanges ? { updatedSince: NEWEST } : {}, null, 10)
     if (meaning === 'no answer') await expect(list).rejects.toMatchObject({ code: 'api_unexpected' })
     else expect(await list).toMatchObject({ records: [], next: null })
   },

@@ -2,7 +2,6 @@
  * Workers of several machines that share one PostgreSQL database. They run in one process, with a clock that
  * a test moves.
  */
-import { sql } from 'kysely'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
@@ -91,13 +90,6 @@ export async function scheduledRunsOf({ db }: Store): Promise<string[]> {
     .orderBy('schedule')
     .execute()
   return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at.slice(11, 16)} ${state}`)
-}
-
-/** Counts the scheduled runs under a lease that wait or are in progress. */
-export async function openJobs({ db }: Store, lease: string): Promise<number> {
-  const { rows } = await sql<{ jobs: number }>`SELECT count(*) AS jobs FROM leadsheet_jobs.job
-    WHERE name = 'scheduled-run' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
-  return rows[0]?.jobs ?? 0
 }
 
 export async function scheduledRunCount({ db }: Store): Promise<number> {

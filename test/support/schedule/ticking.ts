@@ -30,6 +30,8 @@ export interface Ticking extends AsyncDisposable {
   /** Returns the states, such as `07:00 done`, or `20 07:00 done` for another day than the first. */
   states(): Promise<string[]>
   scheduledRuns(): Promise<ScheduledRun[]>
+  /** Tells in lines what was run, in order, and then what was noted of each scheduled run. */
+  told(): Promise<string[]>
 }
 
 /** Opens a schedule. Its first tick is on 20 November 2026 at 06:30 UTC. */
@@ -75,6 +77,17 @@ export async function openTicking(
         const day = due_at.startsWith(START.slice(0, 10)) ? '' : `${due_at.slice(8, 10)} `
         return `${day}${due_at.slice(11, 16)} ${state}`
       }),
+    told: async () => {
+      const time = (at: string | Date): string => new Date(at).toISOString().slice(8, 19)
+      const ran = ticking.ran.map(({ dueAt, attempt, late, isApproved }) => {
+        const since = late === null ? '' : `, late from ${time(late.from)} to ${time(late.to)}: ${late.why}`
+        return `ran ${time(dueAt)}, attempt ${attempt}${isApproved ? ', approved' : ''}${since}`
+      })
+      const runs = (await scheduledRuns()).map(({ due_at, state, attempts, finished_at, message }) =>
+        [time(due_at), state, attempts, finished_at && `at ${time(finished_at)}`, message].join(' ').trim(),
+      )
+      return [...ran, ...runs]
+    },
     [Symbol.asyncDispose]: store.close,
   }
   await ticking.tick(START)
