@@ -4,19 +4,18 @@
  */
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
-import { sinceLastTick } from './broken-daemons.ts'
 import { faultsOf } from './faults-of.ts'
 import { DAY_MS, daily, HOUR_MS, HOURLY, SECOND_MS } from './plan.ts'
 import { SEED } from './scale.ts'
-import { openWorld, type StartDaemon, type World } from './world.ts'
+import { openWorld, type World } from './world.ts'
 
 /** A Monday. At 06:00 UTC it is 07:00 in Vienna. */
 const FROM = new Date('2026-01-12T04:00:00Z')
 const YEAR_MS = 365 * DAY_MS
 
-async function openUp(start?: StartDaemon): Promise<World> {
+async function openUp(): Promise<World> {
   const planned = [HOURLY, daily({ policy: 'latest', windowHours: 24 })]
-  const world = await openWorld({ from: FROM, planned, ...(start && { start }) })
+  const world = await openWorld({ from: FROM, planned })
   await world.start()
   return world
 }
@@ -119,13 +118,5 @@ describe('a clock', () => {
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
     expect(world.runs.at(-1)?.due.late).toMatchObject({ from: '2026-01-12T05:00:00.000Z', why: 'clock' })
     await expectAsEver(world)
-  })
-
-  it('would be seen to do harm to a daemon that only knows when it last looked', async () => {
-    await using world = await openUp(sinceLastTick)
-    await pass(world, 2.25 * HOUR_MS)
-    await setClock(world, -HOUR_MS)
-    await pass(world, HOUR_MS)
-    expect(await faultsOf(world)).toContain('report:vienna 2026-01-12T06:00:00.000Z: done twice')
   })
 })
