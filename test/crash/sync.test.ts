@@ -46,7 +46,7 @@ const LOADS: readonly Loads[] = [
     kills: 25,
     requests: (_, share) => 1 + Math.floor(share * 6),
     within: () => 12,
-    least: [0.8, 0.5],
+    least: [0.84, 0.52],
   },
   {
     what: 'makes its indexes again when it was killed in its first load or while it made them',
