@@ -1,14 +1,12 @@
 /** Each kind of work is killed at every point, and again at that of its next runs. */
-import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
 import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { readLedger } from '../support/process/daemon-run.ts'
 import { makeNextVersion, makePresentStore } from '../support/process/next-version.ts'
-import { lead, OPENED_AT, save, saveWholeRun } from '../support/store.ts'
 import { hashTables } from './support/contents.ts'
 import { type Case, killEverywhere } from './support/everywhere.ts'
 import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
@@ -147,41 +145,6 @@ describe('a program killed at every point', () => {
       }
     }
     await killEverywhere(base, open, { samples: 6 })
-  })
-
-  it('leaves the snapshot before or the next one, and its leftovers go with the next (row 41)', async () => {
-    const base = folderWith({ 'leadsheet.yaml': 'data_dir: data', 'data/.keep': '' })
-    const program = (cwd: string): Program => ({
-      args: ['snapshot'],
-      cwd,
-      env: { EVERY_STATEMENT: '1' },
-    })
-    {
-      await using store = await openStore(databaseIn(base), OPENED_AT)
-      for (const score of [1, 2]) {
-        const updatedAt = `2026-11-0${score}T00:00:00.000Z`
-        const leads = Array.from({ length: 200 }, (_, index) => lead(`l${index}`, { score, updatedAt }))
-        await save(store, leads, updatedAt)
-        await saveWholeRun(store, updatedAt)
-        if (score === 1) expect(await run(program(base))).toMatchObject({ status: 0 })
-      }
-    }
-    const open = (cwd: string): Case => {
-      const scores = (): unknown => {
-        const file = join(cwd, 'data/snapshot.db')
-        expect(ask(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
-        return ask(file, 'SELECT score, count(*) AS leads FROM lead GROUP BY score')
-      }
-      return {
-        program: program(cwd),
-        checkKilled: () => expect([1, 2].map((score) => [{ score, leads: 200 }])).toContainEqual(scores()),
-        check() {
-          expect(scores()).toEqual([{ score: 2, leads: 200 }])
-          expect(readdirSync(join(cwd, 'data')).filter((name) => name.includes('.tmp-'))).toEqual([])
-        },
-      }
-    }
-    await killEverywhere(base, open, { samples: 4 })
   })
 })
 

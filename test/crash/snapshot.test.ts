@@ -1,18 +1,23 @@
-/** The snapshot while it is read, and for other users. */
-import { spawnSync } from 'node:child_process'
+/** The snapshot while its writer is killed, while it is read, and for other users. */
+import { type ChildProcess, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { publishSnapshot } from '../../src/jobs/snapshot/publish-snapshot.ts'
+import { fileOf } from '../../src/store/db/place.ts'
 import { ask, publishing } from '../support/data/publishing.ts'
 import { hasSqlite3 } from '../support/data/sqlite3.ts'
 import { folderWith } from '../support/folder.ts'
+import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { isSkipped } from '../support/process/programs.ts'
+import { random } from '../support/random.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
-import { IS_FULL } from './support/scale.ts'
+import { IS_FULL, SEED } from './support/scale.ts'
 
+const KILLS = IS_FULL ? 50 : 4
 const REPLACEMENTS = IS_FULL ? 150 : 3
 const LEADS = 200
 const NEVER = new AbortController().signal
@@ -32,6 +37,48 @@ function scoresIn(file: string): number[] {
   expect(ask(file, 'SELECT count(*) AS n FROM dictionary')).not.toEqual([{ n: 0 }])
   return ask<{ score: number }>(file, 'SELECT DISTINCT score FROM lead').map((row) => row.score)
 }
+
+it(`a snapshot that is killed while it is made leaves the one before, and its leftovers go with the next; ${KILLS} kills, SEED=${SEED} (row 41)`, async () => {
+  const store = await openEmptyStore()
+  await saveScore(store, 1)
+  const folder = join(fileOf(store), '..')
+  const file = join(folder, 'snapshot.db')
+  /** Starts a snapshot, and returns when its file exists and is incomplete, or when the process has ended. */
+  const begin = async (): Promise<{ child: ChildProcess; isUnfinished: () => boolean }> => {
+    const child = startLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+    const isUnfinished = (): boolean => readdirSync(folder).includes(`snapshot.db.tmp-${child.pid}`)
+    while (!isUnfinished() && child.exitCode === null) await sleep(1)
+    return { child, isUnfinished }
+  }
+  const { isUnfinished: isBeingMade } = await begin()
+  const begun = performance.now()
+  while (isBeingMade()) await sleep(1)
+  let lastsMs = performance.now() - begun
+  await saveScore(store, 2)
+  await store.close()
+  const next = random(SEED)
+  let cut = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { child, isUnfinished } = await begin()
+    const begunAgain = performance.now()
+    await sleep(next() * lastsMs)
+    if (child.exitCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+    if (isUnfinished()) cut++
+    // The last measurement may have been long because the processor was busy.
+    else lastsMs = Math.min(lastsMs, performance.now() - begunAgain)
+    const [score, ...others] = scoresIn(file)
+    expect(others).toEqual([])
+    expect([1, 2]).toContain(score)
+  }
+  expect(cut).toBeGreaterThan(KILLS / 3)
+  const last = await runLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+  expect(last).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
+  expect(scoresIn(file)).toEqual([2])
+  expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])
+})
 
 it(`a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place (row 42)`, async () => {
   await using store = await openEmptyStore()
