@@ -63,7 +63,7 @@ const LOADS: readonly Loads[] = [
 ]
 
 describe(`a sync killed with SIGKILL, SEED=${SEED}`, () => {
-  it.each(LOADS)('$what; $databases times $kills kills (row 37)', async (load) => {
+  it.each(LOADS.map((load) => [load.what, load] as const))('%s (row 37)', async (_, load) => {
     const { leads, pageSize, databases, kills, requests, within, least } = load
     await using upstream = await startUpstream(leads)
     const whole = syncOf(upstream, pageSize)
