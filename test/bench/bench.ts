@@ -5,16 +5,16 @@
  *     npm run bench -- [--short] [--only first,figures] [--leads 100000,1000000] [--rounds 5] [--data FOLDER]
  *       [--json] [--page]
  *
- * `--page` writes the results, the table and the chart of docs/explanation/performance.md.
+ * `--page` writes the results and the tables of docs/explanation/performance.md.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { GOALS, SUBJECTS, type Subject } from './goals.ts'
+import { GOALS, SUBJECTS, subjectOf } from './goals.ts'
 import { collectMedians, judge, type Part } from './measurement.ts'
 import { type Outcome, writePage } from './page/page.ts'
-import { tableOf } from './page/table.ts'
+import { printTables } from './page/table.ts'
 import { BURST } from './parts/burst.ts'
 import { FIGURES } from './parts/figures.ts'
 import { LOOP } from './parts/loop.ts'
@@ -73,11 +73,6 @@ const outcome: Outcome = {
   ),
   medians: medians.list(),
 }
-console.log(given.json ? JSON.stringify(outcome, null, 2) : tableOf(outcome))
+if (given.json) console.log(JSON.stringify(outcome, null, 2))
+else printTables(outcome)
 if (given.page) writePage(outcome)
-
-function subjectOf(name: string): Subject {
-  const found = SUBJECTS.find((subject) => subject === name)
-  if (found === undefined) throw new Error(`--only: found ${name}, expected some of ${SUBJECTS.join(', ')}`)
-  return found
-}

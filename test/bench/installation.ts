@@ -1,19 +1,19 @@
 /**
  * An installation of the bench: a folder with settings, in which commands and the daemon run as processes.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { readAddress } from '../support/process/daemon-address.ts'
 import { MAIN } from './programs.ts'
 
 const TOKEN = 'a-token-of-the-bench'
 const LOOK_MS = 20
-const ATTEMPTS = 100
 const AGAIN_MS = 100
 const SYNC_MS_MAX = 30 * 60_000
 
@@ -21,7 +21,7 @@ export interface Installation extends AsyncDisposable {
   readonly folder: string
   readonly database: string
   /** @throws Error with its output if it fails */
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>
+  run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<unknown>
   /** @param imports the files that Node loads before the program */
   startDaemon(imports?: readonly string[]): Promise<RunningDaemon>
 }
@@ -44,35 +44,16 @@ export async function install(settings: string): Promise<Installation> {
   const web = `{ listen: "127.0.0.1:0", token: ${TOKEN}, trusted_proxies: [loopback] }`
   const text = `data_dir: data\nenrichment: { policy: none }\nweb: ${web}\n${settings}\n`
   await writeFile(join(folder, 'leadsheet.yaml'), text, { mode: 0o600 })
-  const daemons: RunningDaemon[] = []
   return {
     folder,
     database,
-    async run(args, env = {}) {
-      const program = spawn(process.execPath, [MAIN, ...args], {
+    run: (args, env) =>
+      promisify(execFile)(process.execPath, [MAIN, ...args], {
         cwd: folder,
         env: { ...process.env, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      const said = { stdout: '', stderr: '' }
-      for (const stream of ['stdout', 'stderr'] as const)
-        program[stream].on('data', (chunk) => {
-          said[stream] += chunk
-        })
-      const [status] = await once(program, 'close')
-      if (status !== 0)
-        throw new Error(`${args.join(' ')}: found status ${status}, expected 0: ${said.stderr}`)
-      return said.stdout
-    },
-    async startDaemon(imports = []) {
-      const daemon = await startDaemon(folder, database, imports)
-      daemons.push(daemon)
-      return daemon
-    },
-    async [Symbol.asyncDispose]() {
-      for (const daemon of daemons) await daemon[Symbol.asyncDispose]()
-      await rm(folder, { recursive: true })
-    },
+      }),
+    startDaemon: (imports = []) => startDaemon(folder, database, imports),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   }
 }
 
@@ -94,24 +75,21 @@ async function startDaemon(
       await delay(LOOK_MS)
     }
   }
+  const ask = (isFull: boolean): Promise<Response> =>
+    fetch(`${address}/actions/sync`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: isFull ? 'full=yes' : '',
+    })
   return {
     child,
     address,
     untilSyncs,
     async sync(isFull) {
       const before = countSyncs(database)
-      const asked = {
-        method: 'POST',
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' },
-        body: isFull ? 'full=yes' : '',
-      }
       // A sync ends in the database a moment before its lease does, so a refusal is tried again.
-      for (let attempt = 1; ; attempt++) {
-        const answer = await fetch(`${address}/actions/sync`, asked)
-        if (answer.ok) break
-        const found = `${answer.status} ${await answer.text()}`
-        if (answer.status !== 409 || attempt === ATTEMPTS)
-          throw new Error(`a sync: found ${found}, expected 200`)
+      for (let answer = await ask(isFull); !answer.ok; answer = await ask(isFull)) {
+        if (answer.status !== 409) throw new Error(`a sync: found ${answer.status}, expected 200`)
         await delay(AGAIN_MS)
       }
       await untilSyncs(before)

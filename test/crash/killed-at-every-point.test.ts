@@ -1,160 +1,183 @@
-import { globSync, readFileSync, rmSync } from 'node:fs'
+/** Each kind of work is killed at every point, and again at that of its next runs. */
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import { openMailServer } from '../support/mail-server.ts'
+import { readLedger } from '../support/process/daemon-run.ts'
+import { makeNextVersion, makePresentStore } from '../support/process/next-version.ts'
 import { hashTables } from './support/contents.ts'
+import { type Case, killEverywhere } from './support/everywhere.ts'
 import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
-import { forEachCase, IS_FULL, sampleOf } from './support/scale.ts'
+import { IS_FULL } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 import { copyOf, databaseIn, openFolder, openWorld } from './support/world.ts'
 
-/** The number of times that the program is killed at the same point before it may end. */
 const ROUNDS = IS_FULL ? 3 : 1
-const SAMPLES = 2
+const SUPPORT = join(import.meta.dirname, 'support')
 
-/** A program in a folder, and the rules that must hold when it has ended. */
-interface Case extends AsyncDisposable {
-  readonly program: Program
-  /** Checks the folder after each kill. */
-  checkKilled?(): void
-  check(): Promise<void>
-}
+const count = (file: string, table: string): number =>
+  ask<{ n: number }>(file, `SELECT count(*) AS n FROM ${table}`)[0]?.n ?? 0
 
-/** Kills the program at each point, each time in a new copy of the folder, and then lets it end. */
-async function killEverywhere(base: string, openCase: (folder: string) => Promise<Case>): Promise<void> {
-  const copies = folderWith()
-  await using unkilled = await openCase(copyOf(base, copies, 'unkilled'))
-  const points = await listPoints(unkilled.program)
-  expect(points.length).toBeGreaterThan(30)
-  await unkilled.check()
-  const numbers = sampleOf(
-    points.map((_name, index) => index + 1),
-    SAMPLES,
-  )
-  let killed = 0
-  await forEachCase(numbers, async (point) => {
-    const folder = copyOf(base, copies, String(point))
-    await using one = await openCase(folder)
-    try {
-      for (let round = 0; round < ROUNDS; round++) {
-        if (await runKilledAt(point, one.program)) killed++
-        one.checkKilled?.()
-      }
-      await run(one.program)
-      await one.check()
-    } catch (cause) {
-      throw new Error(`after ${ROUNDS} kills at point ${point}, ${points[point - 1]}`, { cause })
-    }
-    rmSync(folder, { recursive: true })
-  })
-  expect(killed).toBeGreaterThanOrEqual(numbers.length - 1)
-}
-
-type Tables = ReturnType<typeof hashTables>
-
-/** @param unkilled the tables after one sync that was not killed, after two, and so on */
-async function openSyncCase(folder: string, env: Program['env'], unkilled: readonly Tables[]): Promise<Case> {
-  return {
-    program: { args: ['sync', '--full'], cwd: folder, env },
-    async check() {
-      await expectSound(databaseIn(folder))
-      const tables = hashTables(databaseIn(folder))
-      // Each run that was killed after it had stored details leaves the details of one more lead.
-      const syncs = unkilled.findIndex(({ lead_detail }) => lead_detail === tables['lead_detail'])
-      expect(tables).toEqual(unkilled[Math.max(0, syncs)])
-    },
-    [Symbol.asyncDispose]: async () => {},
-  }
-}
-
-async function tablesAfterEach(program: Program, syncs: number): Promise<[Tables, ...Tables[]]> {
-  const tables: Tables[] = []
-  for (let sync = 0; sync < syncs; sync++) {
-    expect(await run(program)).toMatchObject({ status: 0 })
-    tables.push(hashTables(databaseIn(program.cwd)))
-  }
-  const [first, ...others] = tables
-  if (first === undefined) throw new Error(`found ${syncs} syncs, expected at least one`)
-  return [first, ...others]
-}
-
-describe('a program killed at every point, and again at that of its next runs', () => {
+describe('a program killed at every point', () => {
   it('ends a first sync and one of a day’s changes with the tables of one never killed (row 38)', async () => {
     await using world = await openWorld(6)
-    const { env } = world
-    const empty = await openFolder()
-    const full = copyOf(empty, folderWith(), 'full')
-    const sync = { args: ['sync', '--full'], env }
-    const first = await tablesAfterEach({ ...sync, cwd: copyOf(empty, folderWith(), 'first') }, ROUNDS + 1)
-    await killEverywhere(empty, (folder) => openSyncCase(folder, env, first))
-    expect(await run({ ...sync, cwd: full })).toMatchObject({ status: 0 })
-
+    const killSync = async (base: string): Promise<Program> => {
+      const programIn = (cwd: string): Program => ({ args: ['sync', '--full'], cwd, env: world.env })
+      const whole = programIn(copyOf(base, folderWith(), 'whole'))
+      // Each run that was killed after it had stored details leaves the details of one more lead.
+      const tablesAfterEach: Record<string, string>[] = []
+      for (let sync = 0; sync <= ROUNDS; sync++) {
+        expect(await run(whole)).toMatchObject({ status: 0 })
+        tablesAfterEach.push(hashTables(databaseIn(whole.cwd)))
+      }
+      const check = (folder: string) => () => {
+        const tables = hashTables(databaseIn(folder))
+        const same = tablesAfterEach.find(({ lead_detail }) => lead_detail === tables['lead_detail'])
+        expect(tables).toEqual(same ?? tablesAfterEach[0])
+      }
+      const open = (folder: string): Case => ({ program: programIn(folder), check: check(folder) })
+      await killEverywhere(base, open, { rounds: ROUNDS })
+      return whole
+    }
+    const { cwd } = await killSync(await openFolder())
+    const before = hashTables(databaseIn(cwd))
     await world.toNextDay()
-    const second = await tablesAfterEach({ ...sync, cwd: copyOf(full, folderWith(), 'next') }, ROUNDS + 1)
-    expect(second[0]['lead']).not.toEqual(first[0]['lead'])
-    await killEverywhere(full, (folder) => openSyncCase(folder, env, second))
+    const next = await killSync(cwd)
+    expect(hashTables(databaseIn(next.cwd))['lead']).not.toEqual(before['lead'])
   })
 
   it('sends each message once, or again under the same Message-ID where it may have been lost, and knows which (row 38)', async () => {
     await using world = await openWorld(5)
-    const folder = await openFolder()
-    expect(await run({ args: ['sync'], cwd: folder, env: world.env })).toMatchObject({ status: 0 })
-    await killEverywhere(folder, (copy) => openReportCase(copy, world.env))
+    const base = await openFolder()
+    expect(await run({ args: ['sync'], cwd: base, env: world.env })).toMatchObject({ status: 0 })
+    const open = async (cwd: string): Promise<Case> => {
+      const server = await openMailServer()
+      const file = databaseIn(cwd)
+      return {
+        program: {
+          args: ['report', 'send', 'daily'],
+          cwd,
+          env: { ...world.env, LEADSHEET_SMTP_URL: server.url },
+        },
+        // An issue has all its messages or none.
+        checkKilled: () => expect(count(file, 'delivery')).toBe(count(file, 'report_issue') === 0 ? 0 : 2),
+        check() {
+          const messages = readLedger({ file })
+          expect(messages.map(({ recipient }) => recipient)).toEqual(['ana@example.com', 'ben@example.com'])
+          for (const { message_id, state, unconfirmed_count } of messages) {
+            const copies = server.received.filter((one) => one.mail.messageId === message_id).length
+            if (state === 'unconfirmed') expect(unconfirmed_count).toBe(2)
+            else expect({ state, copies: copies > 0 }).toEqual({ state: 'sent', copies: true })
+            expect(copies).toBeLessThanOrEqual(1 + unconfirmed_count)
+          }
+          const ids = new Set(server.received.map((one) => one.mail.messageId))
+          expect(ids.size).toBeLessThanOrEqual(messages.length)
+          const [page] = globSync('data/archive/daily/*/index.html', { cwd })
+          expect(readFileSync(join(cwd, page ?? ''), 'utf8')).toMatch(/<\/html>\s*$/)
+        },
+        [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+      }
+    }
+    await killEverywhere(base, open, { rounds: ROUNDS })
+  })
+
+  it.each([
+    ['an empty file', async (file: string): Promise<void> => writeFileSync(file, ''), 0],
+    ['the schema of the version before', makePresentStore, 3],
+  ])('leaves the old schema or the new one where it migrates %s (row 40)', async (_, makeFile, leads) => {
+    const base = folderWith({ 'data/.keep': '' })
+    await makeFile(databaseIn(base))
+    const sources = makeNextVersion()
+    const schemaIn = (folder: string): string =>
+      JSON.stringify(ask(databaseIn(folder), 'SELECT type, name, sql FROM sqlite_schema ORDER BY type, name'))
+    const before = schemaIn(base)
+    let after = ''
+    const open = (cwd: string): Case => ({
+      program: {
+        main: join(SUPPORT, 'open-store.ts'),
+        args: [databaseIn(cwd), sources],
+        cwd,
+        env: { EVERY_STATEMENT: '1' },
+      },
+      checkKilled: () => expect([before, after]).toContain(schemaIn(cwd)),
+      result() {
+        after ||= schemaIn(cwd)
+        expect(count(databaseIn(cwd), 'lead')).toBe(leads)
+        return [schemaIn(cwd), hashTables(databaseIn(cwd))]
+      },
+    })
+    await killEverywhere(base, open, { samples: 3, points: /^before|^after commit/, sources })
+  })
+
+  it('does each scheduled run at its next start, and none that it had noted as done (row 55)', async () => {
+    const base = folderWith({ 'data/.keep': '' })
+    const beatIn = (cwd: string, now: string): Program => ({
+      main: join(SUPPORT, 'run-scheduled-runs.ts'),
+      args: [databaseIn(cwd), `2026-01-${now}:00.000Z`, join(cwd, 'ran')],
+      cwd,
+      env: { EVERY_STATEMENT: '1' },
+    })
+    expect(await run(beatIn(base, '12T06:50'))).toMatchObject({ status: 0 })
+    const dueIn = (cwd: string, states: string): string[] =>
+      ask<{ due_at: string }>(
+        databaseIn(cwd),
+        `SELECT due_at FROM scheduled_run WHERE state IN (${states}) ORDER BY due_at`,
+      ).map(({ due_at }) => due_at.slice(5, 16))
+    const countRuns = (cwd: string): number =>
+      existsSync(join(cwd, 'ran')) ? readFileSync(join(cwd, 'ran'), 'utf8').trim().split('\n').length : 0
+    const open = (cwd: string): Case => {
+      // At most the run in progress is done again, because nothing records how far it has come.
+      let again = 0
+      return {
+        program: beatIn(cwd, '13T07:05'),
+        next: beatIn(cwd, '13T07:06'),
+        checkKilled() {
+          again = countRuns(cwd) > dueIn(cwd, "'done'").length ? 1 : 0
+        },
+        check() {
+          const done = dueIn(cwd, "'done'")
+          expect(done).toEqual(['01-12T07:00', '01-13T07:00', '01-13T07:00'])
+          expect(countRuns(cwd)).toBe(done.length + again)
+          expect(dueIn(cwd, "'pending', 'running'")).toEqual([])
+        },
+      }
+    }
+    await killEverywhere(base, open, { samples: 6 })
   })
 })
 
-async function openReportCase(folder: string, env: Program['env']): Promise<Case> {
-  const server = await openMailServer()
-  return {
-    program: {
-      args: ['report', 'send', 'daily'],
-      cwd: folder,
-      env: { ...env, LEADSHEET_SMTP_URL: server.url },
-    },
-    checkKilled() {
-      const [issues, messages] = countMade(databaseIn(folder))
-      // An issue has all its messages or none.
-      expect(messages).toBe(issues === 0 ? 0 : 2)
-    },
-    async check() {
-      await expectSound(databaseIn(folder))
-      const messages = readMessages(databaseIn(folder))
-      expect(messages.map((message) => message.recipient)).toEqual(['ana@example.com', 'ben@example.com'])
-      for (const { message_id, state, unconfirmed_count } of messages) {
-        const copies = server.received.filter((one) => one.mail.messageId === message_id).length
-        if (state === 'unconfirmed') expect(unconfirmed_count).toBe(2)
-        else expect({ state, copies: copies > 0 }).toEqual({ state: 'sent', copies: true })
-        expect(copies).toBeLessThanOrEqual(1 + unconfirmed_count)
-      }
-      const ids = new Set(server.received.map((one) => one.mail.messageId))
-      expect(ids.size).toBeLessThanOrEqual(messages.length)
-      const [page] = globSync('data/archive/daily/*/index.html', { cwd: folder })
-      expect(readFileSync(join(folder, page ?? ''), 'utf8')).toMatch(/<\/html>\s*$/)
-    },
-    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+it('a first load that was killed before its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync (row 37)', async () => {
+  await using world = await openWorld(3)
+  const { env } = world
+  const empty = await openFolder()
+  const load = (name: string): Program => ({
+    args: ['sync', '--only', 'leads'],
+    cwd: copyOf(empty, folderWith(), name),
+    env: { ...env, EVERY_STATEMENT: '1' },
+  })
+  const [whole, killed] = [load('whole'), load('killed')]
+  const points = await listPoints(whole)
+  const firstIndex = points.findIndex((name) => /^before CREATE.* INDEX/i.test(name))
+  expect(await runKilledAt(firstIndex + 1, killed)).toBe(true)
+  const file = databaseIn(killed.cwd)
+  expect(count(file, 'sync_dropped_index')).toBeGreaterThan(0)
+  const details = ['sync', '--only', 'details']
+  const commands = [
+    ['status'],
+    ['db', 'prune'],
+    ['db', 'backup', 'backup.db'],
+    ['db', 'restore', 'backup.db'],
+    details,
+    ['sync', '--only', 'leads', '--full'],
+  ]
+  for (const args of commands) {
+    const { status, stderr } = await run({ args, cwd: killed.cwd, env })
+    // The first check of `status` fails, because no sync has read all leads yet.
+    expect(status, `${args.join(' ')}: ${stderr}`).toBe(args[0] === 'status' ? 1 : 0)
   }
-}
-
-function readMessages(file: string) {
-  const database = new Database(file)
-  const rows = database
-    .prepare<[], { message_id: string; recipient: string; state: string; unconfirmed_count: number }>(
-      'SELECT message_id, recipient, state, unconfirmed_count FROM delivery ORDER BY recipient',
-    )
-    .all()
-  database.close()
-  return rows
-}
-
-/** Counts the issues and their messages. */
-function countMade(file: string): [number, number] {
-  const database = new Database(file, { readonly: true })
-  const count = (table: string) => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
-  try {
-    return [count('report_issue'), count('delivery')]
-  } finally {
-    database.close()
-  }
-}
+  expect(await run({ args: details, cwd: whole.cwd, env })).toMatchObject({ status: 0 })
+  await expectSound(file)
+  expect(hashTables(file)).toEqual(hashTables(databaseIn(whole.cwd)))
+})

@@ -8,13 +8,12 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
-import { join } from 'node:path'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { random } from '../support/random.ts'
 import { listMutants, type Mutant } from './mutants.ts'
-import { copyProject } from './project-copy.ts'
 import { listTargets, type Target } from './targets.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -49,19 +48,29 @@ function mutantsOf({ file, of }: Target): Mutant[] {
 
 /** Breaks one function after the other. Each worker has a copy of the project of its own. */
 async function work(): Promise<void> {
-  using copy = copyProject(ROOT)
+  const folder = copyProject()
   for (let each = tried.shift(); each !== undefined; each = tried.shift()) {
     const { target, mutants } = each
-    if (!(await areGreen(copy.folder, target.tests))) {
+    if (!(await areGreen(folder, target.tests))) {
       say(`RED without a mutant: ${target.tests.join(', ')}`)
       continue
     }
     for (const mutant of mutants.slice(0, TRIES)) {
-      const isNoticed = await isNoticedBy(copy.folder, target, mutant)
+      const isNoticed = await isNoticedBy(folder, target, mutant)
       if (isNoticed) noticed++
       if (isNoticed) break
     }
   }
+  rmSync(folder, { recursive: true })
+}
+
+/** Copies the project, which itself never changes, without what tests never read. */
+function copyProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-sabotage-'))
+  const isCopied = (path: string) => !['.git', 'node_modules'].includes(basename(path))
+  cpSync(ROOT, folder, { recursive: true, filter: isCopied })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  return folder
 }
 
 async function isNoticedBy(folder: string, { file, of, tests }: Target, mutant: Mutant): Promise<boolean> {

@@ -4,24 +4,48 @@
  */
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
-import { sinceLastTick } from './broken-daemons.ts'
 import { faultsOf } from './faults-of.ts'
 import { DAY_MS, daily, HOUR_MS, HOURLY, SECOND_MS } from './plan.ts'
 import { SEED } from './scale.ts'
-import { openWorld, type StartDaemon, type World } from './world.ts'
+import { openWorld, type World } from './world.ts'
 
 /** A Monday. At 06:00 UTC it is 07:00 in Vienna. */
 const FROM = new Date('2026-01-12T04:00:00Z')
 const YEAR_MS = 365 * DAY_MS
 
-async function openUp(start?: StartDaemon): Promise<World> {
+async function openUp(): Promise<World> {
   const planned = [HOURLY, daily({ policy: 'latest', windowHours: 24 })]
-  const world = await openWorld({ from: FROM, planned, ...(start && { start }) })
+  const world = await openWorld({ from: FROM, planned })
   await world.start()
   return world
 }
 
-const pass = (world: World, ms: number): Promise<void> => world.passTo(new Date(world.clock.at + ms))
+type Step = (world: World) => Promise<void>
+
+/** What a clock goes through, in hours, and what was run then. */
+interface Story {
+  readonly what: string
+  readonly steps: readonly Step[]
+  readonly reports?: readonly string[]
+  readonly syncs?: readonly number[]
+  readonly late?: object
+}
+
+const pass =
+  (hours: number): Step =>
+  (world) =>
+    world.passTo(new Date(world.clock.at + hours * HOUR_MS))
+const set =
+  (hours: number): Step =>
+  (world) =>
+    setClock(world, hours * HOUR_MS)
+const sleep =
+  (hours: number): Step =>
+  (world) => {
+    world.clock.at += hours * HOUR_MS
+    world.clock.asleepMs += hours * HOUR_MS
+    return world.tick()
+  }
 
 async function setClock(world: World, skewMs: number): Promise<void> {
   world.clock.skewMs = skewMs
@@ -39,42 +63,55 @@ async function expectAsEver(world: World): Promise<void> {
   expect(scheduledRunsOf(world, 'sync').slice(-1)).toEqual(['15T12:00'])
 }
 
-describe('a clock', () => {
-  it('that goes back by an hour after a scheduled run does nothing twice (row 52)', async () => {
-    await using world = await openUp()
-    await pass(world, 2.25 * HOUR_MS)
-    await setClock(world, -HOUR_MS)
-    await pass(world, 0.5 * HOUR_MS)
-    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
-    expect(scheduledRunsOf(world, 'sync')).toEqual(['12T04:00', '12T05:00', '12T06:00'])
-    await setClock(world, 0)
-    await expectAsEver(world)
-  })
+const STORIES: readonly Story[] = [
+  {
+    what: 'goes back by an hour after a scheduled run does nothing twice',
+    steps: [pass(2.25), set(-1), pass(0.5)],
+    reports: ['12T06:00'],
+    syncs: [4, 5, 6],
+  },
+  {
+    what: 'goes forward by three hours loses no report',
+    steps: [pass(1.5), set(3)],
+    reports: ['12T06:00'],
+    late: { why: 'clock' },
+  },
+  {
+    what: 'goes forward by three hours and is put right again loses nothing',
+    steps: [pass(1.5), set(3), pass(0.25), set(0), pass(3)],
+    reports: ['12T06:00'],
+    syncs: [4, 5, 6, 7, 8],
+  },
+  ...[1, 5].map((years) => ({
+    what: `was ahead by ${years} years for an hour takes no day of the year from the report`,
+    steps: [pass(0.5), set(years * 365 * 24), pass(1)],
+  })),
+  {
+    what: 'stood while the machine slept makes the latest report, late by it',
+    steps: [pass(1), sleep(3)],
+    reports: ['12T06:00'],
+    late: { from: '2026-01-12T05:00:00.000Z', why: 'clock' },
+  },
+]
 
-  it('that goes forward by three hours loses no report, and one that is put right again loses nothing (row 52)', async () => {
-    await using world = await openUp()
-    await pass(world, 1.5 * HOUR_MS)
-    await setClock(world, 3 * HOUR_MS)
-    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
-    expect(world.runs.at(-1)?.due.late).toMatchObject({ why: 'clock' })
-    await pass(world, 0.25 * HOUR_MS)
-    await setClock(world, 0)
-    await pass(world, 3 * HOUR_MS)
-    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
-    expect(scheduledRunsOf(world, 'sync').sort()).toEqual([
-      '12T04:00',
-      '12T05:00',
-      '12T06:00',
-      '12T07:00',
-      '12T08:00',
-    ])
-    await expectAsEver(world)
-  })
+describe('a clock', () => {
+  it.each(STORIES.map((story) => [story.what, story] as const))(
+    'that %s (row 52)',
+    async (_, { steps, reports, syncs, late }) => {
+      await using world = await openUp()
+      for (const step of steps) await step(world)
+      if (reports) expect(scheduledRunsOf(world, 'report:vienna')).toEqual(reports)
+      if (syncs) expect(scheduledRunsOf(world, 'sync').sort()).toEqual(syncs.map((hour) => `12T0${hour}:00`))
+      if (late) expect(world.runs.at(-1)?.due.late).toMatchObject(late)
+      await setClock(world, 0)
+      await expectAsEver(world)
+    },
+  )
 
   it(`that wavers by two seconds, ten times around a due_at, makes it due once (row 52); SEED=${SEED}`, async () => {
     const next = random(SEED)
     await using world = await openUp()
-    await pass(world, 2 * HOUR_MS - 10 * SECOND_MS)
+    await pass(2 - 10 / 3600)(world)
     for (let step = 0; step < 10; step++) {
       world.clock.at += 2 * SECOND_MS
       await setClock(world, (next() - 0.5) * 4 * SECOND_MS)
@@ -89,43 +126,12 @@ describe('a clock', () => {
     await using world = await openWorld({ from: FROM, planned })
     world.clock.skewMs = -50 * YEAR_MS
     await world.start()
-    await pass(world, HOUR_MS)
+    await pass(1)(world)
     await setClock(world, 0)
     // The run of the day before is made, because it is within its window; the daemon cannot know more of it.
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00'])
-    await pass(world, 2 * DAY_MS)
+    await pass(48)(world)
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00', '12T06:00', '13T06:00'])
     expect(await faultsOf(world)).toEqual([])
-  })
-
-  it.each([1, 5])(
-    'that was ahead by %i years for an hour takes no day of the year from the report (row 52)',
-    async (years) => {
-      await using world = await openUp()
-      await pass(world, 0.5 * HOUR_MS)
-      await setClock(world, years * YEAR_MS)
-      await pass(world, HOUR_MS)
-      await setClock(world, 0)
-      await expectAsEver(world)
-    },
-  )
-
-  it('that stood while the machine slept makes the latest report, late by it (row 52)', async () => {
-    await using world = await openUp()
-    await pass(world, HOUR_MS)
-    world.clock.at += 3 * HOUR_MS
-    world.clock.asleepMs += 3 * HOUR_MS
-    await world.tick()
-    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
-    expect(world.runs.at(-1)?.due.late).toMatchObject({ from: '2026-01-12T05:00:00.000Z', why: 'clock' })
-    await expectAsEver(world)
-  })
-
-  it('would be seen to do harm to a daemon that only knows when it last looked', async () => {
-    await using world = await openUp(sinceLastTick)
-    await pass(world, 2.25 * HOUR_MS)
-    await setClock(world, -HOUR_MS)
-    await pass(world, HOUR_MS)
-    expect(await faultsOf(world)).toContain('report:vienna 2026-01-12T06:00:00.000Z: done twice')
   })
 })

@@ -116,9 +116,3 @@ export function localDates(timeZone: string): (at: Date) => string {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' })
   return (at) => format.format(at)
 }
-
-/** Returns a function from instants to local times, such as `2026-11-21 07:00`. */
-export function localTimes(timeZone: string): (at: Date) => string {
-  const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' })
-  return (at) => format.format(at)
-}

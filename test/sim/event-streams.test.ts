@@ -2,14 +2,17 @@
  * Streams of events that are lost, repeated and out of order, with syncs between them. In the end the copy
  * equals the upstream. Before the last sync, this holds for all leads without a lost event.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import type { WireLead } from '../../src/contract/lead.ts'
 import type { UpstreamEvent } from '../../src/domain/model.ts'
 import type { Db } from '../../src/store/db/store.ts'
 import { findViolations } from '../../src/store/invariants/invariants.ts'
+import type { Profile } from '../../src/upstream/profile/profile.ts'
+import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { random } from '../support/random.ts'
-import { type Following, openFollowing } from '../support/source/following.ts'
+import { eventOf, type Following, openFollowing } from '../support/source/following.ts'
 import { openSyncing } from '../support/syncing.ts'
-import { createWorld, serveWorlds, type World, type WorldServer } from './event-world.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { IS_FULL, SEED } from './scale.ts'
 
 const STREAMS = IS_FULL ? 1000 : 40
@@ -18,25 +21,84 @@ const AT_ONCE = 4
 const STEPS = 25
 const LEADS = { full: true, parts: ['leads'], pageSize: 5 } as const
 
-let server: WorldServer
-beforeAll(async () => {
-  server = await serveWorlds()
-})
-afterAll(() => server.close())
+const { updated_at: _, ...untimed } = REFERENCE_PROFILE.mapping.lead
+const WITHOUT_TIMES = {
+  ...REFERENCE_PROFILE,
+  filters: {},
+  mapping: { ...REFERENCE_PROFILE.mapping, lead: untimed },
+}
 
-/** Returns each kind of upstream and network in turn. */
-function worldOf(seed: number): {
-  readonly world: World
+/** An upstream whose leads come, change and go. */
+interface World extends AsyncDisposable {
+  readonly upstream: Upstream
+  readonly profile: Profile
+  /** The share of events that the network loses. */
   readonly losses: number
   readonly next: () => number
-} {
+  /** Each state that a lead has had, such as `status score`, by lead. */
+  readonly past: Map<string, string[]>
+  readonly clock: { now: Date }
+  /** Makes one change, and returns the event that tells of it. */
+  change(): UpstreamEvent
+}
+
+const STATUSES = ['discovered', 'contacted', 'won', 'lost'] as const
+/** Few enough to be believed when two scans in a row miss them. */
+const REMOVALS_MAX = 5
+
+/** Opens each kind of upstream and network in turn. */
+async function openWorld(seed: number): Promise<World> {
   const next = random(seed)
-  const world = createWorld({
-    random: next,
-    hasTimes: seed % 4 !== 0,
-    hasOtherForm: Math.floor(seed / 4) % 3 === 0,
-  })
-  return { world, losses: seed % 3 === 0 ? 0 : 0.25, next }
+  const upstream = await startUpstream(0)
+  const profile = seed % 4 === 0 ? WITHOUT_TIMES : REFERENCE_PROFILE
+  const past = new Map<string, string[]>()
+  const clock = { now: new Date('2026-11-21T06:00:00Z') }
+  const numbers = new Map<string, number>()
+  let removals = 0
+  const oneOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(next() * list.length)]
+  const put = (number: number, status: WireLead['status'], score: number): string => {
+    const at = clock.now.toISOString()
+    const made = numbers.size === number ? { created_at: at } : {}
+    const before = [...upstream.leads.values()].find(({ id }) => numbers.get(id) === number)
+    const change = { ...before, ...made, status, score, updated_at: at, status_changed_at: at }
+    const { id } = upstream.put(number, change)
+    // In some worlds, a single lead has another form than in the list.
+    if (Math.floor(seed / 4) % 3 === 0) upstream.details.set(id, { version: 2 })
+    numbers.set(id, number)
+    past.set(id, [...(past.get(id) ?? []), `${status} ${score}`])
+    return id
+  }
+  const changeOne = (): readonly [type: string, id: string] => {
+    const dice = next()
+    const found = oneOf([...upstream.leads.keys()])
+    if (found === undefined || dice < 0.15) return ['created', put(numbers.size, 'discovered', 0)]
+    if (dice < 0.25 && removals++ < REMOVALS_MAX) {
+      upstream.leads.delete(found)
+      return ['removed', found]
+    }
+    return ['updated', put(numbers.get(found) ?? 0, oneOf(STATUSES) ?? 'won', Math.floor(next() * 3))]
+  }
+  for (let number = 0; number < 12; number++) put(number, 'discovered', 0)
+  let events = 0
+  return {
+    upstream,
+    profile,
+    losses: seed % 3 === 0 ? 0 : 0.25,
+    next,
+    past,
+    clock,
+    change() {
+      clock.now = new Date(clock.now.getTime() + 1 + Math.floor(next() * 2000))
+      const [type, id] = changeOne()
+      return eventOf(id, {
+        id: `event-${++events}`,
+        type,
+        occurredAt: clock.now.toISOString(),
+        isDeletion: type === 'removed',
+      })
+    },
+    [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
+  }
 }
 
 /** Returns the times of arrival of an event. Some never come, some come twice, and all are randomly late. */
@@ -48,7 +110,8 @@ function arrivals(event: UpstreamEvent, step: number, losses: number, next: () =
 }
 
 /** Changes the upstream, delivers events, and sometimes syncs, all at the same time. */
-async function live(copy: Following, world: World, losses: number, next: () => number): Promise<void> {
+async function live(copy: Following, world: World): Promise<void> {
+  const { losses, next } = world
   let coming: { readonly event: UpstreamEvent; readonly time: number }[] = []
   let syncing: Promise<unknown> | null = null
   for (let step = 0; step < STEPS || coming.length > 0; step++) {
@@ -78,7 +141,7 @@ async function live(copy: Following, world: World, losses: number, next: () => n
  */
 async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
   const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().execute()
-  const hasTimes = world.profile.filters.updated_since !== undefined
+  const hasTimes = world.profile !== WITHOUT_TIMES
   return new Map(
     rows.map(
       ({
@@ -95,8 +158,10 @@ async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
   )
 }
 
-async function freshlySynced(url: string, world: World): Promise<Map<string, object>> {
-  await using fresh = await openSyncing(url, 'test-key', { source: { profile: world.profile } })
+async function freshlySynced(world: World): Promise<Map<string, object>> {
+  await using fresh = await openSyncing(world.upstream.url, 'test-key', {
+    source: { profile: world.profile },
+  })
   fresh.clock.now = world.clock.now
   await fresh.sync(LEADS)
   return leadsOf(fresh.store.db, world)
@@ -137,33 +202,31 @@ async function checkSweeps(copy: Following, world: World, fresh: Map<string, obj
 }
 
 async function checkStream(seed: number): Promise<void> {
-  const { world, losses, next } = worldOf(seed)
+  await using world = await openWorld(seed)
+  const { upstream, profile, losses } = world
   const message = `SEED=${seed}`
-  const url = server.add(world)
-  await using copy = await openFollowing(url, { source: { profile: world.profile } })
+  await using copy = await openFollowing(upstream.url, { source: { profile } })
   copy.clock.now = world.clock.now
   await copy.sync(LEADS)
-  await live(copy, world, losses, next)
+  await live(copy, world)
   const { db } = copy.store
-  const fresh = await freshlySynced(url, world)
+  const fresh = await freshlySynced(world)
   if (losses === 0) expect(await leadsOf(db, world), `${message}, before any sweep`).toEqual(fresh)
   await checkSweeps(copy, world, fresh, message)
   expect(await untrue(db, world), message).toEqual([])
   const gone = await db.selectFrom('lead_deletion').select('lead_id').execute()
   expect(
-    gone.filter(({ lead_id }) => world.leads.has(lead_id)),
+    gone.filter(({ lead_id }) => upstream.leads.has(lead_id)),
     message,
   ).toEqual([])
   expect(await findViolations(db, copy.clock.now.toISOString(), 'all'), message).toEqual([])
   expect(await db.selectFrom('event_queue').selectAll().execute(), message).toEqual([])
 }
 
-describe('the leads of an upstream whose events are lost, doubled and out of order', () => {
-  it(`are right after one sweep, and those that are gone after two; where none is lost, before any (${STREAMS} streams, SEED=${SEED}) (row 65)`, async () => {
-    const seeds = Array.from({ length: STREAMS }, (_, index) => SEED + index).values()
-    const worker = async (): Promise<void> => {
-      for (const seed of seeds) await checkStream(seed)
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  })
+it(`the leads of an upstream whose events are lost, doubled and out of order are right after one sweep, and those that are gone after two; where none is lost, before any (${STREAMS} streams, SEED=${SEED}) (row 65)`, async () => {
+  const seeds = Array.from({ length: STREAMS }, (_, index) => SEED + index).values()
+  const worker = async (): Promise<void> => {
+    for (const seed of seeds) await checkStream(seed)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
 })

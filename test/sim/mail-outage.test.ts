@@ -3,7 +3,6 @@
  * back.
  */
 import { readdirSync } from 'node:fs'
-import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
@@ -24,6 +23,7 @@ import { folderWith } from '../support/folder.ts'
 import { DAILY, recipient, reportDeps } from '../support/mail/reports.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { openReceiver } from '../support/network/receiver.ts'
+import { openTcpProxy } from '../support/network/tcp-proxy.ts'
 import { scheduleOf, timing } from '../support/schedule/schedule.ts'
 import { openTasks } from '../support/schedule/tasks.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -40,37 +40,17 @@ const SCHEDULED_RUNS = AWAY_HOURS / EVERY_HOURS
 const PER_MINUTE = 5
 const render = await openAlertMail('templates', null)
 
-/** Opens a port on which nobody listens until a server is put behind it. */
-async function openDoor() {
-  const server: Server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  await new Promise((resolve) => server.close(resolve))
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    async openTo(inside: number) {
-      server.on('connection', (socket) => {
-        const through = connect(inside, '127.0.0.1')
-        socket.pipe(through).pipe(socket)
-        for (const end of [socket, through]) end.on('error', () => end.destroy())
-      })
-      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-    },
-    [Symbol.asyncDispose]: async () => void server.close(),
-  }
-}
-
 it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which the mail server is away are archived, and mailed when it is back: oldest first, paced, each once; operators hear of it by webhook (row 61)`, async () => {
   const clock = { now: new Date(FROM) }
   const now = (): Date => clock.now
   const folder = folderWith()
-  await using door = await openDoor()
   await using mail = await openMailServer()
+  await using way = await openTcpProxy(mail.port)
+  await way.refuse(true)
   await using receiver = await openReceiver()
   await using poster = openPoster()
   await using store = await openStore(join(folder, 'leadsheet.db'), clock.now)
-  await using transport = openTransport(door.url, { log: SILENT })
+  await using transport = openTransport(way.urlOf(mail.url), { log: SILENT })
   await using upstream = await startUpstream(20)
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, now })
   const work = {
@@ -80,10 +60,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     log: SILENT,
     publish: async () => {},
     wake: () => messages.wake(),
-    policy: {
-      rateLimit: createRateLimit(PER_MINUTE),
-      isRecipient: () => true,
-    },
+    policy: { rateLimit: createRateLimit(PER_MINUTE), isRecipient: () => true },
     timeZones: [],
     retention: { dailyAfterDays: 365 },
     syncOptions: (signal: AbortSignal): SyncOptions => ({
@@ -115,30 +92,17 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   }
   const alerts = createSerialTask(queue, 'alerts', (signal) => runAlerts(operators, messages.wake, signal))
   const everyHour = scheduleOf({ name: 'sync', timing: timing('0 * * * *'), runsAtFirstSight: true })
+  const recipients = [recipient('ana@example.com')]
   const reportSchedules = Array.from({ length: 24 / EVERY_HOURS }, (_, index) => {
-    const name = `at-${index * EVERY_HOURS}`
-    return reportSchedule(
-      work,
-      { ...DAILY, name },
-      {
-        ...scheduleOf({ name: `report:${name}`, timing: timing(`0 ${index * EVERY_HOURS} * * *`) }),
-        recipients: [recipient('ana@example.com')],
-      },
-    )
+    const hour = index * EVERY_HOURS
+    const schedule = scheduleOf({ name: `report:at-${hour}`, timing: timing(`0 ${hour} * * *`) })
+    return reportSchedule(work, { ...DAILY, name: `at-${hour}` }, { ...schedule, recipients })
   })
   const schedules = [syncSchedule(work, { ...everyHour, full: false }), ...reportSchedules]
   const controller = new AbortController()
   const post = combineTasks([alerts, messages])
-  const deps = {
-    store,
-    log: SILENT,
-    now,
-    monotonicMs: () => clock.now.getTime(),
-    schedules,
-    queue,
-    post,
-    events,
-  }
+  const monotonicMs = (): number => clock.now.getTime()
+  const deps = { store, log: SILENT, now, monotonicMs, schedules, queue, post, events }
   const daemon = await startDaemon(deps, controller.signal)
   const tickAt = async (ms: number): Promise<void> => {
     clock.now = new Date(ms)
@@ -146,15 +110,10 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     await daemon.idle()
   }
 
-  for (let minute = 0; minute < AWAY_HOURS * 60; minute += 30) {
-    await tickAt(FROM + minute * MINUTE_MS)
-  }
+  for (let minute = 0; minute < AWAY_HOURS * 60; minute += 30) await tickAt(FROM + minute * MINUTE_MS)
   const countDone = async (): Promise<number> => {
-    const scheduledRuns = store.db
-      .selectFrom('scheduled_run')
-      .where('schedule', '!=', 'sync')
-      .where('state', '=', 'done')
-    return (await scheduledRuns.select('due_at').execute()).length
+    const reports = store.db.selectFrom('scheduled_run').where('schedule', '!=', 'sync')
+    return (await reports.where('state', '=', 'done').select('due_at').execute()).length
   }
   expect(await countDone()).toBe(SCHEDULED_RUNS)
   const pages = readdirSync(join(folder, 'archive'), { recursive: true, encoding: 'utf8' })
@@ -163,7 +122,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   const told = (): string[] => receiver.posts.map(({ body }) => JSON.parse(body).subject)
   expect(told()).toContain('1 alert: mail waiting')
 
-  await door.openTo(mail.port)
+  await way.refuse(false)
   const back = FROM + AWAY_HOURS * HOUR_MS
   const perTick: number[] = []
   for (let minute = 0; minute < 90; minute++) {

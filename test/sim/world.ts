@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { type Daemon, type StartedDaemon, startDaemon } from '../../src/jobs/schedule/daemon.ts'
+import { type StartedDaemon, startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import type { DueRun, Schedule } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -43,12 +43,6 @@ export interface Tick {
   readonly isClockRight: boolean
 }
 
-/** The daemon under test, or one that is known to be wrong. */
-export type StartDaemon = (
-  daemon: Daemon,
-  signal: AbortSignal,
-) => Promise<Pick<StartedDaemon, 'tick' | 'idle' | 'stop'>>
-
 export interface World extends AsyncDisposable {
   readonly store: Store
   readonly planned: readonly Planned[]
@@ -78,25 +72,19 @@ export interface World extends AsyncDisposable {
 
 interface RunningDaemon {
   readonly store: MortalStore
-  readonly daemon: Awaited<ReturnType<StartDaemon>>
+  readonly daemon: StartedDaemon
   readonly controller: AbortController
 }
 
 export interface WorldOptions {
   readonly from: Date
   readonly planned: readonly Planned[]
-  readonly start?: StartDaemon
   /** Returns the duration of the work for a schedule. */
   readonly durationMs?: (schedule: string) => number
 }
 
 /** Opens a machine. It is off until it is started. */
-export async function openWorld({
-  from,
-  planned,
-  start = startDaemon,
-  durationMs = () => 2_000,
-}: WorldOptions): Promise<World> {
+export async function openWorld({ from, planned, durationMs = () => 2_000 }: WorldOptions): Promise<World> {
   const clock = { at: from.getTime(), skewMs: 0, asleepMs: 0 }
   const now = (): Date => new Date(clock.at + clock.skewMs)
   const monotonicMs = (): number => clock.at - clock.asleepMs
@@ -161,7 +149,7 @@ export async function openWorld({
       const own = mortal(store)
       const controller = new AbortController()
       const deps = { store: own, log: SILENT, now, monotonicMs, schedules, ...openTasks() }
-      running = { store: own, controller, daemon: await start(deps, controller.signal) }
+      running = { store: own, controller, daemon: await startDaemon(deps, controller.signal) }
       await tick()
     },
     tick,

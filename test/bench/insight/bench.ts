@@ -14,7 +14,6 @@ import { measurePaces } from './paces.ts'
 import { measureRanges } from './ranges.ts'
 import { measureRates } from './rates.ts'
 import { measureReal } from './real.ts'
-import { tableOf } from './result.ts'
 import { measureWinners } from './winners.ts'
 
 const { values: given } = parseArgs({
@@ -39,4 +38,5 @@ const results = [
 ]
 const outcome = { date: new Date().toISOString().slice(0, 10), isShort: given.short, results }
 if (given.page) writeFileSync('docs/explanation/insight-record.json', `${JSON.stringify(outcome, null, 2)}\n`)
-console.log(given.json ? JSON.stringify(outcome, null, 2) : tableOf(results))
+if (given.json) console.log(JSON.stringify(outcome, null, 2))
+else console.table(results)

@@ -7,7 +7,7 @@ import { headlinesOf } from './headlines.ts'
 import { type Goal, type Result, resultOf } from './result.ts'
 
 /** The shares of the members of four groups: pipelines, sources, countries and agents. */
-export const GROUPS = [
+const GROUPS = [
   [0.45, 0.25, 0.15, 0.1, 0.05],
   [0.4, 0.25, 0.15, 0.12, 0.08],
   [0.5, 0.1, 0.1, 0.08, 0.07, 0.05, 0.05, 0.05],
@@ -21,24 +21,27 @@ const DATES = Array.from({ length: AT + 30 }, (_, day) =>
   new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10),
 )
 
-interface Planted {
-  readonly name: string
+interface Member {
   readonly group: number
   readonly member: number
-  /** The factor of the member's leads from day AT on. */
+}
+
+/** The factor of a member's leads from day AT on; of all leads, if there is no such group. */
+interface Planted extends Member {
   readonly times: number
 }
 
-const PLANTED: readonly Planted[] = [
-  { name: 'the largest source down to a tenth', group: 1, member: 0, times: 0.1 },
-  { name: 'the largest pipeline down to a tenth', group: 0, member: 0, times: 0.1 },
-  { name: 'a source of a quarter, three times as many', group: 1, member: 1, times: 3 },
-  { name: 'half of all countries’ leads, twice as many', group: 2, member: 0, times: 2 },
-  { name: 'one of twelve agents, six times as many', group: 3, member: 0, times: 6 },
-]
+const PLANTED: Readonly<Record<string, Planted>> = {
+  'the largest source down to a tenth': { group: 1, member: 0, times: 0.1 },
+  'the largest pipeline down to a tenth': { group: 0, member: 0, times: 0.1 },
+  'a source of a quarter, three times as many': { group: 1, member: 1, times: 3 },
+  'half of all countries’ leads, twice as many': { group: 2, member: 0, times: 2 },
+  'one of twelve agents, six times as many': { group: 3, member: 0, times: 6 },
+}
+const ALIKE = { 'all alike, half as many': 0.5, 'all alike, half more': 1.5 }
 
-/** Counts by group, member and day; `times` changes one member, or all if it is of no group. */
-function countsOf(planted: Omit<Planted, 'name'> | null, days: number, seed: number): number[][][] {
+/** Counts by group, member and day. */
+function countsOf(planted: Planted | null, days: number, seed: number): number[][][] {
   const next = random(seed * 7919)
   const counts = GROUPS.map((members) => members.map(() => new Array<number>(days).fill(0)))
   const pick = (shares: readonly number[]) => {
@@ -72,7 +75,7 @@ function countsOf(planted: Omit<Planted, 'name'> | null, days: number, seed: num
 }
 
 interface NamedCauses {
-  readonly named: readonly { group: number; member: number }[]
+  readonly named: readonly Member[]
   readonly isExact: boolean
 }
 
@@ -109,46 +112,36 @@ function splitDay(all: readonly number[], counts: readonly number[][][], days: n
 
 export function measureCauses(rounds: number): Result[] {
   const results: Result[] = []
-  let [exact, all] = [0, 0]
   const add = (goal: Goal, series: string, number: number, of: number) =>
     results.push(resultOf(goal, series, 'when unusual', number / of, of))
-  for (const planted of PLANTED) {
-    let [named, wrong, of] = [0, 0, 0]
-    for (let seed = 1; seed <= rounds; seed++) {
-      const cause = findCauses(countsOf(planted, AT + 3, seed))
-      if (cause === null) continue
-      of++
-      all++
-      if (cause.isExact) exact++
-      const isPlanted = (each: { group: number; member: number }) =>
-        each.group === planted.group && each.member === planted.member
-      if (cause.named.some(isPlanted)) named++
-      if (cause.named.some((each) => !isPlanted(each))) wrong++
-    }
-    add('cause-named', planted.name, named, of)
-    add('cause-wrong', planted.name, wrong, of)
+  /** The causes that reports name in as many histories, without those in which nothing is unusual. */
+  const causesOf = (planted: Planted | null, days: number, firstSeed: number): NamedCauses[] =>
+    Array.from({ length: rounds }, (_, index) =>
+      findCauses(countsOf(planted, AT + days, firstSeed + index)),
+    ).filter((cause) => cause !== null)
+  let [exact, all] = [0, 0]
+  for (const [name, planted] of Object.entries(PLANTED)) {
+    const causes = causesOf(planted, 3, 1)
+    const isPlanted = (each: Member) => each.group === planted.group && each.member === planted.member
+    const countNamed = (is: (each: Member) => boolean) => causes.filter(({ named }) => named.some(is)).length
+    exact += causes.filter(({ isExact }) => isExact).length
+    all += causes.length
+    add('cause-named', name, countNamed(isPlanted), causes.length)
+    add(
+      'cause-wrong',
+      name,
+      countNamed((each) => !isPlanted(each)),
+      causes.length,
+    )
   }
-  for (const [name, times] of [
-    ['all alike, half as many', 0.5],
-    ['all alike, half more', 1.5],
-  ] as const) {
-    let [named, of] = [0, 0]
-    for (let seed = 1; seed <= rounds; seed++) {
-      const cause = findCauses(countsOf({ group: -1, member: -1, times }, AT + 3, seed + 3000))
-      if (cause === null) continue
-      of++
-      if (cause.named.length > 0) named++
-    }
-    add('cause-wrong', name, named, of)
+  const countAny = (causes: readonly NamedCauses[]) => causes.filter(({ named }) => named.length > 0).length
+  for (const [name, times] of Object.entries(ALIKE)) {
+    const causes = causesOf({ group: -1, member: -1, times }, 3, 3001)
+    add('cause-wrong', name, countAny(causes), causes.length)
   }
-  let namedOfNothing = 0
-  for (let seed = 1; seed <= rounds; seed++) {
-    const cause = findCauses(countsOf(null, AT + 30, seed + 6000))
-    if (cause !== null && cause.named.length > 0) namedOfNothing++
-  }
-  results.push(
-    resultOf('cause-of-nothing', 'nothing changed', 'a day', namedOfNothing / rounds / 30, rounds * 30),
-  )
+  const days = rounds * 30
+  const ofNothing = countAny(causesOf(null, 30, 6001)) / days
+  results.push(resultOf('cause-of-nothing', 'nothing changed', 'a day', ofNothing, days))
   add('cause-adds-up', 'all planted causes', exact, all)
   return results
 }

@@ -110,30 +110,18 @@ export function measureFalseHeadlines(years: number): Result[] {
 /** No leads on weekends. */
 const WORKDAYS = [1.4, 1.5, 1.5, 1.4, 1.2, 0, 0]
 
+const MANY = { name: '40 a day', given: { mean: 40 } }
+const FEW = { name: '25 a workday', given: { mean: 18, week: WORKDAYS } }
 const SHIFTS = [
-  { goal: 'shift-found', share: -0.4, within: 3, name: '40 a day', given: { mean: 40 } },
-  { goal: 'shift-found', share: 0.4, within: 3, name: '40 a day', given: { mean: 40 } },
-  {
-    goal: 'shift-of-few-found',
-    share: -0.4,
-    within: 3,
-    name: '25 a workday',
-    given: { mean: 18, week: WORKDAYS },
-  },
-  {
-    goal: 'shift-of-few-found',
-    share: 0.4,
-    within: 3,
-    name: '25 a workday',
-    given: { mean: 18, week: WORKDAYS },
-  },
-  { goal: 'small-shift-found', share: -0.2, within: 10, name: '40 a day', given: { mean: 40 } },
-  { goal: 'small-shift-found', share: 0.2, within: 10, name: '40 a day', given: { mean: 40 } },
+  { goal: 'shift-found', share: 0.4, within: 3, ...MANY },
+  { goal: 'shift-of-few-found', share: 0.4, within: 3, ...FEW },
+  { goal: 'small-shift-found', share: 0.2, within: 10, ...MANY },
 ] as const
 
 /** Plants a shift of all new leads of a company, and looks whether it is found in time. */
 export function measureShifts(rounds: number): Result[] {
-  return SHIFTS.map(({ goal, share, within, name, given }) => {
+  const both = SHIFTS.flatMap((each) => [{ ...each, share: -each.share }, each])
+  return both.map(({ goal, share, within, name, given }) => {
     let found = 0
     for (let seed = 1; seed <= rounds; seed++) {
       const at = 330 + (seed % 7)
@@ -161,17 +149,6 @@ function isNews({ values, steps, unusual }: ReplayedSeries, index: number): bool
   const { anomaly, forecast } = steps[index] ?? {}
   const value = values[index] ?? null
   if (!unusual[index] || !anomaly || !forecast || value === null) return false
-  const isOfNumber = anomaly.length === 1 || !isWithin(forecast.range95, value)
-  return isOfNumber || isNewAnomaly(anomaly.length, (back) => unusual[index - back] ?? false)
-}
-
-/**
- * Returns whether the change over a window (the last numbers of a series) is news. The change is news if no
- * earlier number of the window was called unusual.
- * @param length the number of values in the window, including the last one
- * @param wasUnusual returns whether the number `back` places before the last one was called unusual
- */
-function isNewAnomaly(length: number, wasUnusual: (back: number) => boolean): boolean {
-  for (let back = 1; back < length; back++) if (wasUnusual(back)) return false
-  return true
+  if (anomaly.length === 1 || !isWithin(forecast.range95, value)) return true
+  return !unusual.slice(Math.max(0, index - anomaly.length + 1), index).includes(true)
 }

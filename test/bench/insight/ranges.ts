@@ -19,8 +19,9 @@ export interface Hits {
   of80: number
   hits95: number
   hits80: number
-  withheld: number
 }
+
+export const noHits = (): Hits => ({ of95: 0, of80: 0, hits95: 0, hits80: 0 })
 
 /** Adds up how often the ranges of a series held that would have been printed. */
 export function countHits(
@@ -35,11 +36,7 @@ export function countHits(
     if (forecast === null || value === null || value === undefined) continue
     if (index % RECORD_EVERY[series.scale] === 0)
       isShown = isTrusted(recordOf(steps.slice(0, index), series.values))
-    if (!isCounted(index)) continue
-    if (!isShown) {
-      sum.withheld++
-      continue
-    }
+    if (!isCounted(index) || !isShown) continue
     // If the value 0 alone is likelier than a range may be, every range holds too often, so none is counted.
     const none = Math.exp(-forecast.mean)
     if (none < 0.97) {
@@ -76,8 +73,7 @@ export function measureRanges(rounds: number): Result[] {
   const shifts = [0, -0.4, -0.2, 0.2, 0.4]
   for (const { name, given } of KINDS) {
     for (const scale of SCALES) {
-      const unchanged: Hits = { of95: 0, of80: 0, hits95: 0, hits80: 0, withheld: 0 }
-      const shifted: Hits = { of95: 0, of80: 0, hits95: 0, hits80: 0, withheld: 0 }
+      const [unchanged, shifted] = [noHits(), noHits()]
       // Days are plenty; months are few, so that more years are needed.
       const wanted = scale === 'day' ? Math.ceil(rounds / 4) : scale === 'week' ? rounds : 3 * rounds
       for (let seed = 1; seed <= wanted; seed++) {

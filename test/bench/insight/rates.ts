@@ -28,14 +28,10 @@ export function measureRates(rounds: number, firstSeed = 50_000): Result[] {
         // The rate of decided leads, so that a shift moves wins to losses.
         const rateOn = (day: number) =>
           rate * (1 + (growth * day) / DAYS) * (day < at ? 1 : 1 + (round % 2 === 0 ? -shift : shift))
-        const common = { days: DAYS, overdispersion }
-        const won = dailyNumbers({ ...common, mean: decided, seed, times: rateOn })
-        const lost = dailyNumbers({
-          ...common,
-          mean: decided,
-          seed: seed + 1,
-          times: (day) => 1 - rateOn(day),
-        })
+        const common = { days: DAYS, overdispersion, mean: decided }
+        const won = dailyNumbers({ ...common, seed, times: rateOn })
+        const lostOn = (day: number) => 1 - rateOn(day)
+        const lost = dailyNumbers({ ...common, seed: seed + 1, times: lostOn })
         const { steps } = judgeRate({ won, lost })
         const first = DAYS - steps.length * RATE_DAYS
         for (const [index, { forecast, won: wins }] of steps.entries()) {

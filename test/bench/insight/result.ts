@@ -44,27 +44,14 @@ export function resultOf(goal: Goal, series: string, horizon: string, measured: 
   const { least, most }: Bounds = GOALS[goal]
   const isMet = (least === null || measured >= least) && (most === null || measured <= most)
   const verdict = of === 0 ? 'withheld' : isMet ? 'met' : 'not met'
-  return { goal, series, horizon, measured: of === 0 ? 0 : round(measured), of, least, most, verdict }
-}
-
-export function tableOf(results: readonly Result[]): string {
-  const rows = results.map((result) => [
-    result.goal,
-    result.series,
-    result.horizon,
-    result.verdict === 'withheld' ? '–' : String(result.measured),
-    String(result.of),
-    `${result.least ?? ''}–${result.most ?? ''}`,
-    result.verdict,
-  ])
-  const lines = [['goal', 'series', 'horizon', 'measured', 'of', 'allowed', 'verdict'], ...rows]
-  const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
-  return lines
-    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .join('\n')
-}
-
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000
+  return {
+    goal,
+    series,
+    horizon,
+    measured: of === 0 ? 0 : Number(measured.toFixed(3)),
+    of,
+    least,
+    most,
+    verdict,
+  }
 }

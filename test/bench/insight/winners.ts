@@ -38,7 +38,6 @@ const STAGES = [
 ] as const
 
 interface Kind {
-  readonly name: string
   readonly wonADay: number
   /** The medians of the stays in both stages, in days, and the deviation of their logarithm. */
   readonly medians: readonly [number, number]
@@ -49,18 +48,18 @@ interface Kind {
   readonly before?: number
 }
 
-const KINDS: readonly Kind[] = [
-  { name: 'won after 3 weeks, 3 a day', wonADay: 3, medians: [3, 15], deviation: 1 },
-  { name: 'won after 3 weeks, 10 a day', wonADay: 10, medians: [3, 15], deviation: 1 },
-  { name: 'some won after a year, 3 a day', wonADay: 3, medians: [5, 25], deviation: 1.4 },
-  { name: 'slower by a fifth each year, 3 a day', wonADay: 3, medians: [3, 15], deviation: 1, growth: 1.2 },
-  { name: 'no lead before the first day, 3 a day', wonADay: 3, medians: [5, 25], deviation: 1.4, before: 0 },
-]
+const KINDS: Readonly<Record<string, Kind>> = {
+  'won after 3 weeks, 3 a day': { wonADay: 3, medians: [3, 15], deviation: 1 },
+  'won after 3 weeks, 10 a day': { wonADay: 10, medians: [3, 15], deviation: 1 },
+  'some won after a year, 3 a day': { wonADay: 3, medians: [5, 25], deviation: 1.4 },
+  'slower by a fifth each year, 3 a day': { wonADay: 3, medians: [3, 15], deviation: 1, growth: 1.2 },
+  'no lead before the first day, 3 a day': { wonADay: 3, medians: [5, 25], deviation: 1.4, before: 0 },
+}
 
-/** The times of a winner in milliseconds. */
+/** The times of a winner in milliseconds, by the stage that begins then. */
 interface Winner {
   readonly id: string
-  readonly created: number
+  readonly new: number
   readonly contacted: number
   readonly won: number
 }
@@ -76,7 +75,7 @@ function winnersOf({ wonADay, medians, deviation, growth = 1, before = 365 }: Ki
         (median) => median * growth ** (day / 365) * Math.exp(deviation * normal()) * DAY_MS,
       ) as [number, number]
       const contacted = created + first
-      winners.push({ id: `${winners.length}`, created, contacted, won: contacted + second })
+      winners.push({ id: `${winners.length}`, new: created, contacted, won: contacted + second })
     }
   }
   return winners.sort((one, other) => one.won - other.won)
@@ -84,29 +83,21 @@ function winnersOf({ wonADay, medians, deviation, growth = 1, before = 365 }: Ki
 
 async function saveWinners(store: Store, winners: readonly Winner[]): Promise<void> {
   const at = (time: number) => new Date(time).toISOString()
-  for (const [status, changed] of [
-    ['new', 'created'],
-    ['contacted', 'contacted'],
-    ['won', 'won'],
-  ] as const) {
+  const observed = { runId: 'run', at: at(winners.at(-1)?.won ?? START) }
+  for (const { status } of STAGES) {
     const leads = winners.map((winner): Lead => {
-      const [createdAt, changedAt] = [at(winner.created), at(winner[changed])]
-      const fields = {
-        ...BLANK_LEAD,
+      const changedAt = at(winner[status])
+      const own = {
         id: winner.id,
         pipelineId: 'p',
         status,
         companyName: winner.id,
-        cleaned: [],
-        cut: 0,
-        unsure: [],
-        createdAt,
-        updatedAt: changedAt,
-        statusChangedAt: changedAt,
+        createdAt: at(winner.new),
       }
-      return { ...fields, raw: JSON.stringify(fields) }
+      const times = { updatedAt: changedAt, statusChangedAt: changedAt }
+      const raw = JSON.stringify({ ...own, ...times })
+      return { ...BLANK_LEAD, ...own, ...times, cleaned: [], cut: 0, unsure: [], raw }
     })
-    const observed = { runId: 'run', at: at(winners.at(-1)?.won ?? START) }
     await store.write((trx) => saveLeads(trx, leads, observed))
   }
 }
@@ -131,24 +122,13 @@ async function tryThresholds(store: Store, winners: readonly Winner[], hits: { a
   for (let day = FIRST; day + NEXT_DAYS <= DAYS; day += NEXT_DAYS) {
     await refreshStallThresholds(store, new Date(until(day)))
     const next = within(until(day), until(day + NEXT_DAYS))
-    const count = (days: number, stayOf: (winner: Winner) => number) =>
-      next.filter((winner) => stayOf(winner) > days * DAY_MS).length
-    const age = (await readOldLeads(store.db))?.age.days
-    if (typeof age === 'number')
-      addDate(
-        hits.age,
-        AGE_SHARE,
-        count(age, ({ created, won }) => won - created),
-        next.length,
-      )
-    const days = (await readStallThresholds(store.db)).get('contacted')?.days
-    if (typeof days === 'number')
-      addDate(
-        hits.stay,
-        STAY_SHARE,
-        count(days, ({ contacted, won }) => won - contacted),
-        next.length,
-      )
+    const tryDays = (of: Hits, share: number, days: unknown, from: 'new' | 'contacted') => {
+      if (typeof days !== 'number') return
+      const exceeded = next.filter((winner) => winner.won - winner[from] > days * DAY_MS)
+      addDate(of, share, exceeded.length, next.length)
+    }
+    tryDays(hits.age, AGE_SHARE, (await readOldLeads(store.db))?.age.days, 'new')
+    tryDays(hits.stay, STAY_SHARE, (await readStallThresholds(store.db)).get('contacted')?.days, 'contacted')
     await saveWinners(store, next)
   }
 }
@@ -156,21 +136,20 @@ async function tryThresholds(store: Store, winners: readonly Winner[], hits: { a
 /** @param rounds the histories of each kind */
 export async function measureWinners(rounds: number): Promise<Result[]> {
   const results: Result[] = []
-  for (const kind of KINDS) {
+  for (const [name, kind] of Object.entries(KINDS)) {
     const hits = { age: { dates: 0, hits: 0 }, stay: { dates: 0, hits: 0 } }
     for (let seed = 1; seed <= rounds; seed++) {
       const folder = mkdtempSync(join(tmpdir(), 'leadsheet-winners-'))
-      try {
+      {
         await using store = await openStore(join(folder, 'leadsheet.db'), new Date(START))
         await tryThresholds(store, winnersOf(kind, seed), hits)
-      } finally {
-        rmSync(folder, { recursive: true })
       }
+      rmSync(folder, { recursive: true })
     }
     const { age, stay } = hits
     results.push(
-      resultOf('share-hits', kind.name, 'age of 1 % of winners', age.hits / age.dates, age.dates),
-      resultOf('share-hits', kind.name, 'stay of 5 % of winners', stay.hits / stay.dates, stay.dates),
+      resultOf('share-hits', name, 'age of 1 % of winners', age.hits / age.dates, age.dates),
+      resultOf('share-hits', name, 'stay of 5 % of winners', stay.hits / stay.dates, stay.dates),
     )
   }
   return results

@@ -3,29 +3,17 @@ import { GOALS } from '../goals.ts'
 import type { Result } from '../measurement.ts'
 import type { Outcome } from './page.ts'
 
-const KINDS = { cpu: 'CPU', wall: 'wall' } as const
-
-/** Returns one line for each result: its name, measured value, goal and verdict. */
-export function tableOf({ date, node, machine, load, rounds, notes, results, medians }: Outcome): string {
-  const rows = results.map((result) => [
-    result.goal,
-    result.leads.toLocaleString('en'),
-    result.kind === null ? '' : KINDS[result.kind],
-    measuredOf(result),
-    goalOf(result),
-    result.verdict,
-  ])
-  const steps = medians.map(({ what, leads, median, samples }) => [
-    ...[what, leads.toLocaleString('en'), median.toFixed(1), String(samples)],
-  ])
-  return [
-    `Node ${node}, ${machine}, load ${load.join(' to ')}; ${date}; ${rounds} rounds`,
-    ...notes,
-    '',
-    ...alignedOf([['goal', 'leads', 'time', 'measured', 'limit', 'verdict'], ...rows]),
-    '',
-    ...alignedOf([['what was measured', 'leads', 'median', 'samples'], ...steps]),
-  ].join('\n')
+/** Prints the results, and then the medians that they follow from. */
+export function printTables({ date, node, machine, load, rounds, notes, results, medians }: Outcome): void {
+  console.log(`Node ${node}, ${machine}, load ${load.join(' to ')}; ${date}; ${rounds} rounds`)
+  for (const note of notes) console.log(note)
+  console.table(
+    results.map((result) => {
+      const { goal, leads, kind, verdict } = result
+      return { goal, leads, kind, measured: measuredOf(result), limit: goalOf(result), verdict }
+    }),
+  )
+  console.table(medians)
 }
 
 /** Returns one line for each measured goal, with the numbers of leads side by side. Wall time stands only where there is no CPU time. */
@@ -53,11 +41,11 @@ const MARKS = { met: '✓', 'not met': '✗', 'not measured': '–' } as const
 
 function cellOf(result: Result): string {
   if (result.verdict === 'not measured') return MARKS[result.verdict]
-  const kind = result.kind === 'wall' ? ` ${KINDS.wall}` : ''
+  const kind = result.kind === 'wall' ? ' wall' : ''
   return `${measuredOf(result)}${kind} ${MARKS[result.verdict]}`
 }
 
-export function measuredOf({ measured, unit }: Result): string {
+function measuredOf({ measured, unit }: Result): string {
   if (measured === null) return '–'
   const digits = measured < 10 ? 2 : measured < 100 ? 1 : 0
   return `${Number(measured.toFixed(digits)).toLocaleString('en')} ${unit}`.trim()
@@ -67,11 +55,29 @@ function goalOf({ at, limit, unit }: Result): string {
   return `${at === 'most' ? '≤' : '≥'} ${limit.toLocaleString('en')} ${unit}`.trim()
 }
 
-function alignedOf(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)))
-  return rows.map((row) =>
-    row
-      .map((cell, index) => (index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)))
-      .join('  '),
+/** The contenders of a step, the floors first. */
+const CONTENDERS = {
+  first: ['floor-jsonb', 'floor-prepared', 'ours', 'plain-batches', 'python'],
+  unchanged: ['fetch and parse', 'ours', 'plain-batches', 'python'],
+}
+const NAMES: Readonly<Record<string, string>> = {
+  'floor-jsonb': 'floor: one statement a table and page',
+  'floor-prepared': 'floor: prepared statements',
+  'fetch and parse': 'floor: fetched and parsed',
+  ours: '**leadsheet**',
+  'plain-batches': 'Node script: undici, Kysely',
+  python: 'Python script: requests, sqlite3',
+}
+
+/** Returns the CPU time of a lead by each contender, among the fewest leads. */
+export function timesOf({ leads: [leads = 0], medians }: Pick<Outcome, 'leads' | 'medians'>): string {
+  const cell = (name: string, step: string): string => {
+    const what = name.startsWith('fetch') ? `${name} cpu` : `${name} ${step} cpu`
+    return medians.find((each) => each.what === what && each.leads === leads)?.median.toFixed(1) ?? '–'
+  }
+  const rows = Object.entries(CONTENDERS).flatMap(([step, names]) =>
+    names.map((name) => `| ${step} | ${NAMES[name]} | ${cell(name, step)} |`),
   )
+  const head = ['| Sync | By | µs a lead |', '| --- | --- | --- |']
+  return [...head, ...rows].join('\n')
 }

@@ -27,12 +27,16 @@ export const BURST: Part = {
   subjects: ['burst'],
   async measure(options, add) {
     const leads = fewLeads(options)
-    const burst = burstOf(leads, options.isShort)
+    // A store of few leads gets fewer messages at the same pace.
+    const messages = Math.min(leads, options.isShort ? SHORT_MESSAGES : MESSAGES)
     await using upstream = await startUpstream(leads)
     await using loaded = await installFor(`${upstream.address}/now`)
-    await (await loadFirst(loaded))[Symbol.asyncDispose]()
+    {
+      await using daemon = await loaded.startDaemon()
+      await daemon.untilSyncs(0)
+    }
     for (const name of ['idle', 'syncing'] as const) {
-      process.stderr.write(`${burst.messages} messages, ${name}\n`)
+      process.stderr.write(`${messages} messages, ${name}\n`)
       await setState('v1')
       await using installation = await installFor(`${upstream.address}/now`)
       await copyFile(loaded.database, installation.database)
@@ -42,11 +46,11 @@ export const BURST: Part = {
       await setState('v3')
       const syncing = new AbortController()
       const syncs = name === 'syncing' ? syncOver(daemon, syncing.signal) : null
-      const sent = await send(daemon.address, burst, leads)
+      const sent = await send(daemon.address, messages, leads)
       syncing.abort()
       await syncs
       const taken = sent.statuses['204'] ?? sent.statuses['202'] ?? sent.statuses['200'] ?? 0
-      if (taken !== burst.messages)
+      if (taken !== messages)
         throw new Error(`burst: found ${JSON.stringify(sent.statuses)}, expected all taken`)
       add(`burst ${name}`, leads, sent.p99Ms)
       add(`burst ${name} right after`, leads, await untilRight(installation.database, leads))
@@ -59,12 +63,6 @@ export const BURST: Part = {
   },
 }
 
-/** Returns the size of the burst. A store of few leads gets fewer messages at the same pace. */
-function burstOf(leads: number, isShort: boolean): { messages: number; seconds: number } {
-  const messages = Math.min(leads, isShort ? SHORT_MESSAGES : MESSAGES)
-  return { messages, seconds: messages / A_SECOND }
-}
-
 function installFor(url: string): Promise<Installation> {
   return install(
     `api: { url: "${url}", key: bench }
@@ -75,13 +73,6 @@ reports: []`,
   )
 }
 
-/** A daemon begins with a sync, which has to end before the measured ones. */
-async function loadFirst(installation: Installation) {
-  const daemon = await installation.startDaemon()
-  await daemon.untilSyncs(0)
-  return daemon
-}
-
 async function syncOver(
   daemon: { sync(isFull: boolean): Promise<void> },
   signal: AbortSignal,
@@ -89,13 +80,9 @@ async function syncOver(
   while (!signal.aborted) await daemon.sync(true).catch(() => delay(LOOK_MS))
 }
 
-async function send(
-  address: string,
-  { messages, seconds }: { messages: number; seconds: number },
-  leads: number,
-): Promise<Sent> {
+async function send(address: string, messages: number, leads: number): Promise<Sent> {
   const script = join(import.meta.dirname, '../servers/sender.ts')
-  const args = [`${address}/webhooks/leads`, SECRET, String(messages), String(seconds), String(leads)]
+  const args = [`${address}/webhooks/leads`, SECRET, ...[messages, messages / A_SECOND, leads].map(String)]
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let told = ''
   for await (const chunk of child.stdout) told += chunk

@@ -11,13 +11,9 @@ import { generateLead } from '../generate.ts'
 
 export interface Sent {
   /** The time from the request to the end of the answer. */
-  readonly p50Ms: number
   readonly p99Ms: number
-  readonly maxMs: number
   /** The number of answers with each status. */
   readonly statuses: Readonly<Record<string, number>>
-  /** The longest delay of the sender behind its own pace. */
-  readonly latestMs: number
 }
 
 const [address = '', secret = ''] = process.argv.slice(2)
@@ -31,22 +27,19 @@ const bodies = shuffled(Array.from({ length: messages }, (_, index) => bodyOf(in
 const times: number[] = []
 const statuses: Record<string, number> = {}
 const answers: Promise<void>[] = []
-let latestMs = 0
 
 const began = performance.now()
 for (const [index, { id, body }] of bodies.entries()) {
   const due = began + (index * seconds * 1000) / messages
   const early = due - performance.now()
   if (early > 0) await delay(early)
-  latestMs = Math.max(latestMs, performance.now() - due)
   answers.push(post(id, body))
 }
 await Promise.all(answers)
 agent.destroy()
 
 times.sort((one, other) => one - other)
-const at = (share: number): number => times[Math.ceil(share * times.length) - 1] ?? Number.NaN
-const sent: Sent = { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), statuses, latestMs }
+const sent: Sent = { p99Ms: times[Math.ceil(0.99 * times.length) - 1] ?? Number.NaN, statuses }
 console.log(JSON.stringify(sent))
 
 function bodyOf(index: number): { readonly id: string; readonly body: string } {

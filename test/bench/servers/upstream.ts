@@ -6,7 +6,7 @@
  * hundredth of them has changed, evenly over all pages; `now` is the state that `/set/STATE` named last. `slow-v1`
  * takes 50 ms a page, `few-v1` has the first page alone. Pages are asked for by `cursor` or by `page` (from 1);
  * `updated_since` gives what changed since `v1`. `/v3/leads/ID` is a single lead, `/checksum/STATE` is what each copy
- * of that state has to be, and `/counts` tells how often a single lead was asked for: in all, and at most.
+ * of that state has to be.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -68,15 +68,11 @@ function leadsOf(number: number, changed: readonly number[]): Buffer[] {
 
 /** Returns a page of the leads that have changed since the first state. */
 function changesOf(number: number, changed: readonly number[]): { leads: string[]; total: number } {
-  const all = changed.reduce((sum, ending) => sum + Math.floor((leads - ending - 1) / 100) + 1, 0)
-  const from = number * PAGE_SIZE
-  const rows = Math.max(0, Math.min(PAGE_SIZE, all - from))
-  const texts = Array.from({ length: rows }, (_, index) => {
-    const hundred = Math.floor((from + index) / changed.length)
-    const change = (from + index) % changed.length
-    return textOfChanged(hundred * 100 + (changed[change] ?? 0), change + 1)
-  })
-  return { leads: texts, total: all }
+  const texts = Array.from({ length: Math.ceil(leads / 100) }, (_, hundred) =>
+    changed.map((ending, index) => textOfChanged(hundred * 100 + ending, index + 1)),
+  ).flat()
+  const all = texts.filter((text) => text !== '')
+  return { leads: all.slice(number * PAGE_SIZE, (number + 1) * PAGE_SIZE), total: all.length }
 }
 
 function answer(response: ServerResponse, data: readonly Buffer[], number: number, total: number): void {
@@ -88,8 +84,6 @@ function answer(response: ServerResponse, data: readonly Buffer[], number: numbe
   response.end(Buffer.concat(body, length))
 }
 
-/** The number of requests for each single lead. */
-const fetched = new Map<string, number>()
 let numbers: ReadonlyMap<string, number> | null = null
 
 /** Returns the number of a lead by its id. */
@@ -99,7 +93,6 @@ function findNumber(id: string): number | undefined {
 }
 
 function answerSingle(response: ServerResponse, id: string, changed: readonly number[]): void {
-  fetched.set(id, (fetched.get(id) ?? 0) + 1)
   const number = findNumber(id)
   const lead = number === undefined ? null : generateLead(number, changed.indexOf(number % 100) + 1)
   const body = lead === null ? { title: 'no such lead' } : { ...lead, enrichment: null, activity: [] }
@@ -143,13 +136,6 @@ const server = createServer(async (request, response) => {
   if (segment === 'checksum') return answerJson(response, 200, checksumOf(CHANGES[named] ?? []))
   const [, last = ''] = /\/leads\/([^/]+)$/.exec(url.pathname) ?? []
   if (last !== '') return answerSingle(response, last, changed)
-  if (segment === 'counts') {
-    const counts = [...fetched.values()]
-    return answerJson(response, 200, {
-      fetched: counts.reduce((sum, count) => sum + count, 0),
-      most: Math.max(0, ...counts),
-    })
-  }
   if (url.pathname.endsWith('/agents/status')) return answerJson(response, 200, { data: [] })
   if (url.pathname.endsWith('/stats')) return answerJson(response, 200, { name: 'p', stages: [] })
   const asked = url.searchParams

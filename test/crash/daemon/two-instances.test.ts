@@ -1,35 +1,30 @@
-import { once } from 'node:events'
+/** Two processes that want the same: one does the work, and who has lost it writes nothing more. */
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
+import type { RunEnd } from '../../../src/jobs/schedule/schedule.ts'
+import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { ask } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
-import { finished, runLeadsheet } from '../../support/leadsheet.ts'
+import { finished } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
-import {
-  at,
-  countSyncs,
-  openInstallation,
-  runUntil,
-  startDaemon,
-  statesIn,
-  stopWhen,
-} from '../../support/process/daemon-run.ts'
-import { clockAt } from '../../support/process/shifted-clock.ts'
-import { openSyncing } from '../../support/syncing.ts'
+import { random } from '../../support/random.ts'
+import { hourlyNotNow, makeReportDue, zoneAtNoon } from '../../support/reports/due-report.ts'
+import { scheduleOf } from '../../support/schedule/schedule.ts'
+import { openTasks } from '../../support/schedule/tasks.ts'
+import { startService } from '../../support/service.ts'
+import { openSyncing, SILENT } from '../../support/syncing.ts'
 import { type Fault, startUpstream } from '../../support/upstream.ts'
 import { hashTables } from '../support/contents.ts'
-import { type Program, start } from '../support/program.ts'
-import { IS_FULL } from '../support/scale.ts'
+import { type Program, run, start } from '../support/program.ts'
+import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
-import { copyOf, databaseIn } from '../support/world.ts'
 
 const RACES = IS_FULL ? 20 : 3
-const SENDINGS = IS_FULL ? 5 : 1
-const LATER_MS = 500
+const REPORT_RACES = IS_FULL ? 20 : 2
 const LEASE_S = 90
 
 /** A fault that holds the next request until the test calls `letGo`. Then the answer is an empty list. */
@@ -55,13 +50,6 @@ function syncOf(url: string): Program {
   }
 }
 
-function runsIn(file: string): unknown {
-  const database = new Database(file)
-  const runs = database.prepare('SELECT count(*) FROM sync_run').pluck().get()
-  database.close()
-  return runs
-}
-
 it(`of two syncs on the same data one runs and the other is told who does; ${RACES} races (row 45)`, async () => {
   await using upstream = await startUpstream(5)
   const program = syncOf(upstream.url)
@@ -78,27 +66,9 @@ it(`of two syncs on the same data one runs and the other is told who does; ${RAC
     expect(loser.status).not.toBe(0)
     expect(JSON.parse(loser.stderr)).toMatchObject({ error: { code: 'job_busy' } })
     expect(winner, winner?.stderr).toMatchObject({ status: 0 })
-    expect(runsIn(file)).toBe(race)
+    expect(ask(file, 'SELECT id FROM sync_run')).toHaveLength(race)
   }
   await expectSound(file)
-})
-
-it('a sync killed on another machine is taken over once its lease has expired, and not before (row 46)', async () => {
-  await using upstream = await startUpstream(30)
-  const program = syncOf(upstream.url)
-  const { fault, isHeld } = holding()
-  upstream.faults.push(fault)
-  const child = start(program)
-  await isHeld
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-  await using store = await openStore(join(program.cwd, 'leadsheet.db'), new Date())
-  await store.write((trx) => trx.updateTable('lease').set({ host: 'another' }).execute())
-  const { expires_at } = await store.db.selectFrom('lease').select('expires_at').executeTakeFirstOrThrow()
-  const inSeconds = (seconds: number) => (): Date => new Date(Date.parse(expires_at) + seconds * 1000)
-  expect(Date.parse(expires_at) - Date.now()).toBeLessThanOrEqual(LEASE_S * 1000)
-  await expect(claimLease(store, 'sync', inSeconds(-1))).rejects.toMatchObject({ code: 'job_busy' })
-  await (await claimLease(store, 'sync', inSeconds(0))).release()
 })
 
 it('a sync that hung until another had taken over writes nothing when it wakes up (row 46)', async () => {
@@ -128,28 +98,114 @@ it('a sync that hung until another had taken over writes nothing when it wakes u
   await expectSound(file)
 })
 
-it(`a daemon and a person who send the same report at the same moment send each message once; ${SENDINGS} times (row 45)`, async () => {
-  const recipients = ['ana@example.com', 'ben@example.com', 'cem@example.com']
-  const base = await openInstallation(recipients)
-  await runUntil(base, at('06:55'), () => countSyncs(base) > 0)
-  const copies = folderWith()
-  for (let sending = 0; sending < SENDINGS; sending++) {
-    await using server = await openMailServer()
-    const cwd = copyOf(base.cwd, copies, String(sending))
-    const env = { ...base.env, LEADSHEET_SMTP_URL: server.url }
-    const installation = { cwd, env, file: databaseIn(cwd) }
-    const daemon = startDaemon(installation, at('07:00'))
-    // The delay lets the command come before, during and after the daemon's work.
-    await sleep(sending * LATER_MS)
-    const person = await runLeadsheet(['report', 'send', 'daily'], {
-      cwd,
-      env: { ...env, ...clockAt(at('07:00')) },
-    })
-    const isAllSent = () =>
-      statesIn(installation).join() === recipients.map((recipient) => `${recipient} sent`).join()
-    await stopWhen(daemon, isAllSent)
-    expect(person.stdout + person.stderr).toMatch(/sent|already running|another process is sending/)
-    expect(server.received.map(({ to }) => to[0]).toSorted()).toEqual(recipients)
-    await expectSound(installation.file)
+it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one message; ${REPORT_RACES} races, SEED=${SEED} (row 45)`, async () => {
+  const next = random(SEED)
+  await using service = await startService(folderWith(), new Date(), 3, 1_000_000)
+  const key = await service.createKey({ name: 'race', scope: 'read' })
+  for (let race = 0; race < REPORT_RACES; race++) {
+    await using mail = await openMailServer()
+    const cwd = folderWith({ 'leadsheet.yaml': settings() })
+    const file = join(cwd, 'leadsheet.db')
+    await makeReportDue(file)
+    const env = {
+      LEADSHEET_API_URL: service.url,
+      LEADSHEET_API_KEY: key,
+      LEADSHEET_SMTP_URL: mail.url,
+      LEADSHEET_FROM: 'reports@example.com',
+    }
+    const daemons = [start({ args: ['run'], cwd, env }), start({ args: ['run'], cwd, env })]
+    const ends = daemons.map(finished)
+    await sleep(next() * 1_000)
+    const byHand = run({ args: ['report', 'send', 'daily', '--json'], cwd, env })
+    const loser = await Promise.race(ends)
+    expect(loser.status).toBe(1)
+    expect(loser.stderr).toContain('A daemon is already running')
+
+    const { status, stdout, stderr } = await byHand
+    if (status !== 0 && stderr !== '') expect(stderr, stderr).toMatch(/job_busy|report_no_data/)
+    // If the daemon is sending, the command lists the messages that it leaves to the daemon.
+    if (status !== 0 && stderr === '') expectLeft(stdout)
+    const sent = "SELECT recipient FROM delivery WHERE state = 'sent'"
+    // If the command was in the way, the daemon would send the message at its next tick.
+    const isLeft = (): boolean => ask(file, sent).length < RECIPIENTS.length
+    if (isLeft() && status === 0) await run({ args: ['report', 'send', 'daily'], cwd, env })
+    while (isLeft()) await sleep(50)
+    for (const daemon of daemons) daemon.kill('SIGTERM')
+    expect((await Promise.all(ends)).map((end) => end.status).sort()).toEqual([0, 1])
+    expect(mail.received.flatMap(({ to }) => to).sort()).toEqual(RECIPIENTS)
+    await expectSound(file)
   }
 })
+
+function expectLeft(stdout: string): void {
+  const { deliveries } = JSON.parse(stdout).data as {
+    deliveries: readonly { readonly state: string; readonly response: string | null }[]
+  }
+  const left = deliveries.filter(({ state }) => state !== 'sent')
+  expect(left.length, stdout).toBeGreaterThan(0)
+  for (const { state, response } of left)
+    if (state === 'pending') expect(response).toBe('another process is sending')
+}
+
+it('a scheduled run whose daemon hung until another had taken over is done by the other, and the first changes nothing of it when it wakes up (row 46)', async () => {
+  const file = join(folderWith(), 'leadsheet.db')
+  const clock = { now: new Date('2026-01-12T06:59:00Z') }
+  await using store = await openStore(file, clock.now)
+  await using otherStore = await openStore(file, clock.now)
+  const hung = Promise.withResolvers<RunEnd>()
+  const begun = Promise.withResolvers<void>()
+  const first = await openTicking(store, clock, () => {
+    begun.resolve()
+    return hung.promise
+  })
+  await first.tick()
+  clock.now = new Date('2026-01-12T07:00:00Z')
+  void first.tick()
+  await begun.promise
+  // The lease names another machine, so its process id tells nothing.
+  await store.write((trx) => trx.updateTable('lease').set({ host: 'another' }).execute())
+  await expect(openTicking(otherStore, clock, done)).rejects.toMatchObject({ code: 'job_busy' })
+  clock.now = new Date(clock.now.getTime() + 90_000)
+  const second = await openTicking(otherStore, clock, done)
+  await second.tick()
+  const rows =
+    "SELECT due_at, state, attempts, message FROM scheduled_run WHERE due_at = '2026-01-12T07:00:00.000Z'"
+  const taken = [{ due_at: '2026-01-12T07:00:00.000Z', state: 'done', attempts: 2, message: 'by the second' }]
+  expect(ask(file, rows)).toEqual(taken)
+  hung.resolve({ state: 'failed', message: 'by the first' })
+  await first.idle()
+  expect(ask(file, rows)).toEqual(taken)
+  await first.stop()
+  await second.stop()
+})
+
+async function done(): Promise<RunEnd> {
+  return { state: 'done', message: 'by the second' }
+}
+
+/** Opens a daemon with one report and the clock of the test. */
+async function openTicking(store: Store, clock: { readonly now: Date }, work: () => Promise<RunEnd>) {
+  const controller = new AbortController()
+  const [now, monotonicMs] = [() => clock.now, () => clock.now.getTime()]
+  const own = { schedules: [scheduleOf({ run: work })], ...openTasks() }
+  const daemon = await startDaemon({ store, log: SILENT, now, monotonicMs, ...own }, controller.signal)
+  const tick = async (): Promise<void> => {
+    await daemon.tick()
+    await daemon.idle()
+  }
+  const stop = async (): Promise<void> => {
+    controller.abort()
+    await daemon.stop()
+  }
+  return { tick, idle: daemon.idle, stop }
+}
+
+const RECIPIENTS = ['ana@example.com', 'ben@example.com', 'cem@example.com']
+
+const settings = () => `
+data_dir: .
+snapshot: { when: never }
+time_zone: ${zoneAtNoon()}
+reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
+recipients: [${RECIPIENTS.join(', ')}]
+`

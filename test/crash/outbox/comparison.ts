@@ -1,6 +1,5 @@
 /** Compares the messages that a mail server received with those recorded as sent. */
 import { readFileSync } from 'node:fs'
-import Database from 'better-sqlite3'
 import type { Arrival, Attempt } from './sink.ts'
 
 export interface Comparison {
@@ -29,14 +28,6 @@ export interface Row {
   readonly message_id: string
   readonly state: string
   readonly unconfirmed_count: number
-}
-
-/** @param log of the mail server */
-export function compare(file: string, log: string): Comparison {
-  const database = new Database(file, { readonly: true })
-  const rows = database.prepare<[], Row>('SELECT * FROM delivery ORDER BY recipient').all()
-  database.close()
-  return compareRows(rows, log)
 }
 
 /** @param log of the mail server */

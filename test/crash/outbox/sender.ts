@@ -9,10 +9,9 @@ import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { DkimKey } from '../../../src/mail/message.ts'
-import { openTransport, type Transport } from '../../../src/mail/transport.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { listHeldLeases } from '../../../src/store/schedule/lease.ts'
 
 export interface SenderJob {
@@ -20,11 +19,6 @@ export interface SenderJob {
   readonly file: string
   readonly url: string
   readonly dkim: DkimKey
-  /**
-   * `program` is the way of the program. The other two are the simple ways that lose or repeat messages. They
-   * prove that the tests can tell the difference.
-   */
-  readonly way: 'program' | 'mark before sending' | 'mark after sending'
 }
 
 const MINUTE_MS = 60_000
@@ -34,17 +28,12 @@ const MESSAGES_PER_MINUTE = 100_000
 
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))
 
-async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
+async function main({ file, url, dkim }: SenderJob): Promise<void> {
   const log = pino({ level: 'silent' })
   await using store = await openStore(file, new Date())
   await using transport = openTransport(url, { log, dkim })
-  if (way === 'program') {
-    const policy = {
-      rateLimit: createRateLimit(MESSAGES_PER_MINUTE),
-      isRecipient: () => true,
-    }
-    await sendAll({ store, transport, log, policy })
-  } else await sendNaively(store, transport, way)
+  const policy = { rateLimit: createRateLimit(MESSAGES_PER_MINUTE), isRecipient: () => true }
+  await sendAll({ store, transport, log, policy })
 }
 
 async function sendAll(deps: Omit<DeliverDeps, 'now'>): Promise<void> {
@@ -81,24 +70,4 @@ async function findLastMove({ db }: Store): Promise<number> {
     .select((eb) => eb.fn.max('state_at').as('at'))
     .executeTakeFirstOrThrow()
   return Date.parse(at)
-}
-
-/** Sends until all messages are marked as sent. A refusal removes the mark. */
-async function sendNaively(store: Store, transport: Transport, way: SenderJob['way']): Promise<void> {
-  const { signal } = new AbortController()
-  const mark = (id: string, state: 'sent' | 'pending') =>
-    store.write((trx) => trx.updateTable('delivery').where('message_id', '=', id).set({ state }).execute())
-  const findNext = () =>
-    store.db.selectFrom('delivery').where('state', '=', 'pending').select('message_id').executeTakeFirst()
-  for (let next = await findNext(); next !== undefined; next = await findNext()) {
-    const { message_id: id } = next
-    if (way === 'mark before sending') await mark(id, 'sent')
-    try {
-      await transport.send(await readMessage(store.db, id), { signal })
-      if (way === 'mark after sending') await mark(id, 'sent')
-    } catch (thrown) {
-      if (!(thrown instanceof LeadsheetError)) throw thrown
-      if (way === 'mark before sending') await mark(id, 'pending')
-    }
-  }
 }

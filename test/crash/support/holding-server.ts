@@ -1,5 +1,5 @@
 /**
- * A mail server that holds back its first reply of one kind, so that the waiting process can be killed there.
+ * A mail server that holds back one reply, so that the waiting process can be killed there.
  */
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
@@ -28,14 +28,14 @@ export interface HoldingServer extends AsyncDisposable {
   letGo(): void
 }
 
-export async function openHoldingServer(hold: Hold): Promise<HoldingServer> {
+/** @param at the number of the reply that is held, among those of its kind */
+export async function openHoldingServer(hold: Hold, at = 1): Promise<HoldingServer> {
   const taken: Taken[] = []
   const held = Promise.withResolvers<void>()
   const freed = Promise.withResolvers<void>()
-  let isFirst = true
+  let replies = 0
   const passes = async (step: Hold): Promise<void> => {
-    if (step !== hold || !isFirst) return
-    isFirst = false
+    if (step !== hold || ++replies !== at) return
     held.resolve()
     await freed.promise
   }
