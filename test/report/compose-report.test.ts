@@ -92,7 +92,7 @@ describe.each([
     ['busy', busyDay()],
     ['quiet', quietDay(), QUIET],
     ['stale', staleDay()],
-    ['troubled', dayWithProblems(), REPORTS.find(({ name }) => name === 'troubled')?.making],
+    ['problems', dayWithProblems(), REPORTS.find(({ name }) => name === 'problems')?.making],
     ['first', firstDay()],
     ['empty', emptyDay()],
     ['week', busyWeek(), MONDAY],
@@ -551,7 +551,7 @@ it('numbers that are counted by doubtful times are neither compared nor called n
       },
     ]
   }
-  await expectGolden('doubtful-times', ['headline', 'kpis', 'pipelines'], {
+  await expectGolden('uncertain-times', ['headline', 'kpis', 'pipelines'], {
     none: doubtful(),
     'of creation': doubtful('created_at'),
     'of creation and of changes': doubtful('created_at', 'status_changed_at'),

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]())
 
 test.each([
-  ['the whole life', '', 'life', () => true],
+  ['the whole life', '', 'all-time', () => true],
   [
     'a cohort',
     `?from=${FROM}&to=${TO}`,

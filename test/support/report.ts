@@ -53,7 +53,7 @@ export const REPORTS: readonly {
   { name: 'quiet', figures: quietDay(), making: { now: QUIET_GENERATED_AT } },
   { name: 'stale', figures: staleDay(), making: {} },
   {
-    name: 'troubled',
+    name: 'problems',
     figures: dayWithProblems(),
     making: {
       context: {

@@ -74,7 +74,7 @@ it('the versions of a lead follow from how it was read', async () => {
     for (const { changed_at } of await updates.orderBy('changed_at').execute())
       told.push(`  updated at ${changed_at}`)
   }
-  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/readings.txt')
+  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/versions-read.txt')
 })
 
 describe('the version of a lead that has not changed', () => {

@@ -132,7 +132,7 @@ describe('an issue in the archive', () => {
       .selectAll()
       .executeTakeFirstOrThrow()
     const shown = await get(url, `${path}?message=${bare(again.message_id)}&as=text`)
-    expect(shown.text).toContain('a pipeline was missing')
+    expect(shown.text).toMatch(/a pipeline was\s+missing/)
 
     const toClara = store.db.updateTable('delivery').where('recipient', '=', 'clara@example.com')
     await toClara.set({ state: 'unconfirmed', unconfirmed_count: 2 }).execute()

@@ -60,8 +60,8 @@ describe('the page of agents', () => {
   })
 
   it.each([
-    ['2026-11-20', 'agents-gone'],
-    ['2026-10-01', 'agents-gone-long-ago'],
+    ['2026-11-20', 'agents-lost'],
+    ['2026-10-01', 'agents-lost-long-ago'],
   ])('keeps agents that went away in sight, for 30 days: %s', async (day, state) => {
     const store = await openStore({
       [`${day}T09:00:00.000Z`]: [agent('a', 'running'), agent('b', 'running')],

@@ -98,13 +98,13 @@ it('shows the sync under way, whoever runs it, and how far it is', async () => {
   const page = await openStatusPage()
   const lease = await claimLease(page.store, 'sync', () => new Date(ago(1)))
   const id = await begin(page.store, lease, ago(1))
-  await expectShown(page, 'reading-leads')
+  await expectShown(page, 'sync-leads')
   await page.store.db
     .updateTable('sync_run')
     .where('id', '=', id)
     .set({ leads_as_of: ago(1), details_read: 3 })
     .execute()
-  await expectShown(page, 'reading-details')
+  await expectShown(page, 'sync-details')
   await page.store.db.updateTable('sync_run').set({ leads_as_of: null, details_read: 0 }).execute()
   // A sync whose process is gone was killed.
   await lease.release()
