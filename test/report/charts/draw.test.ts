@@ -67,10 +67,9 @@ describe('a PNG with a palette', () => {
   it('takes near colours for one where there are more, and no eye sees it in a chart', async () => {
     const picture = await rasterise(drawTrend(layoutTrend(normalTrend(), 6, english), 'light'), 2.4)
     const { data } = decode(encodePng(picture))
-    const largest = data.reduce(
-      (most, byte, at) => Math.max(most, Math.abs(byte - (picture.pixels[at] ?? 0))),
-      0,
-    )
+    // The library copies all pixels each time that it is asked for them.
+    const { pixels } = picture
+    const largest = data.reduce((most, byte, at) => Math.max(most, Math.abs(byte - (pixels[at] ?? 0))), 0)
     expect(largest).toBeLessThanOrEqual(4)
   })
 
