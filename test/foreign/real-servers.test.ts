@@ -8,11 +8,13 @@ import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
 import { JSON_SERVER } from './json-server.ts'
+import { POWERDNS } from './powerdns.ts'
 import { RABBITMQ } from './rabbitmq.ts'
 import { isMissing, type RealServer } from './real-server.ts'
 
 const SERVERS = [
   { kind: JSON_SERVER, records: 2_317, finds: { 'paging.kind': 'page by _page from 1', auth: 'none' } },
+  { kind: POWERDNS, records: 2_143, finds: { 'paging.kind': 'none', auth: 'X-API-Key: {key}' } },
   {
     kind: RABBITMQ,
     records: 2_087,

@@ -64,8 +64,8 @@ export function withImages({ rendered, images }: MailPage): string {
   })
 }
 
-/** Returns the page for programs that do not support dark mode. */
-function withoutDarkRules(html: string): string {
+/** Returns the page for programs that do not support dark mode, or invert colours by themselves. */
+export function withoutDarkRules(html: string): string {
   return html
     .replace(/<style>[^<]*prefers-color-scheme[^<]*<\/style>/g, '')
     .replace(/<meta name="(?:supported-)?color-schemes?"[^>]*>/g, '')

@@ -1,0 +1,74 @@
+/**
+ * A spam filter's judgement of the messages. If it is not installed, the tests are skipped with a message.
+ */
+import { describe, expect, it } from 'vitest'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
+import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
+import { createContents } from '../../../src/jobs/reports/report-content.ts'
+import { buildMessage } from '../../../src/mail/message.ts'
+import { openTemplates } from '../../../src/report/render/templates.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
+import { MESSAGE, SENDER } from '../../support/mail/message.ts'
+import { DAILY } from '../../support/mail/reports.ts'
+import { isSkipped } from '../../support/process/programs.ts'
+import { busyDay, busyWeek, emptyDay, GENERATED_AT } from '../../support/reports/figures.ts'
+import { judge, missingSpamAssassin } from './spamassassin.ts'
+
+const SCORE_MAX = 0.5
+const TEST_MS = 60_000
+
+const templates = await openTemplates('templates')
+
+interface Sent {
+  readonly figures: ReportFigures
+  readonly locale: string
+  readonly attachments?: readonly string[]
+}
+
+describe.skipIf(isSkipped('what SpamAssassin thinks of the messages', missingSpamAssassin()))(
+  'a message',
+  () => {
+    it.each<[string, Sent]>([
+      ['of a busy day', { figures: busyDay(), locale: 'en-GB' }],
+      [
+        'of a week in German, with files',
+        { figures: busyWeek(), locale: 'de-DE', attachments: ['stalled.xlsx', 'changes.csv', 'charts'] },
+      ],
+      ['of a day without anything', { figures: emptyDay(), locale: 'en-GB' }],
+    ])(
+      '%s is no spam',
+      async (what, sent) => {
+        const { score, rules } = await judge(await messageOf(sent))
+        // biome-ignore lint/suspicious/noConsole: what was found is worth reading, whatever the test says of it
+        console.info(`SpamAssassin on a message ${what}: ${score}\n  ${rules.join('\n  ')}`)
+        expect(score).toBeLessThanOrEqual(SCORE_MAX)
+      },
+      TEST_MS,
+    )
+
+    it(
+      'is spam where it is: this filter can tell',
+      async () => {
+        const spam = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
+        expect((await judge(await buildMessage({ ...MESSAGE, text: spam }))).score).toBeGreaterThan(100)
+      },
+      TEST_MS,
+    )
+  },
+)
+
+async function messageOf({ figures, locale, attachments = [] }: Sent): Promise<Buffer> {
+  const issue = { report: 'daily', period: figures.period, renderedAt: GENERATED_AT, figures }
+  const findContent = createContents({ templates, maxBytes: 20_000_000, sender: SENDER }, DAILY, issue)
+  const content = await findContent({ ...DAILY, locale, attachments }, MESSAGE.to)
+  return buildMessage(
+    messageFor(
+      { installationId: '0190f7c2' },
+      issue,
+      { address: MESSAGE.to, name: MESSAGE.toName },
+      content,
+      SENDER,
+    ),
+    DKIM_KEY,
+  )
+}
