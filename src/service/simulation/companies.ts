@@ -67,7 +67,7 @@ function toCompany(record: z.infer<typeof recordSchema>) {
     region: regionName(record.regions[0]),
     oneLiner: oneLine(record.one_liner),
     tags: record.tags as readonly string[],
-    state: stateOf(record.status),
+    isActive: record.status !== 'Inactive',
     isHiring: record.is_hiring,
   }
 }
@@ -109,9 +109,4 @@ function placeOf(location: string | null): { city: string | null; country: strin
 
 function countryName(name: string): string {
   return name === 'USA' ? 'United States' : name
-}
-
-function stateOf(status: string): 'active' | 'acquired' | 'inactive' {
-  if (status === 'Inactive') return 'inactive'
-  return status === 'Acquired' ? 'acquired' : 'active'
 }

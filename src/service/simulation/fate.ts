@@ -59,7 +59,7 @@ export function fateOf(
 function drawScore(company: Company, random: Random): number {
   const size = Math.min(12, 3.5 * Math.log10(1 + (company.employees ?? 0)))
   const known = (company.domain === null ? -8 : 0) + (company.isHiring ? 5 : 0)
-  const standing = { active: 0, acquired: -9, inactive: -38 }[company.state]
+  const standing = company.isActive ? 0 : -38
   const score = Math.round(random.between(42, 86) + size + known + standing)
   return Math.min(99, Math.max(1, score))
 }

@@ -108,7 +108,7 @@ function decide(moment: Moment): Next {
     if (fate.stallsAt === 'qualified') return untilGivenUp(random)
     return { step: fate.isDropped ? 'drop' : 'contact', afterMs: random.between(0.2, 2.6) * DAY_MS }
   }
-  move(moment, 'disqualified', company.state === 'inactive' ? 'no longer operating' : 'disqualified')
+  move(moment, 'disqualified', company.isActive ? 'disqualified' : 'no longer operating')
   return random.chance(0.01) ? { step: 'erase', afterMs: random.between(5, 25) * DAY_MS } : null
 }
 

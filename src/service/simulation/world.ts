@@ -30,22 +30,13 @@ export function createWorld(
   }
 }
 
-/** People might take the invented contact of a larger, well-known company for a real person. */
-const EMPLOYEES_MAX = 50
-
-function isLittleKnown({ employees, state }: Company): boolean {
-  return (state === 'active' || state === 'inactive') && (employees ?? 0) <= EMPLOYEES_MAX
-}
-
 /** The companies that a pipeline can still discover, in the order in which it will discover them. */
 export type Pool = ReturnType<typeof createPool>
 
 /** @param taken the companies that the pipeline already had as leads, deleted leads included */
 export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>) {
   const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
-  const targeted = [...world.companies.values()].filter(
-    (company) => isLittleKnown(company) && isTargeted(company, criteria),
-  )
+  const targeted = [...world.companies.values()].filter((company) => isTargeted(company, criteria))
   const candidates = targeted
     .filter((company) => !taken.has(company.id))
     .map((company) => ({ company, rank: randomFor(world.seed, 'rank', pipeline.id, company.id).unit() }))
