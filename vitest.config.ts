@@ -24,8 +24,11 @@ const OF_STORE = 'test/store/'
 /** What `npx vitest run --project container` runs. */
 const OF_IMAGE = 'test/container/podman.test.ts'
 
-/** The time for a long test, which in a full run tries every point or a thousand seeds. It ends only what hangs. */
-const LONG_MS = process.env.CRASH === 'full' || process.env.SIM === 'full' ? 3_600_000 : 1_200_000
+/** A full run tries every point or a thousand seeds. */
+const isFull = process.env.CRASH === 'full' || process.env.SIM === 'full'
+/** The times for a test and for a long test. They end only what hangs: a busy machine takes twenty times as long. */
+const TEST_MS = isFull ? 3_600_000 : 300_000
+const LONG_MS = isFull ? 3_600_000 : 1_200_000
 
 export default defineConfig({
   test: {
@@ -36,8 +39,7 @@ export default defineConfig({
       ),
     ],
     globalSetup: ['test/support/postgres/postgres-for-run.ts'],
-    // Only for what hangs: a machine that is busy with other things takes twenty times as long as an idle one.
-    testTimeout: 300_000,
+    testTimeout: TEST_MS,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
