@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   undici: "The HTTP client, with time limits that Node's `fetch` does not have.",
   yaml: 'Reads YAML, and names the line of a mistake.',
   yazl: 'Writes ZIP archives: XLSX files.',
-  zod: 'Checks settings and answers of the source API.',
+  zod: 'Checks settings and answers of the upstream.',
 }
 
 /** Each row names the subject, our choice, and the reason against the alternatives. */

@@ -91,7 +91,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   counter(
     'leadsheet_sync_requests_total',
-    'Requests that finished syncs sent to the source API, by the outcome of the sync.',
+    'Requests that finished syncs sent to the upstream, by the outcome of the sync.',
     ({ runs }) => each('outcome', OUTCOMES, runs, 'requests'),
     ['outcome'],
   ),

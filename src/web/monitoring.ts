@@ -118,7 +118,7 @@ const HTTP_REQUESTS = {
 
 const EVENTS_REFUSED = {
   name: 'leadsheet_events_refused_total',
-  help: 'Refused requests to the webhook since this process started, by reason: unverified (not signed by the source API) or busy (too many at once).',
+  help: 'Refused requests to the webhook since this process started, by reason: unverified (not signed by the upstream) or busy (too many at once).',
   labels: ['reason'],
 } as const
 const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
