@@ -119,7 +119,8 @@ export const FIGURES = [
   {
     name: 'win_rate',
     title: 'Win rate',
-    meaning: 'won / (won + lost), over the leads won or lost in the 30 days up to the end of the period; disqualified leads do not count',
+    meaning:
+      'won / (won + lost), over the leads won or lost in the 30 days up to the end of the period; disqualified leads do not count',
     unit: 'share',
     coverage: 'end',
     reads: ['closed'],
