@@ -1,6 +1,6 @@
 /**
- * Messages on their way over SMTP to Postfix, and into a mailbox. If it is not installed or may not be started, the
- * tests are skipped with a message.
+ * Messages on their whole way: over SMTP to Postfix, from there to Dovecot, and read from the mailbox over
+ * IMAP. If these are not installed or may not be started, the tests are skipped with a message.
  */
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +11,9 @@ import { failedSendOf } from '../../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { DKIM_KEY, verify } from '../../support/mail/dkim.ts'
 import { FILES, MESSAGE } from '../../support/mail/message.ts'
-import { BUSY, GONE, isWithoutServers, MAX_BYTES, startServers } from './postfix.ts'
+import type { Mailbox } from './imap.ts'
+import { BUSY, GONE, MAX_BYTES } from './postfix.ts'
+import { isWithoutServers, startServers, untilArrived } from './servers.ts'
 
 /** The limit is long, because the machine may be busy. */
 const TEST_MS = 90_000
@@ -39,16 +41,35 @@ describe.skipIf(isWithoutServers)('a message', () => {
       const servers = await startServers()
       await using transport = openTransport(servers.url, { log, dkim: DKIM_KEY })
       await transport.send(MESSAGE_OF_TRAPS, { signal })
-      const [raw] = await servers.untilArrived(MESSAGE.to)
+      await using mailbox = await servers.open(MESSAGE.to)
+      const raw = await untilArrived(mailbox)
 
-      // Servers add their fields above the message, and keep it with the line ends of files.
-      const sent = (await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY))
-        .toString('latin1')
-        .replaceAll('\r\n', '\n')
-      const kept = raw.toString('latin1')
-      expect(kept.slice(-sent.length)).toBe(sent)
-      const wire = Buffer.from(kept.replaceAll('\n', '\r\n'), 'latin1')
-      expect(await verify(wire)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
+      // Servers add their fields above the message.
+      const sent = await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY)
+      expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
+      expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
+
+      // The structure as Dovecot parses it (RFC 3501, 7.4.2), independently of the program.
+      const structure = await mailbox.fetchText(1, 'BODYSTRUCTURE')
+      expect(
+        structure
+          .replace(/"boundary" "[^"]*"/g, '')
+          .match(/"(?:text|image|alternative|related|mixed)"(?: "\w+")?/g),
+      ).toEqual([
+        ...[
+          '"text" "plain"',
+          '"text" "html"',
+          '"image" "png"',
+          '"image" "png"',
+          '"related"',
+          '"alternative"',
+        ],
+        ...['"text" "csv"', '"mixed"'],
+      ])
+      expect(await partOf(mailbox, '1.2.2')).toEqual(FILES[0]?.content)
+      expect(await partOf(mailbox, '1.2.3')).toEqual(FILES[1]?.content)
+      expect(await partOf(mailbox, '2')).toEqual(Uint8Array.from(FILES[2]?.content ?? []))
+
       const mail = await PostalMime.parse(raw)
       expect(mail.subject).toBe(MESSAGE_OF_TRAPS.subject)
       expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(MESSAGE_OF_TRAPS.text.trimEnd())
@@ -80,14 +101,19 @@ describe.skipIf(isWithoutServers)('a message', () => {
         expect.stringContaining(`takes at most ${MAX_BYTES}`),
       ])
       await transport.send(MESSAGE, { signal })
-      expect(await servers.untilArrived(MESSAGE.to)).toHaveLength(1)
+      await using mailbox = await servers.open(MESSAGE.to)
+      await untilArrived(mailbox)
+      expect(await mailbox.count()).toBe(1)
     },
     TEST_MS,
   )
 
-  it(
-    'arrives without its attachment if only the fields that the server adds make it too large',
-    async () => {
+  it.each([
+    ['it is larger than the server says', true],
+    ['only the fields that the server adds make it too large', false],
+  ])(
+    'arrives without its attachment if %s',
+    async (_why, isOver) => {
       const servers = await startServers()
       await using transport = openTransport(servers.url, { log })
       const withBytes = (bytes: number): Message => ({
@@ -96,12 +122,22 @@ describe.skipIf(isWithoutServers)('a message', () => {
       })
       // A line of base64 is 78 bytes for 57 bytes of the file.
       const lines = Math.floor((MAX_BYTES - (await buildMessage(withBytes(0), null)).length) / 78)
-      const { response } = await transport.send(withBytes(lines * 57), { signal })
+      const message = withBytes((isOver ? lines + 2 : lines) * 57)
+      expect((await buildMessage(message, null)).length > MAX_BYTES).toBe(isOver)
+
+      const { response } = await transport.send(message, { signal })
       expect(response).toMatch(/^250 .*; sent without huge\.csv: too large for the server$/)
-      const [raw, ...more] = await servers.untilArrived(MESSAGE.to)
-      expect((await PostalMime.parse(raw)).attachments).toEqual([])
-      expect(more).toEqual([])
+      await using mailbox = await servers.open(MESSAGE.to)
+      const mail = await PostalMime.parse(await untilArrived(mailbox))
+      expect(mail.attachments).toEqual([])
+      expect(mail.text).toMatch(/^Not attached, .*: huge\.csv\./)
+      expect(await mailbox.count()).toBe(1)
     },
     TEST_MS,
   )
 })
+
+async function partOf(mailbox: Mailbox, place: string): Promise<Uint8Array> {
+  const encoded = await mailbox.fetchBytes(1, `BODY.PEEK[${place}]`)
+  return Uint8Array.from(Buffer.from(encoded.toString('latin1'), 'base64'))
+}
