@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { readCpuTicks, type Step } from './step.ts'
+import type { Step } from './step.ts'
 
 export const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
@@ -50,14 +50,4 @@ export async function* runContender(file: string, args: readonly string[]): Asyn
 /** Tells whether Python has these modules. */
 export function hasPython(modules: string): boolean {
   return spawnSync('python3', ['-c', `import ${modules}`], { stdio: 'ignore' }).status === 0
-}
-
-/**
- * Returns the CPU time of all threads of a process since its start, in ms, as counted by the kernel; NaN on
- * other systems than Linux.
- */
-export function readProcessCpuMs(pid: number): number {
-  if (process.platform !== 'linux') return Number.NaN
-  const [user = 0, system = 0] = readCpuTicks(pid)
-  return 10 * (user + system)
 }

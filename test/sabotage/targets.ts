@@ -73,7 +73,7 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   'src/store/figures/breakdown.ts': [['readBySource', 'test/store/figures']],
   'src/store/leads/lead-row.ts': [['isOlder', 'test/store/leads/lead-version.test.ts']],
   'src/store/leads/lead.ts': [['saveLeads', 'test/jobs/sync/moved-back.test.ts']],
-  'src/store/outbox/delivery.ts': [['isAnyOnItsWay', 'test/jobs/outbox', 'test/crash/outbox/outbox.test.ts']],
+  'src/store/outbox/delivery.ts': [['isAnyOnItsWay', 'test/jobs/outbox/send-due.test.ts']],
   'src/store/outbox/message-resolve.ts': [
     ['withdrawIfUnwanted', 'test/store/reports/preference.test.ts', 'test/jobs/reports/preferences.test.ts'],
   ],

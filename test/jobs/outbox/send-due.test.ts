@@ -273,6 +273,20 @@ describe('messages that wait', () => {
     expect(made.server.received).toHaveLength(1)
   })
 
+  it('are unconfirmed after a crash also while no server can be reached', async () => {
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
+    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
+    await deliverDue({ ...made.deps, transport }, signal)
+    const messageId = await claimFirst(made)
+    const at = made.clock.now.toISOString()
+    await made.store.write((trx) => moveDelivery(trx, messageId, ['sending'], { state: 'data', at }))
+    await deliverDue({ ...made.deps, transport }, signal)
+    expect(await made.states()).toEqual([
+      ['ana@example.com', 'unconfirmed', 1],
+      ['ben@example.com', 'pending', 0],
+    ])
+  })
+
   it('are not held up by one that cannot be read', async () => {
     await using made = await openPost(['ana@example.com', 'ben@example.com'], openMailServer())
     const [ana] = await made.deliveries()

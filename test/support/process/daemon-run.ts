@@ -114,13 +114,6 @@ export function countSyncs({ file }: Pick<Installation, 'file'>): number {
   return readRows(file, 'SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL').length
 }
 
-/** Returns the mail servers that could not be reached, with the way in which this was found. */
-export function outagesIn({ file }: Pick<Installation, 'file'>): string[] {
-  return readRows<{ response: string }>(file, 'SELECT response FROM mail_outage').map(
-    ({ response }) => response,
-  )
-}
-
 function readRows<Row>(file: string, query: string): Row[] {
   if (!existsSync(file)) return []
   const database = new Database(file, { readonly: true })

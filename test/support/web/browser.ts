@@ -19,14 +19,6 @@ const ARGUMENTS = [
 ]
 
 /**
- * For tests that navigate inside a sandboxed frame. With a process for each page, the driver sometimes looks
- * at the old page for ever (in 3 of 40 tries on a busy machine).
- */
-export const FRAMES_IN_PROCESS: readonly string[] = [
-  '--disable-features=IsolateSandboxedIframes,PaintHolding',
-]
-
-/**
  * False if Chromium is not installed. For `describe.skipIf(!hasBrowser)`. Such a condition is no function, because
  * `skipIf(!aFunction)` never skips, and the type check says nothing of it.
  */
