@@ -96,7 +96,7 @@ export const LEADS = [
 
   `CREATE TABLE stage_move ( -- one row per known change of a lead's status
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    moved_at TEXT NOT NULL, -- UTC: when to_status began, by the upstream's clock if the upstream gives a time
+    moved_at TEXT NOT NULL, -- UTC: when to_status began: the upstream's own time if it gives one, otherwise that of the sync that saw it
     to_status TEXT NOT NULL, -- stage.status after the move
     from_status TEXT NOT NULL, -- stage.status before the move
     pipeline_id TEXT NOT NULL, -- pipeline.id of the lead at that time
