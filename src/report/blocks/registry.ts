@@ -57,7 +57,7 @@ const REGISTRY = {
   },
   today: {
     title: 'Today',
-    meaning: 'at most five leads to act on, the most valuable first, each with its owner and the reason',
+    meaning: 'at most five leads to act on, the most valuable first, each with the reason, and its owner if there are several',
     compose: composeToday,
     list: listToday,
   },
