@@ -26,6 +26,8 @@ describe('from the service to the mail', () => {
     const result = await syncing.sync({ pageSize: 200 })
     expect(result).toMatchObject({ outcome: 'ok', complete: true, stats: 4, agents: 12, retries: 0 })
     expect(result.leads.quarantined).toBe(0)
+    const { rows } = await sql`SELECT difference FROM pipeline_overview`.execute(syncing.store.db)
+    expect(rows).toEqual(Array.from({ length: 4 }, () => ({ difference: 0 })))
 
     const deps = { ...reportDeps(syncing.store, () => NOW), log: SILENT }
     await using server = await openMailServer()

@@ -101,6 +101,7 @@ describe('compose.yaml', () => {
     expect(warnings).toEqual([])
     expect(web).toMatchObject({ listen: { host: '0.0.0.0', port: 8080 } })
     expect(web.token).not.toBeNull()
+    expect(leadsheet).toMatchObject({ mem_limit: '1g', restart: 'unless-stopped' })
   })
 })
 

@@ -150,6 +150,11 @@ const [head = ''] = signed.toString('latin1').split('\r\n\r\n')
 const PRESENT = SIGNED_FIELDS.filter((field) => RegExp(`^${field}:`, 'im').test(head))
 
 describe('a signature', () => {
+  it('covers what unsubscribing by one click depends on (RFC 8058, 4), and what a reader sees', () => {
+    const needed = ['From', 'To', 'Subject', 'Date', 'List-Unsubscribe', 'List-Unsubscribe-Post']
+    expect(PRESENT).toEqual(expect.arrayContaining(needed))
+  })
+
   it('holds for the receiving server, which trusts the message for its sender’s domain', async () => {
     expect(await verify(signed)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
     expect(await buildMessage(FULL, DKIM_KEY)).toEqual(signed)

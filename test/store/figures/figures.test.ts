@@ -221,6 +221,15 @@ describe('the funnel', () => {
   })
 })
 
+it('a lead without a company is named by its domain, or else by its id', async () => {
+  const unnamed = { score: 90, createdAt: FROM, companyName: null }
+  const { topLeads } = await figuresOf([
+    lead('ld_6', { ...unnamed, companyDomain: 'acme.example' }),
+    lead('ld_7', { ...unnamed, companyDomain: null }),
+  ])
+  expect(topLeads.rows.map((row) => row.companyName).sort()).toEqual(['acme.example', 'ld_7'])
+})
+
 describe('agents', () => {
   it('are not told of a day long past, for which they were not read', async () => {
     const readAt = (at: number) => async (store: Store) => {

@@ -103,4 +103,6 @@ it('indexes that were put aside come back as they were, an analyst’s own too',
   await restoreIndexes(store.db, NEVER)
   expect((await schema()).rows).toEqual(before.rows)
   expect(await store.db.selectFrom('sync_dropped_index').selectAll().execute()).toEqual([])
+  await sql`INSERT INTO sync_dropped_index VALUES ('a', 'CREATE INDEX a ON lead (nothing)')`.execute(store.db)
+  await expect(restoreIndexes(store.db, NEVER)).rejects.toThrow('nothing')
 })

@@ -37,5 +37,8 @@ describe('an index of numbers', () => {
       const [high, low] = hash()
       expect(index.find(high, low)).toBe(byHash.get([high, low].join()) ?? null)
     }
+    index.set(last + 1, 0, 0)
+    // The hash that stands for none.
+    expect(index.find(0, 0)).toBeNull()
   })
 })

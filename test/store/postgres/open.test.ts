@@ -81,6 +81,9 @@ const REFUSED = {
     CREATE VIEW public.mine AS SELECT old FROM leadsheet.funnel_latest; ${OF_ANOTHER_VERSION}`,
 }
 
+const READ_ONLY =
+  "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$"
+
 describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', () => {
   it('is told with what to do, left as it is, and no connection stays behind', async () => {
     const told: string[] = []
@@ -128,14 +131,26 @@ describe.skipIf(!hasPostgres)('a schema of PostgreSQL that cannot be opened', ()
     expect(told.message).not.toContain('secret')
   })
 
-  it('for a wrong password is told, without it', async () => {
-    const url = new URL(await newDatabase())
-    url.password = 'wrong-guess'
+  it.each([
+    [
+      'for a wrong password',
+      { password: 'wrong-guess' },
+      /password authentication failed for user "leadsheet"/,
+    ],
+    ['in a database that is not there', { pathname: '/nowhere' }, /database "nowhere" does not exist/],
+    [
+      'in a database that can only be read',
+      { search: 'read_only' },
+      / can only be read now: cannot execute /,
+    ],
+  ])('%s is told, without the password', async (_, change, message) => {
+    const url = Object.assign(new URL(await newDatabase()), change)
+    if (url.search !== '') {
+      url.search = ''
+      await alter(url.href, READ_ONLY)
+    }
     const told = await refusalOf(url.href)
-    expect(told).toMatchObject({
-      code: 'store_refused',
-      message: expect.stringContaining('password authentication failed for user "leadsheet"'),
-    })
+    expect(told).toMatchObject({ code: 'store_refused', message: expect.stringMatching(message) })
     expect(JSON.stringify(told)).not.toContain('wrong-guess')
   })
 })

@@ -34,6 +34,8 @@ describe('a query', () => {
       isCut: true,
     })
     expect(await ask('SELECT id FROM lead', { rowsMax: 3 })).toMatchObject({ isCut: false })
+    const long = FOREVER.replace('sum(i)', "printf('%1000000d', i)")
+    expect(await ask(long)).toMatchObject({ error: null, isCut: true })
   })
 
   test.each([

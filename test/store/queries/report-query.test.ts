@@ -84,6 +84,14 @@ describe('a query of a report', () => {
     })
   })
 
+  test('answers with 100 rows at most, and with every digit of a whole number', async () => {
+    const [table] = await tablesOf(
+      'WITH RECURSIVE n (i) AS (SELECT 9007199254740993 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n',
+    )
+    expect(table).toMatchObject({ isCut: true, rows: expect.arrayContaining([['9007199254740993']]) })
+    expect(table?.rows).toHaveLength(100)
+  })
+
   test('finds the leads that the report is about in `chosen`', async () => {
     const sql =
       'WITH mine AS (SELECT * FROM lead_now) SELECT id FROM mine WHERE id IN (SELECT lead_id FROM chosen) ORDER BY id'
