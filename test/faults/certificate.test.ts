@@ -1,7 +1,5 @@
 /** Servers with unknown certificates, on a machine whose environment asks to trust them. */
-import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -9,6 +7,7 @@ import { openSource } from '../../src/upstream/source.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { startProxy } from '../support/network/forward-proxy.ts'
+import { listen } from '../support/network/http-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -21,14 +20,13 @@ async function openUntrusted(): Promise<{ url: string; asked: string[] }> {
     asked.push(request.url ?? '')
     response.end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   onTestFinished(() => {
     vi.unstubAllEnvs()
     server.closeAllConnections()
     server.close()
   })
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url: `https://127.0.0.1:${port}`, asked }
 }
 
 describe('a certificate of nobody known, though NODE_TLS_REJECT_UNAUTHORIZED is 0,', () => {

@@ -1,13 +1,13 @@
 /** Webhooks to receivers that fail, and to forbidden addresses: they are retried, given up, or refused. */
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
+import { createServer, type LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createAddressGuard, createWebhookPoster } from '../../src/service/webhooks/post.ts'
 import { DAY_MS, HOUR_MS, startService, type TestService } from '../service/support/service.ts'
 import { happen, register, type TestWebhook } from '../service/support/webhooks.ts'
+import { listen } from '../support/network/http-server.ts'
 import { openReceiver, type Receiver } from '../support/network/receiver.ts'
 
 const MINUTE_MS = 60_000
@@ -314,9 +314,8 @@ describe('an address', () => {
     const inside = createServer((socket) => {
       connections++
       socket.destroy()
-    }).listen(0, '127.0.0.1')
-    await once(inside, 'listening')
-    const { port } = inside.address() as AddressInfo
+    })
+    const port = await listen(inside)
     let addresses = [PUBLIC]
     const resolve: LookupFunction = (name, options, callback) => leadingTo(addresses)(name, options, callback)
     await using service = await startService({ historyDays: 1, resolve })

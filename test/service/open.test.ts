@@ -7,6 +7,7 @@ import { request } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openService, type ServiceOptions } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
+import { listen } from '../support/network/http-server.ts'
 import { COMPANIES } from '../support/service.ts'
 import { DAY_MS, HOUR_MS, NOW } from './support/service.ts'
 
@@ -23,10 +24,8 @@ function optionsIn(folder: string, change: Partial<ServiceOptions> = {}): Servic
 describe('opening fails with what to do when', () => {
   test('the port is taken', async () => {
     const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const port = await listen(server)
     onTestFinished(() => void server.close())
-    const address = server.address()
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
     await expect(openService(optionsIn(folderWith(), { port }))).rejects.toMatchObject({
       code: 'service_port',
       message: `The service cannot listen on 127.0.0.1:${port}: another program has it.`,

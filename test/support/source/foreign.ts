@@ -2,7 +2,8 @@
  * List APIs as other companies build them. Each shape has its own paging, authentication, envelope and names,
  * for the same invented records. Nothing here knows the client.
  */
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { openHttpServer } from '../network/http-server.ts'
 
 export type ForeignRecord = Readonly<Record<string, unknown>>
 
@@ -93,33 +94,17 @@ export const PLAIN: Shape = {
 export async function startForeign(shape: Shape, count = 230): Promise<Foreign> {
   const records = Array.from({ length: count }, (_, number) => shape.record(number))
   const requests: string[] = []
-  const server = createServer((request, response) => {
+  const http = await openHttpServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const before = shape.first?.(request, url, records) ?? null
-    if (before === 'crash') {
-      server.close()
-      server.closeAllConnections()
-      return
-    }
+    if (before === 'crash') return void http[Symbol.asyncDispose]()
     const { status = 200, headers = {}, body } = before ?? answer(shape, records, url, request)
     const isText = typeof body === 'string'
     response.writeHead(status, { 'content-type': isText ? 'text/html' : 'application/json', ...headers })
     response.end(isText ? body : toJson(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}`,
-    records,
-    ids: records.map(shape.idOf),
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      if (server.listening) await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { ...http, records, ids: records.map(shape.idOf), requests }
 }
 
 function answer(

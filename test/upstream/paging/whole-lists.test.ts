@@ -1,9 +1,8 @@
 /** Answers that are a whole list without saying so. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { openSource } from '../../../src/upstream/source.ts'
+import { openHttpServer } from '../../support/network/http-server.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const PAGE = { kind: 'page', param: 'page', total: 'count' } as const
@@ -15,17 +14,16 @@ const OFFSET = { kind: 'offset', param: 'from' } as const
 /** Asks an upstream that always gives the same answer, or one by the page that is asked for. */
 async function ask(paging: ProfileInput['paging'], body: unknown, position: string | null, size = 10) {
   let requests = 0
-  const server = createServer((request, response) => {
+  await using server = await openHttpServer((request, response) => {
     requests++
     const page = Number(new URL(request.url ?? '', 'http://test').searchParams.get('page'))
     const answer = typeof body === 'function' ? body(page) : body
     response.statusCode = typeof answer === 'number' ? answer : 200
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const envelope = { leads: Array.isArray(body) ? '' : 'items' }
   const source = openSource({
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl: server.url,
     profile: parseProfile({ name: 'test', paging, envelope, mapping: { lead: { id: 'id' } } }, 'test'),
     maxWaitMs: 1000,
     apiKey: 'key-of-the-test',
@@ -37,8 +35,6 @@ async function ask(paging: ProfileInput['paging'], body: unknown, position: stri
     return { rows: records.length, next, ...asked, ...(partialSign == null ? {} : { partialSign }) }
   } finally {
     await source.close()
-    server.close()
-    server.closeAllConnections()
   }
 }
 

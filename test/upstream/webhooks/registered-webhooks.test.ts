@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { registerSelf, removeSelf } from '../../../src/jobs/events/register-webhook.ts'
 import { readRegistration, registrationFile } from '../../../src/jobs/events/webhook-registration.ts'
@@ -7,6 +6,7 @@ import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/p
 import { openSource } from '../../../src/upstream/source.ts'
 import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../../support/folder.ts'
+import { openHttpServer } from '../../support/network/http-server.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -33,14 +33,12 @@ const say =
 /** Opens an upstream. Each request gets the next answer of its method, and the last one is repeated. */
 async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>, more: object = {}) {
   const asked: string[] = []
-  const server = createServer((request, response) => {
+  const server = await openHttpServer((request, response) => {
     const { method = '', url } = request
     const [some = [], before] = [answers[method], asked.filter((line) => line.startsWith(method)).length]
     asked.push(`${method} ${url}`)
     ;(some[Math.min(before, some.length - 1)] ?? say(405))(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
   const profile: ProfileInput = {
     name: 'theirs',
     paging: { kind: 'none' },
@@ -48,7 +46,7 @@ async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>
     ...more,
   }
   const source = openSource({
-    baseUrl: `http://127.0.0.1:${port}/api/v1`,
+    baseUrl: `${server.url}/api/v1`,
     apiKey: 'test-key',
     maxWaitMs: 0,
     log: SILENT,
@@ -58,7 +56,7 @@ async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>
   })
   onTestFinished(async () => {
     await source.close()
-    server.close()
+    await server[Symbol.asyncDispose]()
   })
   return { source, asked }
 }
