@@ -54,6 +54,21 @@ describe('the address of a source', () => {
     expect(await addressOf({ url: 'https://crm.example.com/api?token=s3cr3t' })).not.toContain('s3cr3t')
   })
 
+  it.each(['http://leads.example.com/api/v1', 'http://8.8.8.8', 'http://[2001:4860::1]:8080'])(
+    'is refused without TLS on the internet: %s',
+    async (url) => {
+      const message = expect.stringContaining('https:// was expected')
+      await expect(addressOf({ url })).rejects.toMatchObject({ code: 'config_invalid', message })
+    },
+  )
+
+  it.each(['http://[::1]:80', 'http://192.168.1.20', 'http://service:8484/api/v1', 'http://leads.internal'])(
+    'may be without TLS here and at home: %s',
+    async (url) => {
+      expect(await addressOf({ url })).toContain('/leads')
+    },
+  )
+
   it('does not depend on the order of its parameters', async () => {
     expect(await addressOf({ ...BASE, leads: '/leads?b=2&a=1' })).toBe(
       await addressOf({ ...BASE, leads: '/leads?a=1&b=2' }),
