@@ -1,24 +1,20 @@
 /** The agents over a week: running, idle, failing, paused, and back. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { agentListSchema, type WireAgent } from '../../src/contract/pipeline.ts'
-import { HOUR_MS, startService, type TestService } from './support/service.ts'
+import { HOUR_MS, serviceOfFile, startService } from './support/service.ts'
 
 interface Reading {
   readonly at: string
   readonly agents: readonly WireAgent[]
 }
 
-let api: TestService
+const api = await serviceOfFile({ historyDays: 7 })
 const readings: Reading[] = []
-beforeAll(async () => {
-  api = await startService({ historyDays: 7 })
-  for (let hour = 0; hour < 7 * 24; hour++) {
-    const { data, as_of } = agentListSchema.parse((await api.get('/agents/status')).json)
-    readings.push({ at: as_of, agents: data })
-    await api.pass(HOUR_MS)
-  }
-})
-afterAll(() => api[Symbol.asyncDispose]())
+for (let hour = 0; hour < 7 * 24; hour++) {
+  const { data, as_of } = agentListSchema.parse((await api.get('/agents/status')).json)
+  readings.push({ at: as_of, agents: data })
+  await api.pass(HOUR_MS)
+}
 
 const states = (): readonly (WireAgent & { readonly at: string })[] =>
   readings.flatMap(({ at, agents }) => agents.map((agent) => ({ ...agent, at })))

@@ -1,20 +1,13 @@
 /** Every failure is a problem of RFC 9457 with a stable code. Each code is provoked here. */
 import SQLite from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PROBLEMS, type ProblemCode, problemSchema } from '../../src/contract/api.ts'
-import { type Answer, problemIn, startService, type TestService } from './support/service.ts'
+import { type Answer, problemIn, serviceOfFile } from './support/service.ts'
 
-let api: TestService
 const logged: { readonly fields: object; readonly message: string }[] = []
-beforeAll(async () => {
-  const error = (fields: object, message: string): void => void logged.push({ fields, message })
-  api = await startService({
-    historyDays: 2,
-    webhooksToLoopback: true,
-    logger: { info: () => undefined, error },
-  })
-})
-afterAll(() => api[Symbol.asyncDispose]())
+const error = (fields: object, message: string): void => void logged.push({ fields, message })
+const logger = { info: () => undefined, error }
+const api = await serviceOfFile({ historyDays: 2, webhooksToLoopback: true, logger })
 
 const PIPELINE = { name: 'P', criteria: {} }
 

@@ -1,13 +1,9 @@
 /** API keys: their rights, their forms, and what is stored of a key. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { problemIn, startService, type TestService } from '../support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { problemIn, serviceOfFile } from '../support/service.ts'
 
-let api: TestService
-beforeAll(async () => {
-  api = await startService({ historyDays: 2 })
-})
-afterAll(() => api[Symbol.asyncDispose]())
+const api = await serviceOfFile({ historyDays: 2 })
 
 describe('a request', () => {
   test('without a key is refused with a challenge', async () => {

@@ -4,36 +4,15 @@
 import type { ServerResponse } from 'node:http'
 import SQLite from 'better-sqlite3'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { EVENT_TYPES, type EventType, eventSchema } from '../../../src/contract/webhook.ts'
+import { describe, expect, test } from 'vitest'
+import { EVENT_TYPES, eventSchema } from '../../../src/contract/webhook.ts'
 import { openReceiver, type ReceivedPost, type Receiver } from '../../support/network/receiver.ts'
-import { DAY_MS, HOUR_MS, startService, type TestService } from '../support/service.ts'
-import { happen, register, type TestWebhook } from '../support/webhooks.ts'
+import { DAY_MS, HOUR_MS, startService } from '../support/service.ts'
+import { happen, register, webhooksOfFile } from '../support/webhooks.ts'
 
 const EACH_AT_ONCE = 8
 
-let api: TestService
-let receiver: Receiver
-beforeAll(async () => {
-  receiver = await openReceiver()
-  api = await startService({ historyDays: 1, webhooksToLoopback: true, rateLimitPerMinute: 1_000_000 })
-})
-afterAll(async () => {
-  await api[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
-
-const registered: TestWebhook[] = []
-afterEach(async () => {
-  receiver.answer = 204
-  for (const webhook of registered.splice(0)) await webhook.remove()
-})
-
-async function webhookAt(url: string, events?: readonly EventType[]): Promise<TestWebhook> {
-  const webhook = await register(api, url, events)
-  registered.push(webhook)
-  return webhook
-}
+const { api, receiver, webhookAt } = await webhooksOfFile({ rateLimitPerMinute: 1_000_000 })
 
 function arrived(count: number, at: Receiver = receiver): Promise<void> {
   return expect.poll(() => at.posts.length, { interval: 5 }).toBe(count)
