@@ -4,44 +4,41 @@ import {
   type ForeignRecord,
   factsOf,
   iso,
-  numberIn,
   PLAIN,
+  partIn,
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
 import { probeForeign, syncBy } from '../support/source/probing.ts'
 
-const LIST: Shape = {
-  ...PLAIN,
-  record: (number) => {
-    const { company, created, updated } = factsOf(number)
-    const status = number % 2 === 0 ? 'lead' : 'customer'
-    return { id: `r${number}`, company, status, created: iso(created), changed: iso(updated) }
-  },
-  list: (all, url) => ({ body: { data: page(all, url) } }),
+function someRecord(number: number): ForeignRecord {
+  const { company, created, updated } = factsOf(number)
+  const status = number % 2 === 0 ? 'lead' : 'customer'
+  return { id: `r${number}`, company, status, created: iso(created), changed: iso(updated) }
 }
 
-function page(all: readonly ForeignRecord[], url: URL): readonly ForeignRecord[] {
-  const offset = numberIn(url, 'offset', 0)
-  return all.slice(offset, offset + numberIn(url, 'limit', 20, 100))
+/** Returns a list of the records that a filter of the query lets through. */
+function filtered(filterOf: (query: URLSearchParams) => (record: ForeignRecord) => boolean): Shape {
+  const list: Shape['list'] = (all, url) => {
+    const matching = all.filter(filterOf(url.searchParams))
+    return { body: { data: partIn(matching, url, 'offset', ['limit', 20, 100]).items } }
+  }
+  return { ...PLAIN, record: someRecord, list }
 }
+
+const UNFILTERED = filtered(() => () => true)
 
 /** Understands `$filter` with `status eq '…'` and `changed ge …`, joined by `and`. */
-const odata: Shape['list'] = (all, url) => {
-  const text = url.searchParams.get('$filter') ?? ''
+const ODATA = filtered((query) => {
+  const text = query.get('$filter') ?? ''
   const [, status] = /status eq '(\w+)'/.exec(text) ?? []
-  const [, since] = /changed ge ([^\s)]+)/.exec(text) ?? []
-  const matching = all.filter(
-    (record) =>
-      (status === undefined || record.status === status) &&
-      (since === undefined || String(record.changed) >= since),
-  )
-  return { body: { data: page(matching, url) } }
-}
+  const [, since = ''] = /changed ge ([^\s)]+)/.exec(text) ?? []
+  return (record) => (status === undefined || record.status === status) && String(record.changed) >= since
+})
 
 describe('a filter in the address of the list', () => {
   test('is combined with the filter of changes', async () => {
-    await using foreign = await startForeign({ ...LIST, list: odata })
+    await using foreign = await startForeign(ODATA)
     const probed = await probeForeign(`${foreign.url}/leads?$filter=status eq 'lead'`)
     expect(probed.profile?.filters.updated_since).toMatchObject({
       param: '$filter',
@@ -51,31 +48,22 @@ describe('a filter in the address of the list', () => {
   })
 
   test('is not overwritten where both cannot be combined', async () => {
-    const list: Shape['list'] = (all, url) => {
-      const from = url.searchParams.get('from') ?? ''
-      return {
-        body: {
-          data: page(
-            all.filter((record) => String(record.changed) >= from),
-            url,
-          ),
-        },
-      }
-    }
-    await using foreign = await startForeign({ ...LIST, list })
+    await using foreign = await startForeign(
+      filtered((query) => (record) => String(record.changed) >= (query.get('from') ?? '')),
+    )
     const probed = await probeForeign(`${foreign.url}/leads?from=2026-04-20`)
     expect(probed.profile?.filters.updated_since).toBeUndefined()
   })
 
   test('leaves the path of a list without the parameters of its paging', async () => {
-    await using foreign = await startForeign(LIST)
+    await using foreign = await startForeign(UNFILTERED)
     const probed = await probeForeign(foreign.url, '', '/leads?limit=5&view=all')
     expect(probed.profile?.endpoints.leads).toBe('/leads?view=all')
     expect((await syncBy(probed.text, foreign.url)).size).toBe(230)
   })
 
   test('is told where it sets the size of pages in the address itself', async () => {
-    await using foreign = await startForeign(LIST)
+    await using foreign = await startForeign(UNFILTERED)
     const probed = await probeForeign(`${foreign.url}/leads?limit=5`)
     expect(probed.gaps).toContainEqual({
       place: 'paging.size_param',
@@ -90,21 +78,18 @@ describe('records without a time of change', () => {
     const { updated } = factsOf(number)
     // The creation is late, so that new records are among the latest.
     return {
-      ...LIST.record(number),
+      ...someRecord(number),
       created: iso(updated),
       ...(number % 2 === 0 && { changed: null }),
     }
   }
 
   test('have the probe leave out a filter that does not list them, and say why', async () => {
-    const list: Shape['list'] = (all, url) => {
-      const since = url.searchParams.get('updated_since')
-      const matching = all.filter(
-        ({ changed }) => since === null || (changed !== null && String(changed) >= since),
-      )
-      return { body: { data: page(matching, url) } }
-    }
-    await using foreign = await startForeign({ ...LIST, record, list })
+    const shape = filtered((query) => {
+      const since = query.get('updated_since')
+      return ({ changed }) => since === null || (changed !== null && String(changed) >= since)
+    })
+    await using foreign = await startForeign({ ...shape, record })
     const probed = await probeForeign(`${foreign.url}/leads`)
     expect(probed.profile?.filters.updated_since).toBeUndefined()
     const gap = probed.gaps.find(({ place }) => place === 'filters.updated_since')
@@ -112,16 +97,12 @@ describe('records without a time of change', () => {
   })
 
   test('are found by a filter for both times, as Directus has it', async () => {
-    const list: Shape['list'] = (all, url) => {
-      const since = /"changed":\{"_gte":"([^"]+)"\}.*"created":\{"_gte":"\1"/.exec(
-        url.searchParams.get('filter') ?? '',
-      )?.[1]
-      const matching = all.filter(
-        (each) => since === undefined || String(each.changed ?? each.created) >= since,
-      )
-      return { body: { data: page(matching, url) } }
-    }
-    await using foreign = await startForeign({ ...LIST, record, list })
+    const ofBoth = /"changed":\{"_gte":"([^"]+)"\}.*"created":\{"_gte":"\1"/
+    const shape = filtered((query) => {
+      const [, since = ''] = ofBoth.exec(query.get('filter') ?? '') ?? []
+      return ({ changed, created }) => String(changed ?? created) >= since
+    })
+    await using foreign = await startForeign({ ...shape, record })
     const { profile } = await probeForeign(`${foreign.url}/leads`)
     expect(profile?.filters.updated_since?.value).toBe(
       '{"_or":[{"changed":{"_gte":"{value}"}},{"created":{"_gte":"{value}"}}]}',

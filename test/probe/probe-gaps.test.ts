@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
-import { inHeader, KEY, PLAIN, type Shape, startForeign } from '../support/source/foreign.ts'
+import { inHeader, KEY, PLAIN, plainRecord, type Shape, startForeign } from '../support/source/foreign.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 import { openSyncing } from '../support/syncing.ts'
 
@@ -25,7 +25,7 @@ describe('what the probe cannot tell', () => {
 
   test('a field that nothing reads is named with the kind of its values, and without one of them', async () => {
     const record = (number: number) => ({
-      ...KEYED.record(number),
+      ...plainRecord(number),
       contact: { mail: `p${number}@private.example` },
       opened: 1_760_000_000 + number,
       board: 'north',
@@ -129,7 +129,7 @@ describe('the list of leads', () => {
 
 test('the written file names no person', async () => {
   const record = (number: number) => ({
-    ...KEYED.record(number),
+    ...plainRecord(number),
     name: `Ada${number} Byron`,
     email: `ada${number}@example.com`,
   })
@@ -155,7 +155,7 @@ describe('without a profile', () => {
 /** Records with two unique fields, by one of which they can be asked for. */
 const WITH_DOCUMENT: Shape = {
   ...PLAIN,
-  record: (number) => ({ ...PLAIN.record(number), id: number + 1, documentId: `doc${number}x` }),
+  record: (number) => ({ ...plainRecord(number), id: number + 1, documentId: `doc${number}x` }),
 }
 
 test('the id is the unique field by which one record can be asked for, and no more is said to be proved', async () => {

@@ -1,6 +1,14 @@
 /** Upstreams without a readable list, or with a part of it only, and the messages of the probe about them. */
 import { describe, expect, test } from 'vitest'
-import { inHeader, KEY, numberIn, PLAIN, type Shape, startForeign } from '../support/source/foreign.ts'
+import {
+  inHeader,
+  KEY,
+  numberIn,
+  PLAIN,
+  plainRecord,
+  type Shape,
+  startForeign,
+} from '../support/source/foreign.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 
 const KEYED: Shape = { ...PLAIN, path: '/crm/leads', lets: inHeader('authorization', 'Bearer {key}') }
@@ -107,7 +115,7 @@ describe('beside the list', () => {
   test('a router that answers anything with it has no agents, statistics or single leads', async () => {
     await using foreign = await startForeign({
       ...KEYED,
-      record: (number) => ({ ...KEYED.record(number), pipeline_id: 'p1' }),
+      record: (number) => ({ ...plainRecord(number), pipeline_id: 'p1' }),
       first: (_, url, all) =>
         url.pathname === KEYED.path
           ? null
@@ -120,7 +128,7 @@ describe('beside the list', () => {
   test('statistics that are there and not understood are told, and not said to be nowhere', async () => {
     await using foreign = await startForeign({
       ...KEYED,
-      record: (number) => ({ ...KEYED.record(number), pipeline_id: 'p1' }),
+      record: (number) => ({ ...plainRecord(number), pipeline_id: 'p1' }),
       others: { '/crm/leads/api/v1/pipelines/p1/stats': { body: { buckets: { a: 1 } } } },
     })
     const probed = await probeForeign(foreign.url + KEYED.path)

@@ -14,14 +14,18 @@ export interface ForeignAnswer {
   readonly body: unknown
 }
 
+type Lets = (request: IncomingMessage, url: URL) => boolean
+
 export interface Shape {
   readonly path: string
-  /** True if the request carries the key in the form that this upstream expects. */
-  readonly lets: (request: IncomingMessage, url: URL) => boolean
+  /** True if the request carries the key in the form that this upstream expects. By default, none is needed. */
+  readonly lets?: Lets
   /** The answer to requests without a valid key; by default 401 without a body. */
   readonly refusal?: ForeignAnswer
-  readonly record: (number: number) => ForeignRecord
-  readonly idOf: (record: ForeignRecord) => string
+  /** By default, `plainRecord`. */
+  readonly record?: (number: number) => ForeignRecord
+  /** By default, what is in the field `id`. */
+  readonly idOf?: (record: ForeignRecord) => string
   readonly list: (all: readonly ForeignRecord[], url: URL, request: IncomingMessage) => ForeignAnswer
   /** The answers of other paths, which need no key. */
   readonly others?: Readonly<Record<string, ForeignAnswer>>
@@ -77,22 +81,17 @@ export function plainRecord(number: number): ForeignRecord {
   return { id: `r${number}`, company, email, score, status, ...times }
 }
 
-export const idOf = (record: ForeignRecord): string => String(record.id)
-
 /** Leads by limit and offset, with a total, for whoever asks. */
 export const PLAIN: Shape = {
   path: '/leads',
-  lets: () => true,
-  record: plainRecord,
-  idOf,
   list: (all, url) => {
-    const [limit, offset] = [numberIn(url, 'limit', 20, 100), numberIn(url, 'offset', 0)]
-    return { body: { data: all.slice(offset, offset + limit), total: all.length } }
+    const { items } = partIn(all, url, 'offset', ['limit', 20, 100])
+    return { body: { data: items, total: all.length } }
   },
 }
 
 export async function startForeign(shape: Shape, count = 230): Promise<Foreign> {
-  const records = Array.from({ length: count }, (_, number) => shape.record(number))
+  const records = Array.from({ length: count }, (_, number) => (shape.record ?? plainRecord)(number))
   const requests: string[] = []
   const http = await openHttpServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
@@ -104,7 +103,8 @@ export async function startForeign(shape: Shape, count = 230): Promise<Foreign> 
     response.writeHead(status, { 'content-type': isText ? 'text/html' : 'application/json', ...headers })
     response.end(isText ? body : toJson(body))
   })
-  return { ...http, records, ids: records.map(shape.idOf), requests }
+  const ids = records.map(shape.idOf ?? (({ id }) => String(id)))
+  return { ...http, records, ids, requests }
 }
 
 function answer(
@@ -117,7 +117,8 @@ function answer(
   const other = shape.others?.[url.pathname]
   if (other !== undefined) return other
   if (url.pathname !== shape.path) return { status: 404, body: { error: 'not found' } }
-  if (!shape.lets(request, url)) return shape.refusal ?? { status: 401, body: { error: 'unauthorized' } }
+  if (shape.lets?.(request, url) === false)
+    return shape.refusal ?? { status: 401, body: { error: 'unauthorized' } }
   const unknown = [...url.searchParams.keys()].find((name) => shape.knows && !shape.knows.includes(name))
   if (unknown !== undefined) return { status: 400, body: { error: 'unknown parameter' } }
   return shape.list(records, url, request)
@@ -132,12 +133,12 @@ function toJson(value: unknown): string {
 }
 
 /** Returns a check for the key in a header, in a form such as `Token {key}`. */
-export function inHeader(name: string, form = '{key}'): Shape['lets'] {
+export function inHeader(name: string, form = '{key}'): Lets {
   const expected = form.replace('{key}', KEY).replace('{basic}', Buffer.from(`${KEY}:`).toString('base64'))
   return (request) => request.headers[name.toLowerCase()] === expected
 }
 
-export function inQuery(name: string): Shape['lets'] {
+export function inQuery(name: string): Lets {
   return (_, url) => url.searchParams.get(name) === KEY
 }
 
@@ -145,4 +146,25 @@ export function inQuery(name: string): Shape['lets'] {
 export function numberIn(url: URL, name: string, fallback: number, max = Number.POSITIVE_INFINITY): number {
   const value = Number(url.searchParams.get(name) ?? fallback)
   return Number.isInteger(value) && value >= 0 ? Math.min(value, max) : fallback
+}
+
+/** The parameter for the size of a page, with the usual size and the greatest one. */
+type Size = readonly [name: string, usual: number, max?: number]
+
+/** Returns the records that are asked for by how many come before them. */
+export function partIn(all: readonly ForeignRecord[], url: URL, offset: string, size: Size) {
+  return partOf(all, numberIn(url, offset, 0), numberIn(url, ...size))
+}
+
+/** Returns the page that is asked for by its number. */
+export function pageIn(all: readonly ForeignRecord[], url: URL, number: string, size: Size, first = 1) {
+  const page = numberIn(url, number, first)
+  const count = numberIn(url, ...size)
+  const pages = Math.ceil(all.length / count)
+  return { page, pages, ...partOf(all, (page - first) * count, count) }
+}
+
+function partOf(all: readonly ForeignRecord[], start: number, size: number) {
+  const end = start + size
+  return { start, size, end, items: all.slice(start, end), isLast: end >= all.length }
 }
