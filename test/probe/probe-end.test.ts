@@ -7,7 +7,7 @@ import {
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { probeForeign, probeShape, problemsOf, recordsOf, syncBy } from '../support/source/probing.ts'
 
 /**
  * Without page parameters, the whole list. With them, pages in an envelope of their own, and an error after
@@ -54,15 +54,14 @@ describe('the end of a numbered list', () => {
   })
 
   test('is told to be missing where an error is behind it and nothing tells how many there are', async () => {
-    await using foreign = await startForeign({
+    const probed = await probeShape({
       ...PAGED_ON_DEMAND,
       list: (all, url) => {
         const { items, isBehind } = sliceOf(all, url)
         return isBehind ? OUT_OF_RANGE : { body: items }
       },
     })
-    const { gaps } = await probeForeign(`${foreign.url}/queues`)
-    expect(gaps.map(({ problem }) => problem)).toContainEqual(expect.stringContaining('behind the last page'))
+    expect(problemsOf(probed)).toContain('behind the last page')
   })
 })
 
@@ -93,14 +92,13 @@ describe('an id that repeats behind the first page', () => {
 describe('a key that a server cannot read in some form', () => {
   test('is not taken to be let in by an answer of 400', async () => {
     const bearer = inHeader('authorization', 'Bearer {key}')
-    await using foreign = await startForeign({
+    const shape: Shape = {
       ...PAGED_ON_DEMAND,
       lets: (request, url) => /^\S+$/.test(request.headers.authorization ?? '') || bearer(request, url),
       list: (all, url, request) =>
         bearer(request, url) ? { body: all } : { status: 400, body: { error: 'bad_request' } },
-    })
-    const probed = await probeForeign(`${foreign.url}/queues`, 'another-key')
-    expect(probed.gaps.map(({ place }) => place)).toContain('auth')
+    }
+    expect(problemsOf(await probeShape(shape, '', 'another-key'))).toMatch(/^auth: /m)
   })
 })
 

@@ -1,32 +1,13 @@
 /** A filter of changes must keep what the list's address asks for, and give records that never changed too. */
 import { describe, expect, test } from 'vitest'
-import {
-  type ForeignRecord,
-  factsOf,
-  iso,
-  PLAIN,
-  partIn,
-  type Shape,
-  startForeign,
-} from '../support/source/foreign.ts'
-import { probeForeign, syncBy } from '../support/source/probing.ts'
+import { type ForeignRecord, factsOf, filtered, iso, PLAIN, startForeign } from '../support/source/foreign.ts'
+import { probeForeign, probeShape, syncBy } from '../support/source/probing.ts'
 
-function someRecord(number: number): ForeignRecord {
+function record(number: number): ForeignRecord {
   const { company, created, updated } = factsOf(number)
   const status = number % 2 === 0 ? 'lead' : 'customer'
   return { id: `r${number}`, company, status, created: iso(created), changed: iso(updated) }
 }
-
-/** Returns a list of the records that a filter of the query lets through. */
-function filtered(filterOf: (query: URLSearchParams) => (record: ForeignRecord) => boolean): Shape {
-  const list: Shape['list'] = (all, url) => {
-    const matching = all.filter(filterOf(url.searchParams))
-    return { body: { data: partIn(matching, url, 'offset', ['limit', 20, 100]).items } }
-  }
-  return { ...PLAIN, record: someRecord, list }
-}
-
-const UNFILTERED = filtered(() => () => true)
 
 /** Understands `$filter` with `status eq '…'` and `changed ge …`, joined by `and`. */
 const ODATA = filtered((query) => {
@@ -38,8 +19,7 @@ const ODATA = filtered((query) => {
 
 describe('a filter in the address of the list', () => {
   test('is combined with the filter of changes', async () => {
-    await using foreign = await startForeign(ODATA)
-    const probed = await probeForeign(`${foreign.url}/leads?$filter=status eq 'lead'`)
+    const probed = await probeShape({ ...ODATA, record }, "?$filter=status eq 'lead'")
     expect(probed.profile?.filters.updated_since).toMatchObject({
       param: '$filter',
       value: "(status eq 'lead') and (changed ge {value})",
@@ -48,23 +28,20 @@ describe('a filter in the address of the list', () => {
   })
 
   test('is not overwritten where both cannot be combined', async () => {
-    await using foreign = await startForeign(
-      filtered((query) => (record) => String(record.changed) >= (query.get('from') ?? '')),
-    )
-    const probed = await probeForeign(`${foreign.url}/leads?from=2026-04-20`)
+    const shape = filtered((query) => (each) => String(each.changed) >= (query.get('from') ?? ''))
+    const probed = await probeShape({ ...shape, record }, '?from=2026-04-20')
     expect(probed.profile?.filters.updated_since).toBeUndefined()
   })
 
   test('leaves the path of a list without the parameters of its paging', async () => {
-    await using foreign = await startForeign(UNFILTERED)
+    await using foreign = await startForeign({ ...PLAIN, record })
     const probed = await probeForeign(foreign.url, '', '/leads?limit=5&view=all')
     expect(probed.profile?.endpoints.leads).toBe('/leads?view=all')
     expect((await syncBy(probed.text, foreign.url)).size).toBe(230)
   })
 
   test('is told where it sets the size of pages in the address itself', async () => {
-    await using foreign = await startForeign(UNFILTERED)
-    const probed = await probeForeign(`${foreign.url}/leads?limit=5`)
+    const probed = await probeShape({ ...PLAIN, record }, '?limit=5')
     expect(probed.gaps).toContainEqual({
       place: 'paging.size_param',
       problem: 'the address that was probed has limit=5, which this would overwrite',
@@ -74,11 +51,11 @@ describe('a filter in the address of the list', () => {
 })
 
 describe('records without a time of change', () => {
-  const record = (number: number): ForeignRecord => {
+  const changing = (number: number): ForeignRecord => {
     const { updated } = factsOf(number)
     // The creation is late, so that new records are among the latest.
     return {
-      ...someRecord(number),
+      ...record(number),
       created: iso(updated),
       ...(number % 2 === 0 && { changed: null }),
     }
@@ -89,8 +66,7 @@ describe('records without a time of change', () => {
       const since = query.get('updated_since')
       return ({ changed }) => since === null || (changed !== null && String(changed) >= since)
     })
-    await using foreign = await startForeign({ ...shape, record })
-    const probed = await probeForeign(`${foreign.url}/leads`)
+    const probed = await probeShape({ ...shape, record: changing })
     expect(probed.profile?.filters.updated_since).toBeUndefined()
     const gap = probed.gaps.find(({ place }) => place === 'filters.updated_since')
     expect(gap?.problem).toMatch(/^\d+ of \d+ records have no changed, and none of the usual filters/)
@@ -102,8 +78,7 @@ describe('records without a time of change', () => {
       const [, since = ''] = ofBoth.exec(query.get('filter') ?? '') ?? []
       return ({ changed, created }) => String(changed ?? created) >= since
     })
-    await using foreign = await startForeign({ ...shape, record })
-    const { profile } = await probeForeign(`${foreign.url}/leads`)
+    const { profile } = await probeShape({ ...shape, record: changing })
     expect(profile?.filters.updated_since?.value).toBe(
       '{"_or":[{"changed":{"_gte":"{value}"}},{"created":{"_gte":"{value}"}}]}',
     )

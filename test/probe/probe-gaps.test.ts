@@ -1,23 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
-import { inHeader, KEY, PLAIN, plainRecord, type Shape, startForeign } from '../support/source/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import {
+  filtered,
+  inHeader,
+  KEY,
+  PLAIN,
+  plainRecord,
+  type Shape,
+  startForeign,
+} from '../support/source/foreign.ts'
+import { probeForeign, probeShape, problemsOf, recordsOf, syncBy } from '../support/source/probing.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const KEYED: Shape = { ...PLAIN, lets: inHeader('authorization', 'Bearer {key}') }
 
-const problems = ({ gaps }: { gaps: readonly { place: string; problem: string }[] }) =>
-  gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
-
 describe('what the probe cannot tell', () => {
   test('a full first page that seems to be the only one is told, with the line to write, and no guess made', async () => {
-    await using foreign = await startForeign({
-      ...KEYED,
-      list: (all) => ({ body: { data: all.slice(0, 100) } }),
-    })
-    const probed = await probeForeign(`${foreign.url}/leads`)
-    expect(problems(probed)).toContain('cannot tell how to go on')
+    const probed = await probeShape({ ...KEYED, list: (all) => ({ body: { data: all.slice(0, 100) } }) })
+    expect(problemsOf(probed)).toContain('cannot tell how to go on')
     expect(probed.profile).toBeNull()
     expect(probed.text).toContain('by hand: paging: { kind: page')
     expect(() => parseProfile(parse(probed.text), 'p.yaml')).toThrow('paging: not set')
@@ -34,9 +35,8 @@ describe('what the probe cannot tell', () => {
       isHot: number % 2 === 0,
       mixed: number % 2 === 0 ? 1 : 'x',
     })
-    await using foreign = await startForeign({ ...KEYED, record })
-    const probed = await probeForeign(`${foreign.url}/leads`)
-    expect(problems(probed)).toContain(
+    const probed = await probeShape({ ...KEYED, record })
+    expect(problemsOf(probed)).toContain(
       'mapping.lead: nothing reads these fields: contact.mail, opened, board, cents,',
     )
     expect(probed.text).toContain('isHot, mixed')
@@ -50,13 +50,12 @@ describe('what the probe cannot tell', () => {
   })
 
   test('without a key it says that one is wanted', async () => {
-    await using foreign = await startForeign(KEYED)
-    expect(problems(await probeForeign(`${foreign.url}/leads`, ''))).toContain('a key is wanted')
+    expect(problemsOf(await probeShape(KEYED, '', ''))).toContain('a key is wanted')
   })
 
   test('an empty list is told as such', async () => {
-    await using foreign = await startForeign({ ...KEYED, list: () => ({ body: { result: { leads: [] } } }) })
-    expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')
+    const probed = await probeShape({ ...KEYED, list: () => ({ body: { result: { leads: [] } } }) })
+    expect(problemsOf(probed)).toContain('an empty list teaches nothing')
   })
 
   test('without any list it names what it asked', async () => {
@@ -68,23 +67,14 @@ describe('what the probe cannot tell', () => {
 })
 
 test('a filter of creations is not taken for one of changes: old records that change would be lost', async () => {
-  await using foreign = await startForeign({
-    ...KEYED,
+  const { profile } = await probeShape({
+    ...filtered((query) => (record) => String(record.created_at) >= (query.get('since') ?? '')),
     record: (number) => {
       const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
       const updated = new Date(created.getTime() + ((number * 17) % 37) * 86_400_000)
       return { id: `r${number}`, created_at: created.toISOString(), updated_at: updated.toISOString() }
     },
-    list: (all, url, request) => {
-      const since = url.searchParams.get('since') ?? ''
-      return KEYED.list(
-        all.filter((record) => String(record.created_at) >= since),
-        url,
-        request,
-      )
-    },
   })
-  const { profile } = await probeForeign(`${foreign.url}/leads`)
   expect(profile?.paging.kind).toBe('offset')
   expect(profile?.filters.updated_since).toBeUndefined()
 })
@@ -133,8 +123,7 @@ test('the written file names no person', async () => {
     name: `Ada${number} Byron`,
     email: `ada${number}@example.com`,
   })
-  await using foreign = await startForeign({ ...KEYED, record })
-  const { text } = await probeForeign(`${foreign.url}/leads`)
+  const { text } = await probeShape({ ...KEYED, record })
   expect(text).toContain('contact_email: email')
   expect(text).not.toMatch(/Byron|@example/)
 })
@@ -159,7 +148,7 @@ const WITH_DOCUMENT: Shape = {
 }
 
 test('the id is the unique field by which one record can be asked for, and no more is said to be proved', async () => {
-  await using foreign = await startForeign({
+  const { findings } = await probeShape({
     ...WITH_DOCUMENT,
     first: (_, url, all) => {
       const id = /^\/leads\/(.+)$/.exec(url.pathname)?.[1]
@@ -167,7 +156,6 @@ test('the id is the unique field by which one record can be asked for, and no mo
       return id === undefined ? null : record ? { body: { data: record } } : { status: 404, body: {} }
     },
   })
-  const { findings } = await probeForeign(`${foreign.url}/leads`)
   expect(findings.find(({ place }) => place === 'mapping.lead.id')).toMatchObject({
     value: 'documentId',
     confidence: 'proved',
@@ -178,7 +166,6 @@ test('the id is the unique field by which one record can be asked for, and no mo
 })
 
 test('an id by which no record can be asked for is likely', async () => {
-  await using foreign = await startForeign(WITH_DOCUMENT)
-  const { findings } = await probeForeign(`${foreign.url}/leads`)
+  const { findings } = await probeShape(WITH_DOCUMENT)
   expect(findings.find(({ place }) => place === 'mapping.lead.id')).toMatchObject({ confidence: 'likely' })
 })

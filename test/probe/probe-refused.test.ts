@@ -9,7 +9,7 @@ import {
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { probeForeign, probeShape, problemsOf, recordsOf, syncBy } from '../support/source/probing.ts'
 
 const KEYED: Shape = { ...PLAIN, path: '/crm/leads', lets: inHeader('authorization', 'Bearer {key}') }
 
@@ -29,9 +29,6 @@ const ZOHO: Shape = {
     return data.length === 0 ? { status: 204, body: '' } : { body: { data, info } }
   },
 }
-
-const problemsOf = ({ gaps }: { gaps: readonly { place: string; problem: string }[] }) =>
-  gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
 
 describe('a key', () => {
   test('is taken where only a parameter is missing, which is quoted', async () => {
@@ -104,16 +101,16 @@ test.each([
     '-> 200, application/json, and no JSON',
   ],
 ])('an address that answers %j is told as what it is', async (answer, told) => {
-  await using foreign = await startForeign({
+  const probed = await probeShape({
     ...KEYED,
     first: (_, { pathname }) => (pathname === KEYED.path ? answer : null),
   })
-  expect(problemsOf(await probeForeign(foreign.url + KEYED.path))).toContain(told)
+  expect(problemsOf(probed)).toContain(told)
 })
 
 describe('beside the list', () => {
   test('a router that answers anything with it has no agents, statistics or single leads', async () => {
-    await using foreign = await startForeign({
+    const { input } = await probeShape({
       ...KEYED,
       record: (number) => ({ ...plainRecord(number), pipeline_id: 'p1' }),
       first: (_, url, all) =>
@@ -121,17 +118,15 @@ describe('beside the list', () => {
           ? null
           : { body: { won: 1, lost: 2, open: 3, ...all[0], data: all.slice(0, 50) } },
     })
-    const { input } = await probeForeign(foreign.url + KEYED.path)
     expect(input?.endpoints).toMatchObject({ agents: 'none', stats: 'none', lead: 'none' })
   })
 
   test('statistics that are there and not understood are told, and not said to be nowhere', async () => {
-    await using foreign = await startForeign({
+    const probed = await probeShape({
       ...KEYED,
       record: (number) => ({ ...plainRecord(number), pipeline_id: 'p1' }),
       others: { '/crm/leads/api/v1/pipelines/p1/stats': { body: { buckets: { a: 1 } } } },
     })
-    const probed = await probeForeign(foreign.url + KEYED.path)
     expect(problemsOf(probed)).toContain(
       'endpoints.stats: GET /crm/leads/api/v1/pipelines/p1/stats -> 200, but',
     )
@@ -156,11 +151,10 @@ describe('beside the list', () => {
 })
 
 test('an upstream that dies half-way leaves what was proved, and what was not asked for is a gap', async () => {
-  await using foreign = await startForeign({
+  const { input, profile, gaps, text } = await probeShape({
     ...KEYED,
     first: (_, url) => (url.searchParams.has('updated_since') ? 'crash' : null),
   })
-  const { input, profile, gaps, text } = await probeForeign(foreign.url + KEYED.path)
   expect(profile?.paging).toMatchObject({ kind: 'offset', param: 'offset', size_max: 100 })
   expect(input?.mapping.lead).toMatchObject({ id: 'id', status: 'status' })
   expect(gaps[0]).toMatchObject({ place: 'filters', problem: expect.stringContaining('ended here') })

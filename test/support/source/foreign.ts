@@ -90,6 +90,14 @@ export const PLAIN: Shape = {
   },
 }
 
+/** Returns the shape of a list of the records that a filter of the query lets through. */
+export function filtered(filterOf: (query: URLSearchParams) => (record: ForeignRecord) => boolean): Shape {
+  return {
+    ...PLAIN,
+    list: (all, url, request) => PLAIN.list(all.filter(filterOf(url.searchParams)), url, request),
+  }
+}
+
 export async function startForeign(shape: Shape, count = 230): Promise<Foreign> {
   const records = Array.from({ length: count }, (_, number) => (shape.record ?? plainRecord)(number))
   const requests: string[] = []
