@@ -3,11 +3,11 @@ import { createServer } from 'node:https'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { openSource } from '../../src/upstream/source.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { startProxy } from '../support/network/forward-proxy.ts'
 import { listen } from '../support/network/http-server.ts'
+import { openTestSource } from '../support/source/test-source.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -32,26 +32,20 @@ async function openUntrusted(): Promise<{ url: string; asked: string[] }> {
 describe('a certificate of nobody known, though NODE_TLS_REJECT_UNAUTHORIZED is 0,', () => {
   it('gets no key', async () => {
     const { url, asked } = await openUntrusted()
-    const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
-    const source = openSource({ baseUrl: url, apiKey: 'key', maxWaitMs: 0, log: SILENT, backoff })
+    const source = openTestSource({ baseUrl: url })
     await expect(source.listLeads({}, null, 1)).rejects.toMatchObject({ code: 'api_unreachable' })
-    await source.close()
     expect(asked).toEqual([])
   })
 
   it('gets no key through a proxy', async () => {
     const { url, asked } = await openUntrusted()
     await using proxy = await startProxy()
-    const source = openSource({
+    const source = openTestSource({
       baseUrl: url.replace('127.0.0.1', 'leads.internal'),
-      apiKey: 'key',
-      maxWaitMs: 0,
-      log: SILENT,
       backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
       proxy: { http: null, https: proxy.url, except: [] },
     })
     await expect(source.listLeads({}, null, 1)).rejects.toThrow(/certificate/)
-    await source.close()
     expect([proxy.asked.length, asked]).toEqual([1, []])
   })
 

@@ -1,6 +1,7 @@
 /** Syncs with an upstream that refuses them, puts them off, or sends them elsewhere. */
 import { describe, expect, it } from 'vitest'
-import { type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
+import type { ProfileInput } from '../../src/upstream/profile/profile.ts'
+import { profileWith } from '../support/source/test-source.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { type Fault, startUpstream, status } from '../support/upstream.ts'
 
@@ -32,10 +33,7 @@ describe('an upstream that sends us elsewhere', () => {
       await using elsewhere = await startUpstream(35)
       await using upstream = await startUpstream(35)
       const next = `${elsewhere.url}/api/v1/leads?page=2`
-      const profile = parseProfile(
-        { name: 'test', paging, envelope: { leads: 'data' }, mapping: { lead: { id: 'id' } } },
-        'test',
-      )
+      const profile = profileWith({ paging, envelope: { leads: 'data' } })
       await using syncing = await openSyncing(upstream.url, 'test-key', { source: { profile } })
       const fault: Fault = (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json', link: `<${next}>; rel="next"` })

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { FetchPage } from '../../../src/upstream/paging/read-ahead.ts'
 import { adapt, readAhead } from '../../../src/upstream/paging/read-ahead.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
 type Paging = ProfileInput['paging']
 
@@ -24,10 +25,7 @@ interface List {
 
 /** A list in memory that answers after a moment. */
 function listOf(rows: number, paging: Paging, concurrency: number, change: Partial<RawPage> = {}): List {
-  const profile = parseProfile(
-    { name: 'test', paging, mapping: { lead: { id: 'id' } }, limits: { concurrency } },
-    'test',
-  )
+  const profile = profileWith({ paging, limits: { concurrency } })
   const usage = { requests: 0, retries: 0, throttled: 0 }
   let underWay = 0
   const list: List = {

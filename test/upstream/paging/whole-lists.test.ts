@@ -1,9 +1,8 @@
 /** Answers that are a whole list without saying so. */
 import { expect, it } from 'vitest'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { openHttpServer } from '../../support/network/http-server.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { openTestSource, profileWith } from '../../support/source/test-source.ts'
 
 const PAGE = { kind: 'page', param: 'page', total: 'count' } as const
 const CURSOR = { kind: 'cursor', param: 'after', next: 'next' } as const
@@ -22,20 +21,10 @@ async function ask(paging: ProfileInput['paging'], body: unknown, position: stri
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
   })
   const envelope = { leads: Array.isArray(body) ? '' : 'items' }
-  const source = openSource({
-    baseUrl: server.url,
-    profile: parseProfile({ name: 'test', paging, envelope, mapping: { lead: { id: 'id' } } }, 'test'),
-    maxWaitMs: 1000,
-    apiKey: 'key-of-the-test',
-    log: SILENT,
-  })
-  try {
-    const { records, next, partialSign } = await source.listLeads({}, position, size)
-    const asked = typeof body === 'function' ? { requests } : {}
-    return { rows: records.length, next, ...asked, ...(partialSign == null ? {} : { partialSign }) }
-  } finally {
-    await source.close()
-  }
+  const source = openTestSource({ baseUrl: server.url, profile: profileWith({ paging, envelope }) })
+  const { records, next, partialSign } = await source.listLeads({}, position, size)
+  const asked = typeof body === 'function' ? { requests } : {}
+  return { rows: records.length, next, ...asked, ...(partialSign == null ? {} : { partialSign }) }
 }
 
 it.each([

@@ -2,12 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { registerSelf, removeSelf } from '../../../src/jobs/events/register-webhook.ts'
 import { readRegistration, registrationFile } from '../../../src/jobs/events/webhook-registration.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
 import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openHttpServer } from '../../support/network/http-server.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { openTestSource, profileWith } from '../../support/source/test-source.ts'
 
 const { signal } = new AbortController()
 const SECRET = 'a-secret-of-theirs'
@@ -39,24 +37,11 @@ async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>
     asked.push(`${method} ${url}`)
     ;(some[Math.min(before, some.length - 1)] ?? say(405))(request, response)
   })
-  const profile: ProfileInput = {
-    name: 'theirs',
-    paging: { kind: 'none' },
-    mapping: { lead: { id: 'id' } },
-    ...more,
-  }
-  const source = openSource({
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const source = openTestSource({
     baseUrl: `${server.url}/api/v1`,
-    apiKey: 'test-key',
-    maxWaitMs: 0,
-    log: SILENT,
-    profile: parseProfile(profile, 'test'),
-    backoff: { attempts: 3, baseMs: 0, maxMs: 0 },
+    profile: profileWith({ name: 'theirs', ...more }),
     otherSecrets: () => [SECRET],
-  })
-  onTestFinished(async () => {
-    await source.close()
-    await server[Symbol.asyncDispose]()
   })
   return { source, asked }
 }
