@@ -222,6 +222,7 @@ const REFUSALS: readonly Refusal[] = [
   ['a text', 403, PLAIN, 'Forbidden'],
   ['nothing of a page', 403, HTML, ''],
   ['XML', 403, { 'content-type': 'text/xml' }, '<?xml version="1.0"?><Error/>'],
+  ['another conflict', 409, {}, '{"error":"exists already"}'],
   ['one at a time', 409, {}, '{"error":"CONCURRENT_REQUEST_LIMIT_EXCEEDED"}'],
   ['one at a time', 400, {}, '{"code":"SSS_CONCURRENCY","message":"Too many simultaneous calls"}'],
   ['one at a time', 429, {}, '{"message":"Only one request at a time is allowed"}'],
@@ -250,16 +251,6 @@ it.each([408, 425, 429, 500, 503, 599])(
     expect(await call(server)).toMatchObject({ answer: { ok: true }, usage: { requests: 3, retries: 2 } })
   },
 )
-
-describe('an upstream that takes one request at a time', () => {
-  it('is not meant by another conflict, or by that of a POST', async () => {
-    await using other = await serve(reply(409, {}, '{"error":"exists already"}'))
-    await expect(call(other)).rejects.toMatchObject({ code: 'api_rejected' })
-    await using conflict = await serve(reply(409, {}, '{"error":"changed by a concurrent update"}'))
-    const post = call(conflict, {}, { method: 'POST', body: {}, idempotencyKey: 'k' })
-    await expect(post).rejects.toMatchObject({ code: 'api_rejected' })
-  })
-})
 
 describe('a key that was rotated', () => {
   const wants =
@@ -446,6 +437,13 @@ describe('a POST', () => {
   ])('is sent once when %s leaves open what became of it', async (_name, fault) => {
     await using server = await serve(fault, ok)
     await expect(call(server, {}, post)).rejects.toMatchObject({ code: 'api_unreachable' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('is not repeated after a conflict, which is no limit of requests at a time', async () => {
+    await using server = await serve(reply(409, {}, '{"error":"changed by a concurrent update"}'))
+    const created = call(server, {}, { ...post, idempotencyKey: 'k' })
+    await expect(created).rejects.toMatchObject({ code: 'api_rejected' })
     expect(server.requests).toHaveLength(1)
   })
 
