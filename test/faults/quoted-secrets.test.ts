@@ -141,8 +141,9 @@ function echoing({ next, link, more, isEchoNeeded }: Echo, failsAt: number): Fau
   }
 }
 
-describe('a key that the upstream echoes', () => {
-  it.each(Object.entries(ECHOES))('%s is sent again and stored nowhere', async (_kind, echo) => {
+it.each(Object.entries(ECHOES))(
+  'a key that the upstream echoes %s is sent again and stored nowhere',
+  async (_kind, echo) => {
     const profile = profileWith({
       auth: echo.auth,
       endpoints: { leads: '/leads', lead: 'none', stats: 'none', agents: 'none', webhooks: 'none' },
@@ -164,8 +165,8 @@ describe('a key that the upstream echoes', () => {
     said.push(JSON.stringify([cut, whole]))
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
     expect(canariesBelow(syncing.folder)).toEqual([])
-  })
-})
+  },
+)
 
 test.each(['key', '12345678'])(
   'a key too short to be searched in data, %s, is not in a stored link',

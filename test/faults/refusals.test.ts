@@ -1,5 +1,5 @@
 /** Syncs with an upstream that refuses them, puts them off, or sends them elsewhere. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ProfileInput } from '../../src/upstream/profile/profile.ts'
 import { profileWith } from '../support/source/test-source.ts'
 import { openSyncing } from '../support/syncing.ts'
@@ -26,30 +26,28 @@ it.each([
   },
 )
 
-describe('an upstream that sends us elsewhere', () => {
-  it.each<ProfileInput['paging'] & object>([{ kind: 'next_url', next: 'next' }, { kind: 'link' }])(
-    'by the next page of $kind is not followed, and the other place hears nothing',
-    async (paging) => {
-      await using elsewhere = await startUpstream(35)
-      await using upstream = await startUpstream(35)
-      const next = `${elsewhere.url}/api/v1/leads?page=2`
-      const profile = profileWith({ paging, envelope: { leads: 'data' } })
-      await using syncing = await openSyncing(upstream.url, 'test-key', { source: { profile } })
-      const fault: Fault = (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json', link: `<${next}>; rel="next"` })
-        response.end(JSON.stringify({ data: [{ id: '1' }], next }))
-        return true
-      }
-      upstream.faults.push(fault)
-      const message = expect.stringContaining(elsewhere.url)
-      expect(await syncing.sync(LEADS)).toMatchObject({
-        outcome: 'failed',
-        problems: [{ code: 'api_unexpected', message }],
-      })
-      expect(elsewhere.requests).toEqual([])
-    },
-  )
-})
+it.each<ProfileInput['paging'] & object>([{ kind: 'next_url', next: 'next' }, { kind: 'link' }])(
+  'an upstream that sends us elsewhere by the next page of $kind is not followed, and the other place hears nothing',
+  async (paging) => {
+    await using elsewhere = await startUpstream(35)
+    await using upstream = await startUpstream(35)
+    const next = `${elsewhere.url}/api/v1/leads?page=2`
+    const profile = profileWith({ paging, envelope: { leads: 'data' } })
+    await using syncing = await openSyncing(upstream.url, 'test-key', { source: { profile } })
+    const fault: Fault = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', link: `<${next}>; rel="next"` })
+      response.end(JSON.stringify({ data: [{ id: '1' }], next }))
+      return true
+    }
+    upstream.faults.push(fault)
+    const message = expect.stringContaining(elsewhere.url)
+    expect(await syncing.sync(LEADS)).toMatchObject({
+      outcome: 'failed',
+      problems: [{ code: 'api_unexpected', message }],
+    })
+    expect(elsewhere.requests).toEqual([])
+  },
+)
 
 it('an upstream that asks for a wait is left alone until then, also by a process started anew, and read on from there', async () => {
   await using upstream = await startUpstream(35)

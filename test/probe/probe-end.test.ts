@@ -4,6 +4,7 @@ import {
   factsOf,
   inHeader,
   numberIn,
+  pageIn,
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
@@ -30,9 +31,8 @@ const OUT_OF_RANGE = { status: 400, body: { error: 'page_out_of_range' } }
 
 /** Returns at most 20 records. A larger page is an error. */
 function sliceOf(all: readonly ForeignRecord[], url: URL) {
-  const page = numberIn(url, 'page', 1)
-  const size = numberIn(url, 'page_size', 10)
-  const items = size > 20 ? [] : all.slice((page - 1) * size, page * size)
+  const page = pageIn(all, url, 'page', ['page_size', 10])
+  const items = page.size > 20 ? [] : page.items
   return { items, isBehind: items.length === 0 }
 }
 
@@ -89,17 +89,15 @@ describe('an id that repeats behind the first page', () => {
   })
 })
 
-describe('a key that a server cannot read in some form', () => {
-  test('is not taken to be let in by an answer of 400', async () => {
-    const bearer = inHeader('authorization', 'Bearer {key}')
-    const shape: Shape = {
-      ...PAGED_ON_DEMAND,
-      lets: (request, url) => /^\S+$/.test(request.headers.authorization ?? '') || bearer(request, url),
-      list: (all, url, request) =>
-        bearer(request, url) ? { body: all } : { status: 400, body: { error: 'bad_request' } },
-    }
-    expect(problemsOf(await probeShape(shape, '', 'another-key'))).toMatch(/^auth: /m)
-  })
+test('a key that a server cannot read in some form is not taken to be let in by an answer of 400', async () => {
+  const bearer = inHeader('authorization', 'Bearer {key}')
+  const shape: Shape = {
+    ...PAGED_ON_DEMAND,
+    lets: (request, url) => /^\S+$/.test(request.headers.authorization ?? '') || bearer(request, url),
+    list: (all, url, request) =>
+      bearer(request, url) ? { body: all } : { status: 400, body: { error: 'bad_request' } },
+  }
+  expect(problemsOf(await probeShape(shape, '', 'another-key'))).toMatch(/^auth: /m)
 })
 
 test('an empty page that names a next one is no end, neither for the probe nor for the sync', async () => {

@@ -128,17 +128,15 @@ test('the written file names no person', async () => {
   expect(text).not.toMatch(/Byron|@example/)
 })
 
-describe('without a profile', () => {
-  test.each([
-    ['a list without the paging of the reference service', () => ({ body: { data: [{ id: '1' }] } })],
-    ['a list in another place', () => ({ body: { items: [{ id: '1' }] } })],
-  ])('%s ends the sync, which names the probe', async (_, list) => {
-    await using foreign = await startForeign({ ...KEYED, path: '/api/v1/leads', list })
-    await using syncing = await openSyncing(foreign.url, KEY)
-    const { outcome, problems } = await syncing.sync()
-    expect(outcome).toBe('failed')
-    expect(problems[0]?.hint).toContain('leadsheet probe')
-  })
+test.each([
+  ['a list without the paging of the reference service', () => ({ body: { data: [{ id: '1' }] } })],
+  ['a list in another place', () => ({ body: { items: [{ id: '1' }] } })],
+])('without a profile %s ends the sync, which names the probe', async (_, list) => {
+  await using foreign = await startForeign({ ...KEYED, path: '/api/v1/leads', list })
+  await using syncing = await openSyncing(foreign.url, KEY)
+  const { outcome, problems } = await syncing.sync()
+  expect(outcome).toBe('failed')
+  expect(problems[0]?.hint).toContain('leadsheet probe')
 })
 
 /** Records with two unique fields, by one of which they can be asked for. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import {
   inHeader,
   KEY,
-  numberIn,
   PLAIN,
+  pageIn,
   plainRecord,
   type Shape,
   startForeign,
@@ -23,9 +23,8 @@ const ZOHO: Shape = {
     const message = 'One of the expected parameter is missing'
     const isNamed = url.searchParams.has('fields')
     if (!isNamed) return { status: 400, body: { code: 'REQUIRED_PARAM_MISSING', message, status: 'error' } }
-    const [page, size] = [numberIn(url, 'page', 1), numberIn(url, 'per_page', 200, 200)]
-    const data = all.slice((page - 1) * size, page * size)
-    const info = { per_page: size, count: data.length, page, more_records: page * size < all.length }
+    const { page, size, items: data, isLast } = pageIn(all, url, 'page', ['per_page', 200, 200])
+    const info = { per_page: size, count: data.length, page, more_records: !isLast }
     return data.length === 0 ? { status: 204, body: '' } : { body: { data, info } }
   },
 }

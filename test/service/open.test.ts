@@ -99,25 +99,23 @@ describe('an open service', () => {
   })
 })
 
-describe('a service opened again', () => {
-  test('goes on with its history, keys and seed', async () => {
-    const options = optionsIn(folderWith(), { seed: 5 })
-    const first = await openService(options)
-    const key = await first.createKey({ name: 'kept', scope: 'read' })
-    const ids = async (url: string): Promise<string[]> => {
-      const answer = await request(`${url}/leads?sort=created_at&limit=1000`, {
-        headers: { authorization: `Bearer ${key}` },
-      })
-      const { data } = (await answer.body.json()) as { data: { id: string }[] }
-      return data.map((lead) => lead.id)
-    }
-    const before = await ids(first.url)
-    await first.close()
-    await using second = await openService({ ...options, seed: 6, now: () => NOW + 2 * DAY_MS })
-    const after = await ids(second.url)
-    expect(after.length).toBeGreaterThan(before.length)
-    expect(after.slice(0, before.length)).toEqual(before)
-  })
+test('a service opened again goes on with its history, keys and seed', async () => {
+  const options = optionsIn(folderWith(), { seed: 5 })
+  const first = await openService(options)
+  const key = await first.createKey({ name: 'kept', scope: 'read' })
+  const ids = async (url: string): Promise<string[]> => {
+    const answer = await request(`${url}/leads?sort=created_at&limit=1000`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    const { data } = (await answer.body.json()) as { data: { id: string }[] }
+    return data.map((lead) => lead.id)
+  }
+  const before = await ids(first.url)
+  await first.close()
+  await using second = await openService({ ...options, seed: 6, now: () => NOW + 2 * DAY_MS })
+  const after = await ids(second.url)
+  expect(after.length).toBeGreaterThan(before.length)
+  expect(after.slice(0, before.length)).toEqual(before)
 })
 
 test('what a service keeps, secrets of webhooks among it, is for its user alone', async () => {

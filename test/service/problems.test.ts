@@ -122,12 +122,10 @@ test('statistics may be asked for of half a second, however the instants are wri
   expect((await api.get(`/pipelines/pl_emea/stats?${query}`)).status).toBe(200)
 })
 
-describe('other refusals', () => {
-  test('an unknown path is not found, whoever asks', async () => {
-    const answer = await api.get('/leeds', { authorization: null })
-    expect(problemIn(answer)).toMatchObject({
-      code: 'not_found',
-      detail: expect.stringContaining('/api/v1/leeds'),
-    })
+test('other refusals an unknown path is not found, whoever asks', async () => {
+  const answer = await api.get('/leeds', { authorization: null })
+  expect(problemIn(answer)).toMatchObject({
+    code: 'not_found',
+    detail: expect.stringContaining('/api/v1/leeds'),
   })
 })

@@ -95,7 +95,7 @@ export const cut: Fault = (_request, response) => {
 }
 
 /** Returns a fault that answers with these bytes, head included, and then ends or resets the connection. */
-export function bytes(text: string, end: 'fin' | 'reset' | 'stay' = 'fin'): Fault {
+export function bytes(text: string, end: 'fin' | 'reset' = 'fin'): Fault {
   return (request) => {
     request.socket.write(text)
     if (end === 'fin') request.socket.end()

@@ -77,10 +77,6 @@ test('a history is the same for the same seed, however it was stopped and played
 })
 
 describe('45 days of it', async () => {
-  interface Row {
-    readonly n: number
-    readonly key: string
-  }
   const api = await serviceOfFile({ historyDays: 45 })
 
   const count = (sql: string): number =>
@@ -88,7 +84,7 @@ describe('45 days of it', async () => {
   const counts = (key: string, table: string): Readonly<Record<string, number>> =>
     Object.fromEntries(
       api
-        .rows<Row>(`select ${key} as key, count(*) as n from ${table} group by 1`)
+        .rows<{ n: number; key: string }>(`select ${key} as key, count(*) as n from ${table} group by 1`)
         .map((row) => [row.key, row.n]),
     )
 

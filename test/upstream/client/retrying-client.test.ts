@@ -20,13 +20,10 @@ const BACKOFF = { attempts: 5, baseMs: 500, maxMs: 20_000 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 
-interface Server extends AsyncDisposable {
-  readonly url: URL
-  readonly requests: IncomingMessage[]
-}
+type Server = Awaited<ReturnType<typeof serve>>
 
 /** Gives each request the next answer. The last answer is repeated. */
-async function serve(...answers: readonly Answer[]): Promise<Server> {
+async function serve(...answers: readonly Answer[]) {
   const requests: IncomingMessage[] = []
   const server = await openHttpServer((request, response) => {
     const answer = answers[Math.min(requests.length, answers.length - 1)]
@@ -82,28 +79,26 @@ function open(options: Partial<ClientOptions> = {}): Client {
   })
 }
 
-describe('the query of a call', () => {
-  it('has %20 for a space, which servers take a + literally for, and leaves a link of theirs as it is', async () => {
-    await using server = await serve(ok)
-    const filter = new URL(server.url)
-    filter.searchParams.set('$filter', 'at ge 2026+x')
-    await call(server, {}, { url: filter })
-    await call(server, { authorize: (url) => url.searchParams.set('key', 'a b') }, { url: filter })
-    await call(server, {}, { url: new URL('?after=2026-01-01T00:00:00+01:00', server.url) })
-    await call(server, {}, { url: new URL('?after=a+b', server.url), isLink: true })
-    expect(server.requests.map(({ url }) => url?.split('?')[1])).toEqual([
-      '%24filter=at%20ge%202026%2Bx',
-      '%24filter=at%20ge%202026%2Bx&key=a%20b',
-      'after=2026-01-01T00:00:00+01:00',
-      'after=a+b',
-    ])
-    await using refusing = await serve(reply(422))
-    const withKey = { authorize: (url: URL) => url.searchParams.set('api_key', KEY) }
-    const failure = await call(refusing, withKey, { url: new URL(`?q=a+b`, refusing.url) }).catch(String)
-    expect(refusing.requests[0]?.url).toContain(`api_key=${KEY}`)
-    expect(failure).toMatch(/\?q=a%20b.* answered 422/)
-    expect(failure).not.toContain(KEY)
-  })
+it('the query of a call has %20 for a space, which servers take a + literally for, and leaves a link of theirs as it is', async () => {
+  await using server = await serve(ok)
+  const filter = new URL(server.url)
+  filter.searchParams.set('$filter', 'at ge 2026+x')
+  await call(server, {}, { url: filter })
+  await call(server, { authorize: (url) => url.searchParams.set('key', 'a b') }, { url: filter })
+  await call(server, {}, { url: new URL('?after=2026-01-01T00:00:00+01:00', server.url) })
+  await call(server, {}, { url: new URL('?after=a+b', server.url), isLink: true })
+  expect(server.requests.map(({ url }) => url?.split('?')[1])).toEqual([
+    '%24filter=at%20ge%202026%2Bx',
+    '%24filter=at%20ge%202026%2Bx&key=a%20b',
+    'after=2026-01-01T00:00:00+01:00',
+    'after=a+b',
+  ])
+  await using refusing = await serve(reply(422))
+  const withKey = { authorize: (url: URL) => url.searchParams.set('api_key', KEY) }
+  const failure = await call(refusing, withKey, { url: new URL(`?q=a+b`, refusing.url) }).catch(String)
+  expect(refusing.requests[0]?.url).toContain(`api_key=${KEY}`)
+  expect(failure).toMatch(/\?q=a%20b.* answered 422/)
+  expect(failure).not.toContain(KEY)
 })
 
 describe('a call', () => {
@@ -294,19 +289,17 @@ describe('a key that was rotated', () => {
   })
 })
 
-describe('our clock', () => {
-  it.each([
-    ['Sat, 21 Nov 2026 05:50:00 GMT', {}, 600_000],
-    ['Sat, 21 Nov 2026 05:50:00 GMT', { age: '540' }, 60_000],
-    ['none', {}, null],
-  ])('is compared with the Date %s of an answer', async (date, more, aheadMs) => {
-    await using server = await serve(reply(200, { date, ...more }))
-    const client = open()
-    expect(client.clockAheadMs()).toBeNull()
-    await client.call({ method: 'GET', url: server.url })
-    expect(client.clockAheadMs()).toBe(aheadMs)
-    await client.close()
-  })
+it.each([
+  ['Sat, 21 Nov 2026 05:50:00 GMT', {}, 600_000],
+  ['Sat, 21 Nov 2026 05:50:00 GMT', { age: '540' }, 60_000],
+  ['none', {}, null],
+])('our clock is compared with the Date %s of an answer', async (date, more, aheadMs) => {
+  await using server = await serve(reply(200, { date, ...more }))
+  const client = open()
+  expect(client.clockAheadMs()).toBeNull()
+  await client.call({ method: 'GET', url: server.url })
+  expect(client.clockAheadMs()).toBe(aheadMs)
+  await client.close()
 })
 
 /** A clock whose waits end when the test has moved it on. */
@@ -394,38 +387,36 @@ describe('Retry-After', () => {
   })
 })
 
-describe('a deadline', () => {
-  it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
-    ['says nothing', silent, { attemptMs: 100 }],
-    ['sends no headers', silent, { headersMs: 100 }],
-    [
-      'drips its body',
-      (request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        const drip = setInterval(() => response.write(' '), 20)
-        request.socket.once('close', () => clearInterval(drip))
-      },
-      { attemptMs: 100, bodyGapMs: 90 },
-    ],
-    [
-      'stops in the midst of its body',
-      (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        response.write('{"data":[')
-      },
-      { bodyGapMs: 100 },
-    ],
-  ])('ends each attempt at a server that %s', async (_name, answer, deadlines) => {
-    await using server = await serve(answer)
-    const started = performance.now()
-    await expect(call(server, { deadlines })).rejects.toMatchObject({
-      code: 'api_unreachable',
-      message: expect.stringContaining('failed after 3 attempts'),
-    })
-    expect(server.requests).toHaveLength(3)
-    expect(performance.now() - started).toBeGreaterThanOrEqual(270)
-    expect(performance.now() - started).toBeLessThan(10_000)
+it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
+  ['says nothing', silent, { attemptMs: 100 }],
+  ['sends no headers', silent, { headersMs: 100 }],
+  [
+    'drips its body',
+    (request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const drip = setInterval(() => response.write(' '), 20)
+      request.socket.once('close', () => clearInterval(drip))
+    },
+    { attemptMs: 100, bodyGapMs: 90 },
+  ],
+  [
+    'stops in the midst of its body',
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"data":[')
+    },
+    { bodyGapMs: 100 },
+  ],
+])('a deadline ends each attempt at a server that %s', async (_name, answer, deadlines) => {
+  await using server = await serve(answer)
+  const started = performance.now()
+  await expect(call(server, { deadlines })).rejects.toMatchObject({
+    code: 'api_unreachable',
+    message: expect.stringContaining('failed after 3 attempts'),
   })
+  expect(server.requests).toHaveLength(3)
+  expect(performance.now() - started).toBeGreaterThanOrEqual(270)
+  expect(performance.now() - started).toBeLessThan(10_000)
 })
 
 describe('a POST', () => {
@@ -460,25 +451,21 @@ describe('a POST', () => {
   })
 })
 
-describe('the key', () => {
-  it('goes to no other place than the one that was called', async () => {
-    await using elsewhere = await serve(ok)
-    for (const status of [301, 302, 303, 307, 308]) {
-      await using server = await serve(reply(status, { location: elsewhere.url.href }))
-      await expect(call(server)).rejects.toMatchObject({ code: 'api_unexpected' })
-    }
-    expect(elsewhere.requests).toEqual([])
-  })
+it('the key goes to no other place than the one that was called', async () => {
+  await using elsewhere = await serve(ok)
+  for (const status of [301, 302, 303, 307, 308]) {
+    await using server = await serve(reply(status, { location: elsewhere.url.href }))
+    await expect(call(server)).rejects.toMatchObject({ code: 'api_unexpected' })
+  }
+  expect(elsewhere.requests).toEqual([])
 })
 
-describe('a connection that is kept', () => {
-  it('and dropped by the other side meanwhile costs an attempt, not the call', async () => {
-    await using server = await serve(ok, reset, ok)
-    const client = open()
-    const request = { method: 'GET', url: server.url } as const
-    await client.call(request)
-    expect((await client.call(request)).body).toEqual({ ok: true })
-    expect(client.usage).toMatchObject({ requests: 3, retries: 1 })
-    await client.close()
-  })
+it('a connection that is kept and dropped by the other side meanwhile costs an attempt, not the call', async () => {
+  await using server = await serve(ok, reset, ok)
+  const client = open()
+  const request = { method: 'GET', url: server.url } as const
+  await client.call(request)
+  expect((await client.call(request)).body).toEqual({ ok: true })
+  expect(client.usage).toMatchObject({ requests: 3, retries: 1 })
+  await client.close()
 })

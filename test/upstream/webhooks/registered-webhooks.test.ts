@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { registerSelf, removeSelf } from '../../../src/jobs/events/register-webhook.ts'
 import { readRegistration, registrationFile } from '../../../src/jobs/events/webhook-registration.ts'
+import type { Source } from '../../../src/upstream/source.ts'
 import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openHttpServer } from '../../support/network/http-server.ts'
@@ -46,6 +47,12 @@ async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>
   return { source, asked }
 }
 
+/** Returns what registers a webhook of an installation that has none. */
+function ownAt(source: Source) {
+  const { url, events } = WEBHOOK
+  return { source, file: registrationFile(folderWith()), now: () => new Date(), url, events }
+}
+
 describe('an upstream that lacks a part', () => {
   const calls: readonly [string, string, (webhooks: WebhookSource) => Promise<unknown>][] = [
     ['list webhooks', 'GET', (webhooks) => webhooks.list()],
@@ -87,10 +94,9 @@ describe('an upstream that lacks a part', () => {
 
   it('a secret is told so, and what is kept can still be read', async () => {
     const { source } = await openUpstream({ POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: '' }))] })
-    const file = registrationFile(folderWith())
-    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    const own = ownAt(source)
     await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_unexpected' })
-    expect(await readRegistration(file)).toBeNull()
+    expect(await readRegistration(own.file)).toBeNull()
   })
 
   it('but knows how to register is registered with once, and what is left over is told', async () => {
@@ -98,8 +104,8 @@ describe('an upstream that lacks a part', () => {
       POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))],
       GET: [say(404)],
     })
-    const own = { source, file: registrationFile(folderWith()), now: () => new Date(WEBHOOK.created_at) }
-    const register = (url: string) => registerSelf({ ...own, url, events: ['lead.created'] }, signal)
+    const own = ownAt(source)
+    const register = (url: string) => registerSelf({ ...own, url }, signal)
     expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'registered', leftOver: null })
     expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'already' })
     expect(asked).toEqual(['POST /api/v1/webhooks', 'GET /api/v1/webhooks'])
@@ -136,8 +142,7 @@ describe('a webhook', () => {
     const registered = say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))
     const failed = note(say(502))
     const { source } = await openUpstream({ POST: [failed, failed, note(registered)] })
-    const file = registrationFile(folderWith())
-    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    const own = ownAt(source)
     expect(await registerSelf(own, signal)).toMatchObject({ outcome: 'registered' })
     expect([keys.length, new Set(keys).size]).toEqual([3, 1])
   })
