@@ -1,9 +1,9 @@
 /** Syncs with an upstream that refuses them, puts them off, or sends them elsewhere. */
 import { expect, it } from 'vitest'
 import type { ProfileInput } from '../../src/upstream/profile/profile.ts'
-import { profileWith } from '../support/source/test-source.ts'
+import { openTestSource, profileWith } from '../support/source/test-source.ts'
 import { openSyncing } from '../support/syncing.ts'
-import { type Fault, startUpstream, status } from '../support/upstream.ts'
+import { cut, type Fault, startUpstream, status } from '../support/upstream.ts'
 
 const LEADS = { parts: ['leads'] as const }
 
@@ -67,4 +67,18 @@ it('an upstream that asks for a wait is left alone until then, also by a process
   second.clock.now = new Date(notBefore)
   expect(await second.sync(LEADS)).toMatchObject({ outcome: 'ok', complete: true, pages: 3 })
   expect(upstream.requests[0]?.path).toContain('cursor=')
+})
+
+it('a creation whose answer is lost is repeated only under the same idempotency key, and its fate is told as unknown', async () => {
+  await using upstream = await startUpstream(35)
+  const source = openTestSource({ baseUrl: upstream.url })
+  upstream.faults.push(cut, cut, cut)
+  const criteria = { industries: ['Industrials'], regions: [], countries: [], keywords: [] }
+  const key = 'key-of-this-creation'
+  await expect(source.createPipeline({ name: 'Robotics', criteria }, key)).rejects.toMatchObject({
+    code: 'api_unreachable',
+    message: expect.stringContaining('whether the service has done it is not known'),
+    hint: expect.stringMatching(/Look there.*key-of-this-creation/),
+  })
+  expect(upstream.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([key, key, key])
 })

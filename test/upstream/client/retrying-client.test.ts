@@ -437,18 +437,6 @@ describe('a POST', () => {
     await expect(created).rejects.toMatchObject({ code: 'api_rejected' })
     expect(server.requests).toHaveLength(1)
   })
-
-  it('is repeated only under the same idempotency key, and its fate is told as unknown', async () => {
-    await using server = await serve(reset)
-    const idempotencyKey = 'key-of-this-creation'
-    await expect(call(server, {}, { ...post, idempotencyKey })).rejects.toMatchObject({
-      code: 'api_unreachable',
-      message: expect.stringContaining('whether the service has done it is not known'),
-      hint: expect.stringMatching(/Look there.*key-of-this-creation/),
-    })
-    const keys = server.requests.map(({ headers }) => headers['idempotency-key'])
-    expect(keys).toEqual([idempotencyKey, idempotencyKey, idempotencyKey])
-  })
 })
 
 it('the key goes to no other place than the one that was called', async () => {
