@@ -1,14 +1,13 @@
 /** Servers with unknown certificates, on a machine whose environment asks to trust them. */
-import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { openSource } from '../../src/upstream/source.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { startProxy } from '../support/network/forward-proxy.ts'
+import { listen } from '../support/network/http-server.ts'
+import { openTestSource } from '../support/source/test-source.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -21,39 +20,32 @@ async function openUntrusted(): Promise<{ url: string; asked: string[] }> {
     asked.push(request.url ?? '')
     response.end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   onTestFinished(() => {
     vi.unstubAllEnvs()
     server.closeAllConnections()
     server.close()
   })
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url: `https://127.0.0.1:${port}`, asked }
 }
 
 describe('a certificate of nobody known, though NODE_TLS_REJECT_UNAUTHORIZED is 0,', () => {
   it('gets no key', async () => {
     const { url, asked } = await openUntrusted()
-    const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
-    const source = openSource({ baseUrl: url, apiKey: 'key', maxWaitMs: 0, log: SILENT, backoff })
+    const source = openTestSource({ baseUrl: url })
     await expect(source.listLeads({}, null, 1)).rejects.toMatchObject({ code: 'api_unreachable' })
-    await source.close()
     expect(asked).toEqual([])
   })
 
   it('gets no key through a proxy', async () => {
     const { url, asked } = await openUntrusted()
     await using proxy = await startProxy()
-    const source = openSource({
+    const source = openTestSource({
       baseUrl: url.replace('127.0.0.1', 'leads.internal'),
-      apiKey: 'key',
-      maxWaitMs: 0,
-      log: SILENT,
       backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
       proxy: { http: null, https: proxy.url, except: [] },
     })
     await expect(source.listLeads({}, null, 1)).rejects.toThrow(/certificate/)
-    await source.close()
     expect([proxy.asked.length, asked]).toEqual([1, []])
   })
 

@@ -5,15 +5,14 @@ import { errorText, LeadsheetError } from '../../src/errors.ts'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
-import { openSource } from '../../src/upstream/source.ts'
 import { folderWith } from '../support/folder.ts'
 import { CANARIES, canariesBelow, canariesIn, QUOTED, smtpUrl } from '../support/mail/canaries.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { openScriptedServer, type Step } from '../support/mail-server.ts'
 import { openReceiver } from '../support/network/receiver.ts'
-import { openSyncing, SILENT } from '../support/syncing.ts'
+import { openTestSource, profileWith } from '../support/source/test-source.ts'
+import { openSyncing } from '../support/syncing.ts'
 import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
 
 const { key, password, webhook, ping, changed } = CANARIES
@@ -142,19 +141,15 @@ function echoing({ next, link, more, isEchoNeeded }: Echo, failsAt: number): Fau
   }
 }
 
-describe('a key that the upstream echoes', () => {
-  it.each(Object.entries(ECHOES))('%s is sent again and stored nowhere', async (_kind, echo) => {
-    const profile = parseProfile(
-      {
-        name: 'echoing',
-        auth: echo.auth,
-        endpoints: { leads: '/leads', lead: 'none', stats: 'none', agents: 'none', webhooks: 'none' },
-        paging: echo.link ? { kind: 'link' } : { kind: 'next_url', next: 'next' },
-        envelope: { leads: 'data' },
-        mapping: { lead: { id: 'id' } },
-      },
-      'test',
-    )
+it.each(Object.entries(ECHOES))(
+  'a key that the upstream echoes %s is sent again and stored nowhere',
+  async (_kind, echo) => {
+    const profile = profileWith({
+      auth: echo.auth,
+      endpoints: { leads: '/leads', lead: 'none', stats: 'none', agents: 'none', webhooks: 'none' },
+      paging: echo.link ? { kind: 'link' } : { kind: 'next_url', next: 'next' },
+      envelope: { leads: 'data' },
+    })
     await using upstream = await startUpstream(0)
     upstream.answer = () => null
     const { said, log } = await listen([])
@@ -170,8 +165,8 @@ describe('a key that the upstream echoes', () => {
     said.push(JSON.stringify([cut, whole]))
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
     expect(canariesBelow(syncing.folder)).toEqual([])
-  })
-})
+  },
+)
 
 test.each(['key', '12345678'])(
   'a key too short to be searched in data, %s, is not in a stored link',
@@ -179,28 +174,16 @@ test.each(['key', '12345678'])(
     await using upstream = await startUpstream(0)
     const links = { next_page: `/leads?a=1&api_key=${short}&b=2` }
     upstream.answer = () => JSON.stringify({ data: [{ id: 'a' }], ...links })
-    const profile = parseProfile(
-      {
-        name: 'short',
-        auth: { query: 'api_key' },
-        paging: { kind: 'next_url', next: 'next_page' },
-        envelope: { leads: 'data' },
-        mapping: { lead: { id: 'id' } },
-      },
-      'test',
-    )
-    const source = openSource({
-      profile,
-      baseUrl: `${upstream.url}/api/v1`,
-      apiKey: short,
-      maxWaitMs: 0,
-      log: SILENT,
+    const profile = profileWith({
+      auth: { query: 'api_key' },
+      paging: { kind: 'next_url', next: 'next_page' },
+      envelope: { leads: 'data' },
     })
+    const source = openTestSource({ profile, baseUrl: `${upstream.url}/api/v1`, apiKey: short })
     const { next } = await source.listLeads({}, null, 10)
     expect(next).toBe(`${upstream.url}/api/v1/leads?a=1&api_key=[redacted]&b=2`)
     await source.listLeads({}, next, 10).catch(() => undefined)
     expect(upstream.requests[1]?.path).toBe(`/api/v1/leads?a=1&api_key=${short}&b=2`)
-    await source.close()
   },
 )
 
@@ -209,18 +192,10 @@ describe('no secret is in what is told and logged', () => {
     const { said, log, hear } = await listen([key])
     await using upstream = await startUpstream(0)
     for (const [kind, fault] of Object.entries(OF_UPSTREAM)) {
-      upstream.faults.splice(0, Number.POSITIVE_INFINITY, fault, fault)
-      const source = openSource({
-        profile: PROFILE,
-        baseUrl: upstream.url,
-        apiKey: key,
-        maxWaitMs: 0,
-        log,
-        backoff: { attempts: 2, baseMs: 0, maxMs: 0 },
-        deadlines: { attemptMs: 300 },
-      })
+      upstream.faults.splice(0, Number.POSITIVE_INFINITY, fault, fault, fault)
+      const deadlines = { attemptMs: 300 }
+      const source = openTestSource({ profile: PROFILE, baseUrl: upstream.url, apiKey: key, log, deadlines })
       await hear(kind, () => source.listLeads({}, null, 10))
-      await source.close()
     }
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
   })

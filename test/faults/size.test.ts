@@ -4,20 +4,14 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parseFaults } from '../../src/service/faults/rules.ts'
-import { type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
-import { openSource } from '../../src/upstream/source.ts'
+import type { ProfileInput } from '../../src/upstream/profile/profile.ts'
 import { startService } from '../service/support/service.ts'
-import { openSyncing, SILENT } from '../support/syncing.ts'
-import { type Fault, startUpstream, status } from '../support/upstream.ts'
+import { openTestSource, profileWith } from '../support/source/test-source.ts'
+import { openSyncing } from '../support/syncing.ts'
+import { type Fault, startUpstream } from '../support/upstream.ts'
 
 const SCRIPT = fileURLToPath(new URL('../support/source/fetch-once.ts', import.meta.url))
 const MIB = 1024 * 1024
-const OPTIONS = {
-  apiKey: 'test-key',
-  maxWaitMs: 0,
-  log: SILENT,
-  backoff: { attempts: 5, baseMs: 0, maxMs: 0 },
-}
 
 interface Fetched {
   readonly message: string
@@ -73,10 +67,7 @@ async function syncLarge(paging: ProfileInput['paging']) {
   await using upstream = await startUpstream(0)
   upstream.faults.push(...Array.from({ length: 30 }, () => large))
   const endpoints = { lead: 'none', stats: 'none', agents: 'none', webhooks: 'none' }
-  const profile = parseProfile(
-    { name: 'large', endpoints, paging, envelope: { leads: 'data' }, mapping: { lead: { id: 'id' } } },
-    'test',
-  )
+  const profile = profileWith({ endpoints, paging, envelope: { leads: 'data' } })
   await using syncing = await openSyncing(upstream.url, 'test-key', { source: { profile } })
   const result = await syncing.sync({ parts: ['leads'], pageSize: 40 })
   const { count } = await syncing.store.db
@@ -129,14 +120,13 @@ describe('an answer that is too much', () => {
 
   it('for an error is read no further than a message needs, and holds up nothing', async () => {
     await using upstream = await startUpstream(35)
-    const source = openSource({ baseUrl: upstream.url, ...OPTIONS })
+    const source = openTestSource({ baseUrl: upstream.url })
     const large: Fault = (_request, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' })
       response.end(Buffer.alloc(10 * MIB, 'x'))
       return true
     }
-    upstream.faults.push(large, large, status(503))
+    upstream.faults.push(large, large)
     expect((await source.listLeads({}, null, 10)).records).toHaveLength(10)
-    await source.close()
   })
 })

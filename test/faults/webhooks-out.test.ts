@@ -1,14 +1,14 @@
 /** Webhooks to receivers that fail, and to forbidden addresses: they are retried, given up, or refused. */
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
+import { createServer, type LookupFunction } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { createAddressGuard, createWebhookPoster } from '../../src/service/webhooks/post.ts'
-import { DAY_MS, HOUR_MS, startService, type TestService } from '../service/support/service.ts'
-import { happen, register, type TestWebhook } from '../service/support/webhooks.ts'
-import { openReceiver, type Receiver } from '../support/network/receiver.ts'
+import { DAY_MS, HOUR_MS, startService } from '../service/support/service.ts'
+import { happen, register, type TestWebhook, webhooksOfFile } from '../service/support/webhooks.ts'
+import { listen } from '../support/network/http-server.ts'
+import { openReceiver } from '../support/network/receiver.ts'
 
 const MINUTE_MS = 60_000
 const WAITS_MS = [
@@ -24,34 +24,8 @@ const log = {
   error: (fields: object, message: string) => void logged.push({ fields, message }),
 }
 
-let api: TestService
-let receiver: Receiver
-beforeAll(async () => {
-  receiver = await openReceiver()
-  api = await startService({
-    historyDays: 1,
-    webhooksToLoopback: true,
-    rateLimitPerMinute: 1_000_000,
-    logger: log,
-  })
-})
-afterAll(async () => {
-  await api[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
-
-const registered: TestWebhook[] = []
-afterEach(async () => {
-  receiver.answer = 200
-  logged.length = 0
-  for (const webhook of registered.splice(0)) await webhook.remove()
-})
-
-async function webhookAt(url: string): Promise<TestWebhook> {
-  const webhook = await register(api, url)
-  registered.push(webhook)
-  return webhook
-}
+const { api, receiver, webhookAt } = await webhooksOfFile({ rateLimitPerMinute: 1_000_000, logger: log })
+afterEach(() => void logged.splice(0))
 
 /** Answers with each status in turn, and then always with the last one. */
 function answerInTurn(...statuses: readonly number[]): (response: ServerResponse) => void {
@@ -314,9 +288,8 @@ describe('an address', () => {
     const inside = createServer((socket) => {
       connections++
       socket.destroy()
-    }).listen(0, '127.0.0.1')
-    await once(inside, 'listening')
-    const { port } = inside.address() as AddressInfo
+    })
+    const port = await listen(inside)
     let addresses = [PUBLIC]
     const resolve: LookupFunction = (name, options, callback) => leadingTo(addresses)(name, options, callback)
     await using service = await startService({ historyDays: 1, resolve })

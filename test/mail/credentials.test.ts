@@ -1,6 +1,5 @@
 /** Nobody between the program and a mail server can read the user or the password. */
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import type { SmtpTimeouts } from '../../src/mail/smtp.ts'
@@ -15,6 +14,7 @@ import {
   refusal,
   type Step,
 } from '../support/mail-server.ts'
+import { listen } from '../support/network/http-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -56,10 +56,8 @@ async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Pro
     client.on('close', () => server.destroy())
     server.on('close', () => client.end())
   })
-  tap.listen(0, '127.0.0.1')
-  await once(tap, 'listening')
   return {
-    url: `smtp://${USER}:${PASSWORD}@0.0.0.0:${(tap.address() as AddressInfo).port}`,
+    url: `smtp://${USER}:${PASSWORD}@0.0.0.0:${await listen(tap)}`,
     sent: () => Buffer.concat(chunks).toString('latin1'),
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()

@@ -4,10 +4,11 @@ import {
   factsOf,
   inHeader,
   numberIn,
+  pageIn,
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { probeForeign, probeShape, problemsOf, recordsOf, syncBy } from '../support/source/probing.ts'
 
 /**
  * Without page parameters, the whole list. With them, pages in an envelope of their own, and an error after
@@ -30,9 +31,8 @@ const OUT_OF_RANGE = { status: 400, body: { error: 'page_out_of_range' } }
 
 /** Returns at most 20 records. A larger page is an error. */
 function sliceOf(all: readonly ForeignRecord[], url: URL) {
-  const page = numberIn(url, 'page', 1)
-  const size = numberIn(url, 'page_size', 10)
-  const items = size > 20 ? [] : all.slice((page - 1) * size, page * size)
+  const page = pageIn(all, url, 'page', ['page_size', 10])
+  const items = page.size > 20 ? [] : page.items
   return { items, isBehind: items.length === 0 }
 }
 
@@ -54,15 +54,14 @@ describe('the end of a numbered list', () => {
   })
 
   test('is told to be missing where an error is behind it and nothing tells how many there are', async () => {
-    await using foreign = await startForeign({
+    const probed = await probeShape({
       ...PAGED_ON_DEMAND,
       list: (all, url) => {
         const { items, isBehind } = sliceOf(all, url)
         return isBehind ? OUT_OF_RANGE : { body: items }
       },
     })
-    const { gaps } = await probeForeign(`${foreign.url}/queues`)
-    expect(gaps.map(({ problem }) => problem)).toContainEqual(expect.stringContaining('behind the last page'))
+    expect(problemsOf(probed)).toContain('behind the last page')
   })
 })
 
@@ -90,18 +89,15 @@ describe('an id that repeats behind the first page', () => {
   })
 })
 
-describe('a key that a server cannot read in some form', () => {
-  test('is not taken to be let in by an answer of 400', async () => {
-    const bearer = inHeader('authorization', 'Bearer {key}')
-    await using foreign = await startForeign({
-      ...PAGED_ON_DEMAND,
-      lets: (request, url) => /^\S+$/.test(request.headers.authorization ?? '') || bearer(request, url),
-      list: (all, url, request) =>
-        bearer(request, url) ? { body: all } : { status: 400, body: { error: 'bad_request' } },
-    })
-    const probed = await probeForeign(`${foreign.url}/queues`, 'another-key')
-    expect(probed.gaps.map(({ place }) => place)).toContain('auth')
-  })
+test('a key that a server cannot read in some form is not taken to be let in by an answer of 400', async () => {
+  const bearer = inHeader('authorization', 'Bearer {key}')
+  const shape: Shape = {
+    ...PAGED_ON_DEMAND,
+    lets: (request, url) => /^\S+$/.test(request.headers.authorization ?? '') || bearer(request, url),
+    list: (all, url, request) =>
+      bearer(request, url) ? { body: all } : { status: 400, body: { error: 'bad_request' } },
+  }
+  expect(problemsOf(await probeShape(shape, '', 'another-key'))).toMatch(/^auth: /m)
 })
 
 test('an empty page that names a next one is no end, neither for the probe nor for the sync', async () => {

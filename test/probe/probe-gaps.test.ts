@@ -1,23 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
-import { inHeader, KEY, PLAIN, type Shape, startForeign } from '../support/source/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import {
+  filtered,
+  inHeader,
+  KEY,
+  PLAIN,
+  plainRecord,
+  type Shape,
+  startForeign,
+} from '../support/source/foreign.ts'
+import { probeForeign, probeShape, problemsOf, recordsOf, syncBy } from '../support/source/probing.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const KEYED: Shape = { ...PLAIN, lets: inHeader('authorization', 'Bearer {key}') }
 
-const problems = ({ gaps }: { gaps: readonly { place: string; problem: string }[] }) =>
-  gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
-
 describe('what the probe cannot tell', () => {
   test('a full first page that seems to be the only one is told, with the line to write, and no guess made', async () => {
-    await using foreign = await startForeign({
-      ...KEYED,
-      list: (all) => ({ body: { data: all.slice(0, 100) } }),
-    })
-    const probed = await probeForeign(`${foreign.url}/leads`)
-    expect(problems(probed)).toContain('cannot tell how to go on')
+    const probed = await probeShape({ ...KEYED, list: (all) => ({ body: { data: all.slice(0, 100) } }) })
+    expect(problemsOf(probed)).toContain('cannot tell how to go on')
     expect(probed.profile).toBeNull()
     expect(probed.text).toContain('by hand: paging: { kind: page')
     expect(() => parseProfile(parse(probed.text), 'p.yaml')).toThrow('paging: not set')
@@ -25,7 +26,7 @@ describe('what the probe cannot tell', () => {
 
   test('a field that nothing reads is named with the kind of its values, and without one of them', async () => {
     const record = (number: number) => ({
-      ...KEYED.record(number),
+      ...plainRecord(number),
       contact: { mail: `p${number}@private.example` },
       opened: 1_760_000_000 + number,
       board: 'north',
@@ -34,9 +35,8 @@ describe('what the probe cannot tell', () => {
       isHot: number % 2 === 0,
       mixed: number % 2 === 0 ? 1 : 'x',
     })
-    await using foreign = await startForeign({ ...KEYED, record })
-    const probed = await probeForeign(`${foreign.url}/leads`)
-    expect(problems(probed)).toContain(
+    const probed = await probeShape({ ...KEYED, record })
+    expect(problemsOf(probed)).toContain(
       'mapping.lead: nothing reads these fields: contact.mail, opened, board, cents,',
     )
     expect(probed.text).toContain('isHot, mixed')
@@ -50,13 +50,12 @@ describe('what the probe cannot tell', () => {
   })
 
   test('without a key it says that one is wanted', async () => {
-    await using foreign = await startForeign(KEYED)
-    expect(problems(await probeForeign(`${foreign.url}/leads`, ''))).toContain('a key is wanted')
+    expect(problemsOf(await probeShape(KEYED, '', ''))).toContain('a key is wanted')
   })
 
   test('an empty list is told as such', async () => {
-    await using foreign = await startForeign({ ...KEYED, list: () => ({ body: { result: { leads: [] } } }) })
-    expect(problems(await probeForeign(`${foreign.url}/leads`))).toContain('an empty list teaches nothing')
+    const probed = await probeShape({ ...KEYED, list: () => ({ body: { result: { leads: [] } } }) })
+    expect(problemsOf(probed)).toContain('an empty list teaches nothing')
   })
 
   test('without any list it names what it asked', async () => {
@@ -68,23 +67,14 @@ describe('what the probe cannot tell', () => {
 })
 
 test('a filter of creations is not taken for one of changes: old records that change would be lost', async () => {
-  await using foreign = await startForeign({
-    ...KEYED,
+  const { profile } = await probeShape({
+    ...filtered((query) => (record) => String(record.created_at) >= (query.get('since') ?? '')),
     record: (number) => {
       const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
       const updated = new Date(created.getTime() + ((number * 17) % 37) * 86_400_000)
       return { id: `r${number}`, created_at: created.toISOString(), updated_at: updated.toISOString() }
     },
-    list: (all, url, request) => {
-      const since = url.searchParams.get('since') ?? ''
-      return KEYED.list(
-        all.filter((record) => String(record.created_at) >= since),
-        url,
-        request,
-      )
-    },
   })
-  const { profile } = await probeForeign(`${foreign.url}/leads`)
   expect(profile?.paging.kind).toBe('offset')
   expect(profile?.filters.updated_since).toBeUndefined()
 })
@@ -129,37 +119,34 @@ describe('the list of leads', () => {
 
 test('the written file names no person', async () => {
   const record = (number: number) => ({
-    ...KEYED.record(number),
+    ...plainRecord(number),
     name: `Ada${number} Byron`,
     email: `ada${number}@example.com`,
   })
-  await using foreign = await startForeign({ ...KEYED, record })
-  const { text } = await probeForeign(`${foreign.url}/leads`)
+  const { text } = await probeShape({ ...KEYED, record })
   expect(text).toContain('contact_email: email')
   expect(text).not.toMatch(/Byron|@example/)
 })
 
-describe('without a profile', () => {
-  test.each([
-    ['a list without the paging of the reference service', () => ({ body: { data: [{ id: '1' }] } })],
-    ['a list in another place', () => ({ body: { items: [{ id: '1' }] } })],
-  ])('%s ends the sync, which names the probe', async (_, list) => {
-    await using foreign = await startForeign({ ...KEYED, path: '/api/v1/leads', list })
-    await using syncing = await openSyncing(foreign.url, KEY)
-    const { outcome, problems } = await syncing.sync()
-    expect(outcome).toBe('failed')
-    expect(problems[0]?.hint).toContain('leadsheet probe')
-  })
+test.each([
+  ['a list without the paging of the reference service', () => ({ body: { data: [{ id: '1' }] } })],
+  ['a list in another place', () => ({ body: { items: [{ id: '1' }] } })],
+])('without a profile %s ends the sync, which names the probe', async (_, list) => {
+  await using foreign = await startForeign({ ...KEYED, path: '/api/v1/leads', list })
+  await using syncing = await openSyncing(foreign.url, KEY)
+  const { outcome, problems } = await syncing.sync()
+  expect(outcome).toBe('failed')
+  expect(problems[0]?.hint).toContain('leadsheet probe')
 })
 
 /** Records with two unique fields, by one of which they can be asked for. */
 const WITH_DOCUMENT: Shape = {
   ...PLAIN,
-  record: (number) => ({ ...PLAIN.record(number), id: number + 1, documentId: `doc${number}x` }),
+  record: (number) => ({ ...plainRecord(number), id: number + 1, documentId: `doc${number}x` }),
 }
 
 test('the id is the unique field by which one record can be asked for, and no more is said to be proved', async () => {
-  await using foreign = await startForeign({
+  const { findings } = await probeShape({
     ...WITH_DOCUMENT,
     first: (_, url, all) => {
       const id = /^\/leads\/(.+)$/.exec(url.pathname)?.[1]
@@ -167,7 +154,6 @@ test('the id is the unique field by which one record can be asked for, and no mo
       return id === undefined ? null : record ? { body: { data: record } } : { status: 404, body: {} }
     },
   })
-  const { findings } = await probeForeign(`${foreign.url}/leads`)
   expect(findings.find(({ place }) => place === 'mapping.lead.id')).toMatchObject({
     value: 'documentId',
     confidence: 'proved',
@@ -178,7 +164,6 @@ test('the id is the unique field by which one record can be asked for, and no mo
 })
 
 test('an id by which no record can be asked for is likely', async () => {
-  await using foreign = await startForeign(WITH_DOCUMENT)
-  const { findings } = await probeForeign(`${foreign.url}/leads`)
+  const { findings } = await probeShape(WITH_DOCUMENT)
   expect(findings.find(({ place }) => place === 'mapping.lead.id')).toMatchObject({ confidence: 'likely' })
 })

@@ -1,7 +1,15 @@
 /** Upstreams without a readable list, or with a part of it only, and the messages of the probe about them. */
 import { describe, expect, test } from 'vitest'
-import { inHeader, KEY, numberIn, PLAIN, type Shape, startForeign } from '../support/source/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import {
+  inHeader,
+  KEY,
+  PLAIN,
+  pageIn,
+  plainRecord,
+  type Shape,
+  startForeign,
+} from '../support/source/foreign.ts'
+import { probeForeign, probeShape, problemsOf, recordsOf, syncBy } from '../support/source/probing.ts'
 
 const KEYED: Shape = { ...PLAIN, path: '/crm/leads', lets: inHeader('authorization', 'Bearer {key}') }
 
@@ -15,15 +23,11 @@ const ZOHO: Shape = {
     const message = 'One of the expected parameter is missing'
     const isNamed = url.searchParams.has('fields')
     if (!isNamed) return { status: 400, body: { code: 'REQUIRED_PARAM_MISSING', message, status: 'error' } }
-    const [page, size] = [numberIn(url, 'page', 1), numberIn(url, 'per_page', 200, 200)]
-    const data = all.slice((page - 1) * size, page * size)
-    const info = { per_page: size, count: data.length, page, more_records: page * size < all.length }
+    const { page, size, items: data, isLast } = pageIn(all, url, 'page', ['per_page', 200, 200])
+    const info = { per_page: size, count: data.length, page, more_records: !isLast }
     return data.length === 0 ? { status: 204, body: '' } : { body: { data, info } }
   },
 }
-
-const problemsOf = ({ gaps }: { gaps: readonly { place: string; problem: string }[] }) =>
-  gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
 
 describe('a key', () => {
   test('is taken where only a parameter is missing, which is quoted', async () => {
@@ -96,34 +100,32 @@ test.each([
     '-> 200, application/json, and no JSON',
   ],
 ])('an address that answers %j is told as what it is', async (answer, told) => {
-  await using foreign = await startForeign({
+  const probed = await probeShape({
     ...KEYED,
     first: (_, { pathname }) => (pathname === KEYED.path ? answer : null),
   })
-  expect(problemsOf(await probeForeign(foreign.url + KEYED.path))).toContain(told)
+  expect(problemsOf(probed)).toContain(told)
 })
 
 describe('beside the list', () => {
   test('a router that answers anything with it has no agents, statistics or single leads', async () => {
-    await using foreign = await startForeign({
+    const { input } = await probeShape({
       ...KEYED,
-      record: (number) => ({ ...KEYED.record(number), pipeline_id: 'p1' }),
+      record: (number) => ({ ...plainRecord(number), pipeline_id: 'p1' }),
       first: (_, url, all) =>
         url.pathname === KEYED.path
           ? null
           : { body: { won: 1, lost: 2, open: 3, ...all[0], data: all.slice(0, 50) } },
     })
-    const { input } = await probeForeign(foreign.url + KEYED.path)
     expect(input?.endpoints).toMatchObject({ agents: 'none', stats: 'none', lead: 'none' })
   })
 
   test('statistics that are there and not understood are told, and not said to be nowhere', async () => {
-    await using foreign = await startForeign({
+    const probed = await probeShape({
       ...KEYED,
-      record: (number) => ({ ...KEYED.record(number), pipeline_id: 'p1' }),
+      record: (number) => ({ ...plainRecord(number), pipeline_id: 'p1' }),
       others: { '/crm/leads/api/v1/pipelines/p1/stats': { body: { buckets: { a: 1 } } } },
     })
-    const probed = await probeForeign(foreign.url + KEYED.path)
     expect(problemsOf(probed)).toContain(
       'endpoints.stats: GET /crm/leads/api/v1/pipelines/p1/stats -> 200, but',
     )
@@ -148,11 +150,10 @@ describe('beside the list', () => {
 })
 
 test('an upstream that dies half-way leaves what was proved, and what was not asked for is a gap', async () => {
-  await using foreign = await startForeign({
+  const { input, profile, gaps, text } = await probeShape({
     ...KEYED,
     first: (_, url) => (url.searchParams.has('updated_since') ? 'crash' : null),
   })
-  const { input, profile, gaps, text } = await probeForeign(foreign.url + KEYED.path)
   expect(profile?.paging).toMatchObject({ kind: 'offset', param: 'offset', size_max: 100 })
   expect(input?.mapping.lead).toMatchObject({ id: 'id', status: 'status' })
   expect(gaps[0]).toMatchObject({ place: 'filters', problem: expect.stringContaining('ended here') })

@@ -1,24 +1,15 @@
 /** The agents over a week: running, idle, failing, paused, and back. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { agentListSchema, type WireAgent } from '../../src/contract/pipeline.ts'
-import { HOUR_MS, startService, type TestService } from './support/service.ts'
+import { HOUR_MS, serviceOfFile, startService } from './support/service.ts'
 
-interface Reading {
-  readonly at: string
-  readonly agents: readonly WireAgent[]
+const api = await serviceOfFile({ historyDays: 7 })
+const readings: { readonly at: string; readonly agents: readonly WireAgent[] }[] = []
+for (let hour = 0; hour < 7 * 24; hour++) {
+  const { data, as_of } = agentListSchema.parse((await api.get('/agents/status')).json)
+  readings.push({ at: as_of, agents: data })
+  await api.pass(HOUR_MS)
 }
-
-let api: TestService
-const readings: Reading[] = []
-beforeAll(async () => {
-  api = await startService({ historyDays: 7 })
-  for (let hour = 0; hour < 7 * 24; hour++) {
-    const { data, as_of } = agentListSchema.parse((await api.get('/agents/status')).json)
-    readings.push({ at: as_of, agents: data })
-    await api.pass(HOUR_MS)
-  }
-})
-afterAll(() => api[Symbol.asyncDispose]())
 
 const states = (): readonly (WireAgent & { readonly at: string })[] =>
   readings.flatMap(({ at, agents }) => agents.map((agent) => ({ ...agent, at })))
@@ -67,23 +58,21 @@ test.each(['2026-11-22T22:40:00Z', '2026-12-01T00:20:00Z'])(
   },
 )
 
-describe('an agent', () => {
-  test('begins nothing for a pipeline before there is one', async () => {
-    const made = await api.post('/pipelines', {
-      name: 'Nordics',
-      criteria: { countries: ['Sweden', 'India'] },
-    })
-    expect(made.status).toBe(201)
-    const { id, created_at } = made.json as { id: string; created_at: string }
-    const tasks: string[] = []
-    for (let minute = 0; minute < 90; minute += 3) {
-      await api.pass(3 * 60_000)
-      const { data } = agentListSchema.parse((await api.get('/agents/status')).json)
-      tasks.push(
-        ...data.flatMap(({ current_task: task }) => (task?.pipeline_id === id ? [task.started_at] : [])),
-      )
-    }
-    expect(tasks.length).toBeGreaterThan(3)
-    expect(tasks.filter((startedAt) => startedAt < created_at)).toEqual([])
+test('an agent begins nothing for a pipeline before there is one', async () => {
+  const made = await api.post('/pipelines', {
+    name: 'Nordics',
+    criteria: { countries: ['Sweden', 'India'] },
   })
+  expect(made.status).toBe(201)
+  const { id, created_at } = made.json as { id: string; created_at: string }
+  const tasks: string[] = []
+  for (let minute = 0; minute < 90; minute += 3) {
+    await api.pass(3 * 60_000)
+    const { data } = agentListSchema.parse((await api.get('/agents/status')).json)
+    tasks.push(
+      ...data.flatMap(({ current_task: task }) => (task?.pipeline_id === id ? [task.started_at] : [])),
+    )
+  }
+  expect(tasks.length).toBeGreaterThan(3)
+  expect(tasks.filter((startedAt) => startedAt < created_at)).toEqual([])
 })

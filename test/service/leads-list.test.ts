@@ -1,15 +1,10 @@
 /** The list: each filter compared with plain code, each sort order, and their pages. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LEAD_SORTS, type WireLead } from '../../src/contract/lead.ts'
-import { DAY_MS, NOW, problemIn, startService, type TestService } from './support/service.ts'
+import { DAY_MS, NOW, problemIn, serviceOfFile } from './support/service.ts'
 
-let api: TestService
-let all: readonly WireLead[]
-beforeAll(async () => {
-  api = await startService({ historyDays: 21 })
-  all = await api.walk('limit=1000')
-})
-afterAll(() => api[Symbol.asyncDispose]())
+const api = await serviceOfFile({ historyDays: 21 })
+const all: readonly WireLead[] = await api.walk('limit=1000')
 
 const since = new Date(NOW - 3 * DAY_MS).toISOString()
 

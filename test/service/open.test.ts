@@ -7,6 +7,7 @@ import { request } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openService, type ServiceOptions } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
+import { listen } from '../support/network/http-server.ts'
 import { COMPANIES } from '../support/service.ts'
 import { DAY_MS, HOUR_MS, NOW } from './support/service.ts'
 
@@ -23,10 +24,8 @@ function optionsIn(folder: string, change: Partial<ServiceOptions> = {}): Servic
 describe('opening fails with what to do when', () => {
   test('the port is taken', async () => {
     const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const port = await listen(server)
     onTestFinished(() => void server.close())
-    const address = server.address()
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
     await expect(openService(optionsIn(folderWith(), { port }))).rejects.toMatchObject({
       code: 'service_port',
       message: `The service cannot listen on 127.0.0.1:${port}: another program has it.`,
@@ -100,25 +99,23 @@ describe('an open service', () => {
   })
 })
 
-describe('a service opened again', () => {
-  test('goes on with its history, keys and seed', async () => {
-    const options = optionsIn(folderWith(), { seed: 5 })
-    const first = await openService(options)
-    const key = await first.createKey({ name: 'kept', scope: 'read' })
-    const ids = async (url: string): Promise<string[]> => {
-      const answer = await request(`${url}/leads?sort=created_at&limit=1000`, {
-        headers: { authorization: `Bearer ${key}` },
-      })
-      const { data } = (await answer.body.json()) as { data: { id: string }[] }
-      return data.map((lead) => lead.id)
-    }
-    const before = await ids(first.url)
-    await first.close()
-    await using second = await openService({ ...options, seed: 6, now: () => NOW + 2 * DAY_MS })
-    const after = await ids(second.url)
-    expect(after.length).toBeGreaterThan(before.length)
-    expect(after.slice(0, before.length)).toEqual(before)
-  })
+test('a service opened again goes on with its history, keys and seed', async () => {
+  const options = optionsIn(folderWith(), { seed: 5 })
+  const first = await openService(options)
+  const key = await first.createKey({ name: 'kept', scope: 'read' })
+  const ids = async (url: string): Promise<string[]> => {
+    const answer = await request(`${url}/leads?sort=created_at&limit=1000`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    const { data } = (await answer.body.json()) as { data: { id: string }[] }
+    return data.map((lead) => lead.id)
+  }
+  const before = await ids(first.url)
+  await first.close()
+  await using second = await openService({ ...options, seed: 6, now: () => NOW + 2 * DAY_MS })
+  const after = await ids(second.url)
+  expect(after.length).toBeGreaterThan(before.length)
+  expect(after.slice(0, before.length)).toEqual(before)
 })
 
 test('what a service keeps, secrets of webhooks among it, is for its user alone', async () => {

@@ -1,22 +1,17 @@
 /** The statistics of a pipeline as goldens, which were compared with its leads and their histories by hand. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { leadDetailSchema, type WireLeadDetail } from '../../src/contract/lead.ts'
 import { pipelineStatsSchema } from '../../src/contract/pipeline.ts'
-import { DAY_MS, NOW, startService, type TestService } from './support/service.ts'
+import { DAY_MS, NOW, serviceOfFile } from './support/service.ts'
 
 const PIPELINE = 'pl_american_business'
 const FROM = new Date(NOW - 42 * DAY_MS).toISOString()
 const TO = new Date(NOW - 20 * DAY_MS).toISOString()
 
-let api: TestService
-let leads: readonly WireLeadDetail[]
-beforeAll(async () => {
-  api = await startService({ historyDays: 45, rateLimitPerMinute: 10_000 })
-  const listed = await api.walk(`pipeline_id=${PIPELINE}&limit=1000`)
-  const details = await Promise.all(listed.map((lead) => api.get(`/leads/${lead.id}`)))
-  leads = details.map((answer) => leadDetailSchema.parse(answer.json))
-})
-afterAll(() => api[Symbol.asyncDispose]())
+const api = await serviceOfFile({ historyDays: 45, rateLimitPerMinute: 10_000 })
+const listed = await api.walk(`pipeline_id=${PIPELINE}&limit=1000`)
+const details = await Promise.all(listed.map((lead) => api.get(`/leads/${lead.id}`)))
+const leads = details.map((answer) => leadDetailSchema.parse(answer.json))
 
 test.each([
   ['the whole life', '', 'all-time', () => true],

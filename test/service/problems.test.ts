@@ -1,20 +1,13 @@
 /** Every failure is a problem of RFC 9457 with a stable code. Each code is provoked here. */
 import SQLite from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PROBLEMS, type ProblemCode, problemSchema } from '../../src/contract/api.ts'
-import { type Answer, problemIn, startService, type TestService } from './support/service.ts'
+import { type Answer, problemIn, serviceOfFile } from './support/service.ts'
 
-let api: TestService
 const logged: { readonly fields: object; readonly message: string }[] = []
-beforeAll(async () => {
-  const error = (fields: object, message: string): void => void logged.push({ fields, message })
-  api = await startService({
-    historyDays: 2,
-    webhooksToLoopback: true,
-    logger: { info: () => undefined, error },
-  })
-})
-afterAll(() => api[Symbol.asyncDispose]())
+const error = (fields: object, message: string): void => void logged.push({ fields, message })
+const logger = { info: () => undefined, error }
+const api = await serviceOfFile({ historyDays: 2, webhooksToLoopback: true, logger })
 
 const PIPELINE = { name: 'P', criteria: {} }
 
@@ -129,12 +122,10 @@ test('statistics may be asked for of half a second, however the instants are wri
   expect((await api.get(`/pipelines/pl_emea/stats?${query}`)).status).toBe(200)
 })
 
-describe('other refusals', () => {
-  test('an unknown path is not found, whoever asks', async () => {
-    const answer = await api.get('/leeds', { authorization: null })
-    expect(problemIn(answer)).toMatchObject({
-      code: 'not_found',
-      detail: expect.stringContaining('/api/v1/leeds'),
-    })
+test('other refusals an unknown path is not found, whoever asks', async () => {
+  const answer = await api.get('/leeds', { authorization: null })
+  expect(problemIn(answer)).toMatchObject({
+    code: 'not_found',
+    detail: expect.stringContaining('/api/v1/leeds'),
   })
 })

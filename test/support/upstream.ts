@@ -2,9 +2,10 @@
  * A list API over HTTP whose answers a test can replace. It has leads in memory, keyset pages over
  * (updated_at, id), and a list of faults, one for each request.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WireLead } from '../../src/contract/lead.ts'
 import { generateLead } from '../bench/generate.ts'
+import { openHttpServer } from './network/http-server.ts'
 
 /** Answers a request in place of the upstream. If it returns `false`, the upstream answers. */
 export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean | undefined
@@ -38,7 +39,7 @@ export async function startUpstream(count: number): Promise<Upstream> {
   }
   for (let number = 0; number < count; number++) put(number)
 
-  const server = createServer((request, response) => {
+  const http = await openHttpServer((request, response) => {
     requests.push({ path: request.url ?? '', headers: request.headers })
     if (faults.shift()?.(request, response)) return
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
@@ -54,11 +55,8 @@ export async function startUpstream(count: number): Promise<Upstream> {
     response.writeHead(404, { 'content-type': 'application/problem+json' })
     response.end(JSON.stringify({ detail: `nothing at ${url.pathname}` }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
   const upstream: Upstream = {
-    url: `http://127.0.0.1:${port}`,
+    ...http,
     answer: () => null,
     leads,
     faults,
@@ -66,10 +64,6 @@ export async function startUpstream(count: number): Promise<Upstream> {
     details,
     requests,
     put,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
   return upstream
 }
@@ -101,7 +95,7 @@ export const cut: Fault = (_request, response) => {
 }
 
 /** Returns a fault that answers with these bytes, head included, and then ends or resets the connection. */
-export function bytes(text: string, end: 'fin' | 'reset' | 'stay' = 'fin'): Fault {
+export function bytes(text: string, end: 'fin' | 'reset' = 'fin'): Fault {
   return (request) => {
     request.socket.write(text)
     if (end === 'fin') request.socket.end()

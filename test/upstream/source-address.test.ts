@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseProfile } from '../../src/upstream/profile/profile.ts'
-import { openSource } from '../../src/upstream/source.ts'
-import { SILENT } from '../support/syncing.ts'
+import { openTestSource, profileWith } from '../support/source/test-source.ts'
 
 interface Given {
   readonly url: string
@@ -10,13 +8,9 @@ interface Given {
   readonly key?: string
 }
 
-async function addressOf({ url, leads = '/leads', auth = {}, key = 'k3y-of-tests' }: Given): Promise<string> {
-  const paging = { kind: 'none' }
-  const mapping = { lead: { id: 'id' } }
-  const profile = parseProfile({ name: 'test', endpoints: { leads }, auth, paging, mapping }, 'test')
-  const source = openSource({ baseUrl: url, apiKey: key, maxWaitMs: 1000, log: SILENT, profile })
-  await source.close()
-  return source.address
+function addressOf({ url, leads = '/leads', auth = {}, key = 'k3y-of-tests' }: Given): string {
+  const profile = profileWith({ endpoints: { leads }, auth })
+  return openTestSource({ baseUrl: url, apiKey: key, profile }).address
 }
 
 const BASE = { url: 'https://crm.example.com/api' }
@@ -30,8 +24,8 @@ describe('the address of a source', () => {
     ['the whole address of the list', { url: 'https://localhost/api/leads', leads: '.' }],
     ['a fragment and a login', { url: 'https://user:pass@localhost/api#top' }],
     ['parameters that shape the answer', { url: 'https://localhost/api', leads: '/leads?fields=*&limit=50' }],
-  ])('is the same with %s', async (_, given) => {
-    expect(await addressOf(given)).toBe('localhost/api/leads')
+  ])('is the same with %s', (_, given) => {
+    expect(addressOf(given)).toBe('localhost/api/leads')
   })
 
   it.each<readonly [string, Given]>([
@@ -41,22 +35,37 @@ describe('the address of a source', () => {
     ['account in the query', { url: 'https://crm.example.com/api?account=7' }],
     ['filter in the query', { ...BASE, leads: "/leads?$filter=status eq 'lead'" }],
     ['account in a header', { ...BASE, auth: { headers: { 'X-Tenant-Id': '7' } } }],
-  ])('is another one with another %s', async (_, given) => {
-    expect(await addressOf(given)).not.toBe(await addressOf(BASE))
+  ])('is another one with another %s', (_, given) => {
+    expect(addressOf(given)).not.toBe(addressOf(BASE))
   })
 
-  it('holds no secret, and is the same after the key was replaced', async () => {
+  it('holds no secret, and is the same after the key was replaced', () => {
     const url = 'https://crm.example.com/api?apikey=F1RST-key&x=1'
     const given = { url, key: 'F1RST-key', auth: { query: 'apikey' } }
     const other = { ...given, url: url.replace('F1RST', 'S3COND'), key: 'S3COND-key' }
-    expect(await addressOf(given)).toBe('crm.example.com/api/leads?x=1')
-    expect(await addressOf(other)).toBe(await addressOf(given))
-    expect(await addressOf({ url: 'https://crm.example.com/api?token=s3cr3t' })).not.toContain('s3cr3t')
+    expect(addressOf(given)).toBe('crm.example.com/api/leads?x=1')
+    expect(addressOf(other)).toBe(addressOf(given))
+    expect(addressOf({ url: 'https://crm.example.com/api?token=s3cr3t' })).not.toContain('s3cr3t')
   })
 
-  it('does not depend on the order of its parameters', async () => {
-    expect(await addressOf({ ...BASE, leads: '/leads?b=2&a=1' })).toBe(
-      await addressOf({ ...BASE, leads: '/leads?a=1&b=2' }),
+  it.each(['http://leads.example.com/api/v1', 'http://8.8.8.8', 'http://[2001:4860::1]:8080'])(
+    'is refused without TLS on the internet: %s',
+    (url) => {
+      const message = expect.stringContaining('https:// was expected')
+      expect(() => addressOf({ url })).toThrow(expect.objectContaining({ code: 'config_invalid', message }))
+    },
+  )
+
+  it.each(['http://[::1]:80', 'http://192.168.1.20', 'http://service:8484/api/v1', 'http://leads.internal'])(
+    'may be without TLS here and at home: %s',
+    (url) => {
+      expect(addressOf({ url })).toContain('/leads')
+    },
+  )
+
+  it('does not depend on the order of its parameters', () => {
+    expect(addressOf({ ...BASE, leads: '/leads?b=2&a=1' })).toBe(
+      addressOf({ ...BASE, leads: '/leads?a=1&b=2' }),
     )
   })
 })

@@ -1,13 +1,9 @@
 /** API keys: their rights, their forms, and what is stored of a key. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { problemIn, startService, type TestService } from '../support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { problemIn, serviceOfFile } from '../support/service.ts'
 
-let api: TestService
-beforeAll(async () => {
-  api = await startService({ historyDays: 2 })
-})
-afterAll(() => api[Symbol.asyncDispose]())
+const api = await serviceOfFile({ historyDays: 2 })
 
 describe('a request', () => {
   test('without a key is refused with a challenge', async () => {
@@ -33,11 +29,9 @@ describe('a request', () => {
   })
 })
 
-describe('the database', () => {
-  test('keeps nothing that a key could be made from', async () => {
-    const key = await api.service.createKey({ name: 'secret', scope: 'read' })
-    const kept = [api.file, `${api.file}-wal`].map((file) => readFileSync(file, 'latin1')).join('')
-    expect(kept).toContain('secret')
-    expect(kept).not.toContain(key.slice(4))
-  })
+test('the database keeps nothing that a key could be made from', async () => {
+  const key = await api.service.createKey({ name: 'secret', scope: 'read' })
+  const kept = [api.file, `${api.file}-wal`].map((file) => readFileSync(file, 'latin1')).join('')
+  expect(kept).toContain('secret')
+  expect(kept).not.toContain(key.slice(4))
 })

@@ -1,13 +1,13 @@
 /** The simulation is the same for the same seed, however it is interrupted, and it is plausible. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readCompanies } from '../../../src/service/simulation/companies.ts'
 import { openSimulation } from '../../../src/service/simulation/simulation.ts'
 import { openServiceDatabase, type ServiceDatabase } from '../../../src/service/store/database.ts'
 import { insertPipeline } from '../../../src/service/store/pipeline-stats.ts'
 import { folderWith } from '../../support/folder.ts'
 import { COMPANIES } from '../../support/service.ts'
-import { DAY_MS, HOUR_MS, NOW, startService, type TestService } from '../support/service.ts'
+import { DAY_MS, HOUR_MS, NOW, serviceOfFile } from '../support/service.ts'
 
 const companies = readCompanies(COMPANIES)
 const TABLES = [
@@ -76,24 +76,15 @@ test('a history is the same for the same seed, however it was stopped and played
   expect((await play(8, inOneGo)).lead).not.toEqual(whole.lead)
 })
 
-describe('45 days of it', () => {
-  interface Row {
-    readonly n: number
-    readonly key: string
-  }
-  let api: TestService
-  /** CPU time, because wall time depends on the machine's other work. */
-  beforeAll(async () => {
-    api = await startService({ historyDays: 45 })
-  })
-  afterAll(() => api[Symbol.asyncDispose]())
+describe('45 days of it', async () => {
+  const api = await serviceOfFile({ historyDays: 45 })
 
   const count = (sql: string): number =>
     api.rows<{ n: number }>(`select count(*) as n from ${sql}`)[0]?.n ?? 0
   const counts = (key: string, table: string): Readonly<Record<string, number>> =>
     Object.fromEntries(
       api
-        .rows<Row>(`select ${key} as key, count(*) as n from ${table} group by 1`)
+        .rows<{ n: number; key: string }>(`select ${key} as key, count(*) as n from ${table} group by 1`)
         .map((row) => [row.key, row.n]),
     )
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { type Dispatcher, request } from 'undici'
+import { afterAll } from 'vitest'
 import type { Problem } from '../../../src/contract/api.ts'
 import type { WireLead, WireLeadList } from '../../../src/contract/lead.ts'
 import type { Service, ServiceOptions } from '../../../src/service/open.ts'
@@ -49,6 +50,13 @@ interface CallOptions {
   readonly authorization?: string | null
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+}
+
+/** Starts a service that all tests of the file share. */
+export async function serviceOfFile(options: Partial<ServiceOptions>): Promise<TestService> {
+  const api = await startService(options)
+  afterAll(() => api[Symbol.asyncDispose]())
+  return api
 }
 
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<TestService> {

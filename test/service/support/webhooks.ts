@@ -1,5 +1,5 @@
 /** Registers webhooks at a service in a test, reads their attempts, and makes events for them. */
-import { expect } from 'vitest'
+import { afterAll, afterEach, expect } from 'vitest'
 import {
   type EventType,
   type WireWebhook,
@@ -9,7 +9,9 @@ import {
   webhookListSchema,
   webhookWithSecretSchema,
 } from '../../../src/contract/webhook.ts'
-import type { Answer, TestService } from './service.ts'
+import type { ServiceOptions } from '../../../src/service/open.ts'
+import { openReceiver } from '../../support/network/receiver.ts'
+import { type Answer, serviceOfFile, type TestService } from './service.ts'
 
 export interface TestWebhook {
   readonly id: string
@@ -21,6 +23,24 @@ export interface TestWebhook {
   attempted(count: number): Promise<readonly WireWebhookAttempt[]>
   ping(): Promise<WireWebhookAttempt>
   remove(): Promise<Answer>
+}
+
+/** Starts a service and a receiver that all tests of the file share. Each test's webhooks end with it. */
+export async function webhooksOfFile(options: Partial<ServiceOptions> = {}) {
+  const receiver = await openReceiver()
+  const api = await serviceOfFile({ historyDays: 1, webhooksToLoopback: true, ...options })
+  const registered: TestWebhook[] = []
+  afterEach(async () => {
+    receiver.answer = 200
+    for (const webhook of registered.splice(0)) await webhook.remove()
+  })
+  afterAll(() => receiver[Symbol.asyncDispose]())
+  const webhookAt = async (url: string, events?: readonly EventType[]): Promise<TestWebhook> => {
+    const webhook = await register(api, url, events)
+    registered.push(webhook)
+    return webhook
+  }
+  return { api, receiver, webhookAt }
 }
 
 /** Registers a webhook, by default for created pipelines, which `happen` makes. */

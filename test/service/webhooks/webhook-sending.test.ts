@@ -4,36 +4,15 @@
 import type { ServerResponse } from 'node:http'
 import SQLite from 'better-sqlite3'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { EVENT_TYPES, type EventType, eventSchema } from '../../../src/contract/webhook.ts'
+import { describe, expect, test } from 'vitest'
+import { EVENT_TYPES, eventSchema } from '../../../src/contract/webhook.ts'
 import { openReceiver, type ReceivedPost, type Receiver } from '../../support/network/receiver.ts'
-import { DAY_MS, HOUR_MS, startService, type TestService } from '../support/service.ts'
-import { happen, register, type TestWebhook } from '../support/webhooks.ts'
+import { DAY_MS, HOUR_MS, startService } from '../support/service.ts'
+import { happen, register, webhooksOfFile } from '../support/webhooks.ts'
 
 const EACH_AT_ONCE = 8
 
-let api: TestService
-let receiver: Receiver
-beforeAll(async () => {
-  receiver = await openReceiver()
-  api = await startService({ historyDays: 1, webhooksToLoopback: true, rateLimitPerMinute: 1_000_000 })
-})
-afterAll(async () => {
-  await api[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
-
-const registered: TestWebhook[] = []
-afterEach(async () => {
-  receiver.answer = 204
-  for (const webhook of registered.splice(0)) await webhook.remove()
-})
-
-async function webhookAt(url: string, events?: readonly EventType[]): Promise<TestWebhook> {
-  const webhook = await register(api, url, events)
-  registered.push(webhook)
-  return webhook
-}
+const { api, receiver, webhookAt } = await webhooksOfFile({ rateLimitPerMinute: 1_000_000 })
 
 function arrived(count: number, at: Receiver = receiver): Promise<void> {
   return expect.poll(() => at.posts.length, { interval: 5 }).toBe(count)
@@ -131,24 +110,22 @@ describe('a receiver that is slow', () => {
   })
 })
 
-describe('a burst', () => {
-  test('of 200 events leaves as fast as it is taken, and the service answers meanwhile', async () => {
-    const { id } = await webhookAt(receiver.url)
-    const before = receiver.posts.length
-    burst(200)
-    await happen(api)
-    let answered = 0
-    while (receiver.posts.length < before + 201) {
-      expect((await api.get('/webhooks')).status).toBe(200)
-      answered++
-    }
-    const tallies = `select state, attempts, count(*) as messages from webhook_message
-      where webhook_id = '${id}' group by 1, 2`
-    await expect.poll(() => api.rows(tallies)).toEqual([{ state: 'delivered', attempts: 1, messages: 201 }])
-    expect(receiver.posts).toHaveLength(before + 201)
-    expect(new Set(idsOf(receiver.posts.slice(before))).size).toBe(201)
-    expect(answered).toBeGreaterThan(3)
-  })
+test('a burst of 200 events leaves as fast as it is taken, and the service answers meanwhile', async () => {
+  const { id } = await webhookAt(receiver.url)
+  const before = receiver.posts.length
+  burst(200)
+  await happen(api)
+  let answered = 0
+  while (receiver.posts.length < before + 201) {
+    expect((await api.get('/webhooks')).status).toBe(200)
+    answered++
+  }
+  const tallies = `select state, attempts, count(*) as messages from webhook_message
+    where webhook_id = '${id}' group by 1, 2`
+  await expect.poll(() => api.rows(tallies)).toEqual([{ state: 'delivered', attempts: 1, messages: 201 }])
+  expect(receiver.posts).toHaveLength(before + 201)
+  expect(new Set(idsOf(receiver.posts.slice(before))).size).toBe(201)
+  expect(answered).toBeGreaterThan(3)
 })
 
 describe('what was sent', () => {
@@ -209,7 +186,7 @@ describe('a service that ends', () => {
     own.answer = 204
     const logged: string[] = []
     const logger = { info: () => undefined, error: (_: object, message: string) => void logged.push(message) }
-    const first = await startService({ historyDays: 1, webhooksToLoopback: true, logger })
+    await using first = await startService({ historyDays: 1, webhooksToLoopback: true, logger })
     await register(first, own.url)
     const sqlite = new SQLite(first.file)
     sqlite.exec(
@@ -221,30 +198,26 @@ describe('a service that ends', () => {
     await first.service.close()
     sqlite.exec('drop trigger full')
     sqlite.close()
-    const second = await startService({ historyDays: 1, webhooksToLoopback: true, file: first.file })
+    await using _second = await startService({ historyDays: 1, webhooksToLoopback: true, file: first.file })
     await expect.poll(() => own.posts.length, { interval: 5 }).toBe(2)
     expect(new Set(own.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-    await second[Symbol.asyncDispose]()
-    await first[Symbol.asyncDispose]()
   })
 
   test('cuts off what is on its way, and sends it again when it is back', async () => {
     await using slow = await openReceiver()
     slow.answer = () => undefined
-    const first = await startService({ historyDays: 1, webhooksToLoopback: true })
+    await using first = await startService({ historyDays: 1, webhooksToLoopback: true })
     await register(first, slow.url)
     await happen(first)
     await expect.poll(() => slow.posts.length, { interval: 5 }).toBe(1)
     await first.service.close()
     slow.answer = 204
-    const second = await startService({ historyDays: 1, webhooksToLoopback: true, file: first.file })
+    await using second = await startService({ historyDays: 1, webhooksToLoopback: true, file: first.file })
     await expect.poll(() => slow.posts.length, { interval: 5 }).toBe(2)
     expect(new Set(slow.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(slow.posts.map(({ body }) => body)).size).toBe(1)
     await expect
       .poll(() => second.rows('select attempts, state from webhook_message'))
       .toEqual([{ attempts: 1, state: 'delivered' }])
-    await second[Symbol.asyncDispose]()
-    await first[Symbol.asyncDispose]()
   })
 })

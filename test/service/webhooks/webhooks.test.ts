@@ -1,15 +1,8 @@
 /** Webhooks: their registration, the rights to it, pings, and the events that are recorded for them. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  EVENT_TYPES,
-  EVENT_VERSION,
-  eventSchema,
-  pingSchema,
-  type WireEvent,
-} from '../../../src/contract/webhook.ts'
-import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
-import { DAY_MS, HOUR_MS, NOW, problemIn, startService, type TestService } from '../support/service.ts'
-import { register } from '../support/webhooks.ts'
+import { describe, expect, test } from 'vitest'
+import { EVENT_TYPES, EVENT_VERSION, eventSchema, pingSchema } from '../../../src/contract/webhook.ts'
+import { DAY_MS, HOUR_MS, NOW, problemIn, startService } from '../support/service.ts'
+import { register, webhooksOfFile } from '../support/webhooks.ts'
 
 interface EventRow {
   readonly id: number
@@ -21,29 +14,18 @@ interface EventRow {
 /** Nothing is sent there, because such events never come while the test's clock stands. */
 const ANY = { url: 'http://127.0.0.1:65535/in', events: ['agent.status_changed'] as const }
 
-let api: TestService
-let receiver: Receiver
-let events: readonly WireEvent[]
-beforeAll(async () => {
-  receiver = await openReceiver()
-  api = await startService({ historyDays: 45, webhooksToLoopback: true })
-  await api.post('/pipelines', { name: 'Two', criteria: { limit: 2 } })
-  await api.pass(DAY_MS)
-  const rows = api.rows<EventRow>('select * from event order by id')
-  events = rows.map(({ id, type, at, data }) =>
-    eventSchema.parse({
-      id: `evt_${id}`,
-      type,
-      version: EVENT_VERSION,
-      timestamp: new Date(at).toISOString(),
-      data: JSON.parse(data),
-    }),
-  )
-})
-afterAll(async () => {
-  await api[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
+const { api, receiver } = await webhooksOfFile({ historyDays: 45 })
+await api.post('/pipelines', { name: 'Two', criteria: { limit: 2 } })
+await api.pass(DAY_MS)
+const events = api.rows<EventRow>('select * from event order by id').map(({ id, type, at, data }) =>
+  eventSchema.parse({
+    id: `evt_${id}`,
+    type,
+    version: EVENT_VERSION,
+    timestamp: new Date(at).toISOString(),
+    data: JSON.parse(data),
+  }),
+)
 
 describe('a registration', () => {
   test('is answered with a secret of its own, which the list does not show', async () => {

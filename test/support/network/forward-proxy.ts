@@ -1,6 +1,7 @@
 /** A forward proxy that reaches this machine alone, whatever host a request names. */
-import { createServer, request as forward, type IncomingMessage } from 'node:http'
+import { request as forward, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { openHttpServer } from './http-server.ts'
 
 export const LOGIN = 'user:p%40ss-word-4711'
 
@@ -12,7 +13,7 @@ export async function startProxy(answer: number | null = null) {
   const asked: { readonly what: string; readonly login: string | undefined }[] = []
   const note = (what: string, { headers }: IncomingMessage) =>
     asked.push({ what, login: headers['proxy-authorization'] })
-  const server = createServer((request, response) => {
+  const http = await openHttpServer((request, response) => {
     note(`${request.method} ${request.url}`, request)
     if (answer !== null) return void response.writeHead(answer).end(`denied to ${LOGIN}`)
     const { port, pathname, search } = new URL(request.url ?? '')
@@ -24,7 +25,7 @@ export async function startProxy(answer: number | null = null) {
       }),
     )
   })
-  server.on('connect', (request, socket) => {
+  http.server.on('connect', (request, socket) => {
     note(`CONNECT ${request.url}`, request)
     socket.on('error', () => undefined)
     if (answer !== null) return void socket.end(`HTTP/1.1 ${answer} No\r\n\r\n`)
@@ -35,15 +36,5 @@ export async function startProxy(answer: number | null = null) {
     })
     target.on('error', () => socket.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  return {
-    url: `http://${LOGIN}@127.0.0.1:${port}`,
-    asked,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { ...http, url: http.url.replace('//', `//${LOGIN}@`), asked }
 }

@@ -1,8 +1,7 @@
 /** An HTTP server on 127.0.0.1 that receives alerts and webhooks, or fails as a test tells it. */
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { openHttpServer } from './http-server.ts'
 
 export interface ReceivedPost {
   readonly method: string
@@ -22,25 +21,18 @@ export interface Receiver extends AsyncDisposable {
 
 export async function openReceiver(): Promise<Receiver> {
   const posts: ReceivedPost[] = []
-  const server = createServer(async (request, response) => {
+  const server = await openHttpServer(async (request, response) => {
     const { method = '', url = '', headers } = request
     const body = await text(request)
     posts.push({ method, path: url, type: headers['content-type'] ?? '', headers, body })
     if (typeof receiver.answer === 'function') receiver.answer(response)
     else response.writeHead(receiver.answer).end('ok')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${port}/hook/s3cr3t`,
+    url: `${server.url}/hook/s3cr3t`,
     posts,
     answer: 200,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
   }
   return receiver
 }

@@ -1,6 +1,7 @@
 /** An address that stays the same while the daemon behind it comes and goes, like the address of a proxy. */
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { listen } from './http-server.ts'
 
 export interface Relay extends AsyncDisposable {
   readonly url: string
@@ -22,11 +23,8 @@ export async function openRelay(): Promise<Relay> {
     daemon.on('close', () => client.destroy())
     client.pipe(daemon).pipe(client)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
   const relay: Relay = {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     behind: null,
     async [Symbol.asyncDispose]() {
       relay.behind = null

@@ -4,11 +4,6 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from './free-port.ts'
 
 export interface TcpProxy extends AsyncDisposable {
-  readonly port: number
-  /** The number of connections made so far. */
-  readonly taken: number
-  /** The number of open connections. */
-  readonly connected: number
   /** Returns the same URL with the proxy in place of the server. */
   urlOf(url: string): string
   /** Resets all connections. Data on their way are lost. */
@@ -26,11 +21,9 @@ export interface TcpProxy extends AsyncDisposable {
 export async function openTcpProxy(behind: number): Promise<TcpProxy> {
   const port = await freePort()
   const pairs = new Set<Pair>()
-  let taken = 0
   let isStalled = false
   let server: Server | null = null
   const take = (client: Socket) => {
-    taken++
     const pair = { client, server: connect({ port: behind, host: '127.0.0.1', allowHalfOpen: true }) }
     pairs.add(pair)
     const leave = () => {
@@ -45,13 +38,6 @@ export async function openTcpProxy(behind: number): Promise<TcpProxy> {
     if (!isStalled) join(pair)
   }
   const proxy: TcpProxy = {
-    port,
-    get taken() {
-      return taken
-    },
-    get connected() {
-      return pairs.size
-    },
     urlOf(url) {
       const through = new URL(url)
       through.port = String(port)

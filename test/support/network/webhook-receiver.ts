@@ -57,7 +57,6 @@ export async function openReceiver(settings: Settings = {}) {
     lines,
     outcomes,
     url: `${server.url}${WEBHOOK_PATH}`,
-    close: () => server[Symbol.asyncDispose](),
     events: () => store.db.selectFrom('event').selectAll().orderBy('id').execute(),
     queued: () => store.db.selectFrom('event_queue').selectAll().orderBy('resource_id').execute(),
   }

@@ -2,7 +2,7 @@
  * An upstream with other conventions than the reference service, which the probe can explore: numbered pages
  * of contacts.
  */
-import { factsOf, inHeader, numberIn, type Shape } from './foreign.ts'
+import { factsOf, inHeader, pageIn, type Shape } from './foreign.ts'
 
 export const CONTACTS: Shape = {
   path: '/crm/contacts',
@@ -12,12 +12,10 @@ export const CONTACTS: Shape = {
     const times = { created_at: created.toISOString(), modified_at: updated.toISOString() }
     return { id: number + 1, name: first, company, status, score, ...times }
   },
-  idOf: (record) => String(record.id),
   list: (all, url) => {
     const since = url.searchParams.get('modified_since') ?? ''
     const matching = all.filter((record) => String(record.modified_at) >= since)
-    const size = numberIn(url, 'per_page', 20, 100)
-    const page = numberIn(url, 'page', 1)
-    return { body: { contacts: matching.slice((page - 1) * size, page * size), total: matching.length } }
+    const { items } = pageIn(matching, url, 'page', ['per_page', 20, 100])
+    return { body: { contacts: items, total: matching.length } }
   },
 }

@@ -20,18 +20,14 @@ export interface Following extends Syncing {
   stop(): Promise<void>
 }
 
-type Options = Partial<Pick<EventWorkerDeps, 'wantsDetails' | 'concurrency' | 'perTenSeconds'>> & {
-  readonly folder?: string
+type Options = Partial<Pick<EventWorkerDeps, 'concurrency' | 'perTenSeconds'>> & {
   readonly key?: string
   readonly source?: Partial<SourceOptions>
 }
 
 export async function openFollowing(url: string, options: Options = {}): Promise<Following> {
-  const { folder, key = 'test-key', source: sourceOptions = {}, ...wanted } = options
-  const syncing = await openSyncing(url, key, {
-    ...(folder !== undefined && { folder }),
-    source: sourceOptions,
-  })
+  const { key, source: sourceOptions = {}, ...wanted } = options
+  const syncing = await openSyncing(url, key, { source: sourceOptions })
   const { store, source, clock } = syncing
   const now = () => clock.now
   const worker = createEventWorker({

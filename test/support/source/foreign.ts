@@ -2,7 +2,8 @@
  * List APIs as other companies build them. Each shape has its own paging, authentication, envelope and names,
  * for the same invented records. Nothing here knows the client.
  */
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { openHttpServer } from '../network/http-server.ts'
 
 export type ForeignRecord = Readonly<Record<string, unknown>>
 
@@ -13,14 +14,18 @@ export interface ForeignAnswer {
   readonly body: unknown
 }
 
+type Lets = (request: IncomingMessage, url: URL) => boolean
+
 export interface Shape {
   readonly path: string
-  /** True if the request carries the key in the form that this upstream expects. */
-  readonly lets: (request: IncomingMessage, url: URL) => boolean
+  /** True if the request carries the key in the form that this upstream expects. By default, none is needed. */
+  readonly lets?: Lets
   /** The answer to requests without a valid key; by default 401 without a body. */
   readonly refusal?: ForeignAnswer
-  readonly record: (number: number) => ForeignRecord
-  readonly idOf: (record: ForeignRecord) => string
+  /** By default, `plainRecord`. */
+  readonly record?: (number: number) => ForeignRecord
+  /** By default, what is in the field `id`. */
+  readonly idOf?: (record: ForeignRecord) => string
   readonly list: (all: readonly ForeignRecord[], url: URL, request: IncomingMessage) => ForeignAnswer
   /** The answers of other paths, which need no key. */
   readonly others?: Readonly<Record<string, ForeignAnswer>>
@@ -76,50 +81,38 @@ export function plainRecord(number: number): ForeignRecord {
   return { id: `r${number}`, company, email, score, status, ...times }
 }
 
-export const idOf = (record: ForeignRecord): string => String(record.id)
-
 /** Leads by limit and offset, with a total, for whoever asks. */
 export const PLAIN: Shape = {
   path: '/leads',
-  lets: () => true,
-  record: plainRecord,
-  idOf,
   list: (all, url) => {
-    const [limit, offset] = [numberIn(url, 'limit', 20, 100), numberIn(url, 'offset', 0)]
-    return { body: { data: all.slice(offset, offset + limit), total: all.length } }
+    const { items } = partIn(all, url, 'offset', ['limit', 20, 100])
+    return { body: { data: items, total: all.length } }
   },
 }
 
+/** Returns the shape of a list of the records that a filter of the query lets through. */
+export function filtered(filterOf: (query: URLSearchParams) => (record: ForeignRecord) => boolean): Shape {
+  return {
+    ...PLAIN,
+    list: (all, url, request) => PLAIN.list(all.filter(filterOf(url.searchParams)), url, request),
+  }
+}
+
 export async function startForeign(shape: Shape, count = 230): Promise<Foreign> {
-  const records = Array.from({ length: count }, (_, number) => shape.record(number))
+  const records = Array.from({ length: count }, (_, number) => (shape.record ?? plainRecord)(number))
   const requests: string[] = []
-  const server = createServer((request, response) => {
+  const http = await openHttpServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const before = shape.first?.(request, url, records) ?? null
-    if (before === 'crash') {
-      server.close()
-      server.closeAllConnections()
-      return
-    }
+    if (before === 'crash') return void http[Symbol.asyncDispose]()
     const { status = 200, headers = {}, body } = before ?? answer(shape, records, url, request)
     const isText = typeof body === 'string'
     response.writeHead(status, { 'content-type': isText ? 'text/html' : 'application/json', ...headers })
     response.end(isText ? body : toJson(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}`,
-    records,
-    ids: records.map(shape.idOf),
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      if (server.listening) await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  const ids = records.map(shape.idOf ?? (({ id }) => String(id)))
+  return { ...http, records, ids, requests }
 }
 
 function answer(
@@ -132,7 +125,8 @@ function answer(
   const other = shape.others?.[url.pathname]
   if (other !== undefined) return other
   if (url.pathname !== shape.path) return { status: 404, body: { error: 'not found' } }
-  if (!shape.lets(request, url)) return shape.refusal ?? { status: 401, body: { error: 'unauthorized' } }
+  if (shape.lets?.(request, url) === false)
+    return shape.refusal ?? { status: 401, body: { error: 'unauthorized' } }
   const unknown = [...url.searchParams.keys()].find((name) => shape.knows && !shape.knows.includes(name))
   if (unknown !== undefined) return { status: 400, body: { error: 'unknown parameter' } }
   return shape.list(records, url, request)
@@ -147,12 +141,12 @@ function toJson(value: unknown): string {
 }
 
 /** Returns a check for the key in a header, in a form such as `Token {key}`. */
-export function inHeader(name: string, form = '{key}'): Shape['lets'] {
+export function inHeader(name: string, form = '{key}'): Lets {
   const expected = form.replace('{key}', KEY).replace('{basic}', Buffer.from(`${KEY}:`).toString('base64'))
   return (request) => request.headers[name.toLowerCase()] === expected
 }
 
-export function inQuery(name: string): Shape['lets'] {
+export function inQuery(name: string): Lets {
   return (_, url) => url.searchParams.get(name) === KEY
 }
 
@@ -160,4 +154,25 @@ export function inQuery(name: string): Shape['lets'] {
 export function numberIn(url: URL, name: string, fallback: number, max = Number.POSITIVE_INFINITY): number {
   const value = Number(url.searchParams.get(name) ?? fallback)
   return Number.isInteger(value) && value >= 0 ? Math.min(value, max) : fallback
+}
+
+/** The parameter for the size of a page, with the usual size and the greatest one. */
+type Size = readonly [name: string, usual: number, max?: number]
+
+/** Returns the records that are asked for by how many come before them. */
+export function partIn(all: readonly ForeignRecord[], url: URL, offset: string, size: Size) {
+  return partOf(all, numberIn(url, offset, 0), numberIn(url, ...size))
+}
+
+/** Returns the page that is asked for by its number. */
+export function pageIn(all: readonly ForeignRecord[], url: URL, number: string, size: Size, first = 1) {
+  const page = numberIn(url, number, first)
+  const count = numberIn(url, ...size)
+  const pages = Math.ceil(all.length / count)
+  return { page, pages, ...partOf(all, (page - first) * count, count) }
+}
+
+function partOf(all: readonly ForeignRecord[], start: number, size: number) {
+  const end = start + size
+  return { start, size, end, items: all.slice(start, end), isLast: end >= all.length }
 }

@@ -8,9 +8,9 @@ import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
-import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import { type FindUnchanged, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { type Profile, type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../../src/upstream/source.ts'
 import { IN_POSTGRES, openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
@@ -77,22 +77,37 @@ export async function openListing(profile: Partial<ProfileInput>, answer: Answer
 
 function sourceOf(listing: Listing): Source {
   const profile = parseProfile(listing.profile, 'test')
+  const source = sourceOfList(profile, (filters, position, size, find) => {
+    listing.asked.push(position)
+    const { records = [], ...page } = listing.answer(position, size, filters)
+    return { next: null, total: null, ...page, records: records.map((value) => recordOf(value, find)) }
+  })
+  return { ...source, address: listing.address, clockAheadMs: () => listing.clockAheadMs }
+}
+
+type ReadPage = (
+  filters: LeadFilters,
+  position: string | null,
+  size: number,
+  findUnchanged?: FindUnchanged,
+) => RawPage
+
+/** Returns a source that has nothing but a list of leads. */
+export function sourceOfList(profile: Profile, readPage: ReadPage): Source {
   const usage = { requests: 0, retries: 0, throttled: 0 }
   const none = (): never => {
     throw new Error('not part of the list')
   }
   return {
     profile,
-    address: listing.address,
+    address: 'test/leads',
     stages: [],
     hasUpdatedSince: profile.filters.updated_since !== undefined,
     has: () => false,
-    async listLeads(filters, position, size, { signal, findUnchanged: find } = {}) {
+    async listLeads(filters, position, size, { signal, findUnchanged } = {}) {
       signal?.throwIfAborted()
       usage.requests++
-      listing.asked.push(position)
-      const { records = [], ...page } = listing.answer(position, size, filters)
-      return { next: null, total: null, ...page, records: records.map((value) => recordOf(value, find)) }
+      return readPage(filters, position, size, findUnchanged)
     },
     mapLead: (raw, sent) => mapLead(raw, profile, sent),
     fetchLead: none,
@@ -101,16 +116,11 @@ function sourceOf(listing: Listing): Source {
     createPipeline: none,
     fetchPipelineStats: none,
     mapPipelineStat: none,
-    webhooks: {
-      register: none,
-      test: none,
-      list: none,
-      remove: none,
-    },
+    webhooks: { register: none, test: none, list: none, remove: none },
     fetchAgents: none,
     mapAgent: none,
     usage,
-    clockAheadMs: () => listing.clockAheadMs,
+    clockAheadMs: () => null,
     askClock: async () => null,
     close: async () => undefined,
   }

@@ -2,11 +2,12 @@
 import {
   type ForeignAnswer,
   factsOf,
-  idOf,
   inHeader,
   inQuery,
   KEY,
   numberIn,
+  pageIn,
+  partIn,
   plainRecord,
   type Shape,
 } from './foreign.ts'
@@ -16,23 +17,18 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
     path: '/crm/leads',
     lets: inHeader('x-auth-token'),
     refusal: { status: 401, body: '<html><body><h1>Unauthorized</h1></body></html>' },
-    record: plainRecord,
-    idOf,
     list: (all, url) => {
-      const size = numberIn(url, 'size', 20, 200)
-      const page = numberIn(url, 'page', 0)
-      const content = all.slice(page * size, (page + 1) * size)
-      const last = (page + 1) * size >= all.length
+      const { page, pages, size, items, isLast } = pageIn(all, url, 'page', ['size', 20, 200], 0)
       return {
         body: {
-          content,
+          content: items,
           totalElements: all.length,
-          totalPages: Math.ceil(all.length / size),
+          totalPages: pages,
           number: page,
           size,
           first: page === 0,
-          last,
-          numberOfElements: content.length,
+          last: isLast,
+          numberOfElements: items.length,
         },
       }
     },
@@ -40,33 +36,19 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
   'a cursor in a header of the answer': {
     path: '/crm/v2/deals',
     lets: inHeader('x-api-key'),
-    record: plainRecord,
-    idOf,
     list: (all, url) => {
-      const from = numberIn(url, 'after', 0)
-      const to = from + numberIn(url, 'count', 20, 50)
-      return {
-        body: { items: all.slice(from, to) },
-        headers: to < all.length ? { 'x-next-cursor': String(to) } : {},
-      }
+      const { end, items, isLast } = partIn(all, url, 'after', ['count', 20, 50])
+      return { body: { items }, headers: isLast ? {} : { 'x-next-cursor': String(end) } }
     },
   },
   'an envelope two levels deep and relative next links': {
     path: '/svc/people',
     lets: inHeader('authorization', 'ApiKey {key}'),
-    record: plainRecord,
-    idOf,
     list: (all, url) => {
-      const start = numberIn(url, 'cursor', 0)
-      const count = numberIn(url, 'count', 15, 60)
-      const end = start + count
-      const next = end < all.length ? { next: { href: `people?cursor=${end}&count=${count}` } } : {}
-      return {
-        body: {
-          response: { payload: { people: all.slice(start, end) } },
-          _links: { self: { href: 'people' }, ...next },
-        },
-      }
+      const { size, end, items, isLast } = partIn(all, url, 'cursor', ['count', 15, 60])
+      const next = isLast ? {} : { next: { href: `people?cursor=${end}&count=${size}` } }
+      const _links = { self: { href: 'people' }, ...next }
+      return { body: { response: { payload: { people: items } }, _links } }
     },
   },
   'times in epoch milliseconds and a filter in seconds': {
@@ -86,27 +68,18 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
     },
     idOf: (record) => String(record.deal_id),
     list: (all, url) => {
-      const start = numberIn(url, 'start', 0)
-      const limit = numberIn(url, 'limit', 50, 100)
       const since = numberIn(url, 'modified_since', 0)
       const matching = all.filter((record) => Number(record.modified) / 1000 >= since)
-      const more = start + limit < matching.length
-      const pagination = {
-        start,
-        limit,
-        more_items_in_collection: more,
-        ...(more ? { next_start: start + limit } : {}),
-      }
-      return {
-        body: { success: true, data: matching.slice(start, start + limit), additional_data: { pagination } },
-      }
+      const { start, size: limit, end, items, isLast } = partIn(matching, url, 'start', ['limit', 50, 100])
+      const next = isLast ? {} : { next_start: end }
+      const pagination = { start, limit, more_items_in_collection: !isLast, ...next }
+      return { body: { success: true, data: items, additional_data: { pagination } } }
     },
   },
   'ids beyond 2^53 as numbers, and since_id': {
     path: '/leads',
     lets: inHeader('authorization', 'Token token={key}'),
     record: (number) => ({ ...plainRecord(number), id: 9_007_199_254_740_993n + BigInt(number) * 2n }),
-    idOf,
     list: (all, url) => {
       const since = BigInt(url.searchParams.get('since_id') ?? 0)
       const limit = numberIn(url, 'limit', 50, 250)
@@ -117,23 +90,15 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
   'no hint at all: a bare array in pages of 40': {
     path: '/export',
     lets: inHeader('api-key'),
-    record: plainRecord,
-    idOf,
-    list: (all, url) => {
-      const page = numberIn(url, 'p', 1)
-      return { body: all.slice((page - 1) * 40, page * 40) }
-    },
+    // No parameter sets the size of a page.
+    list: (all, url) => ({ body: pageIn(all, url, 'p', ['', 40]).items }),
   },
   'a header of its own that the refusal names, and page counts in headers': {
     path: '/api/v4/leads',
     lets: inHeader('private-token'),
     refusal: { status: 401, body: { message: '401 Unauthorized: send your key as Private-Token' } },
-    record: plainRecord,
-    idOf,
     list: (all, url) => {
-      const size = numberIn(url, 'per_page', 20, 100)
-      const page = numberIn(url, 'page', 1)
-      const pages = Math.ceil(all.length / size)
+      const { page, pages, size, items } = pageIn(all, url, 'page', ['per_page', 20, 100])
       const headers = {
         'x-total': String(all.length),
         'x-total-pages': String(pages),
@@ -141,7 +106,7 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
         'x-per-page': String(size),
         'x-next-page': page < pages ? String(page + 1) : '',
       }
-      return { headers, body: all.slice((page - 1) * size, page * size) }
+      return { headers, body: items }
     },
   },
   'unknown parameters are refused columns, values carry the operator': {
@@ -154,8 +119,6 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
         hint: 'No `apikey` request header or url param was found.',
       },
     },
-    record: plainRecord,
-    idOf,
     list: (all, url, request): ForeignAnswer => {
       const since = /^gte\.(.+)$/.exec(url.searchParams.get('updated_at') ?? 'gte.0')?.[1]
       const known = ['limit', 'offset', 'order', 'updated_at', 'select']
@@ -182,8 +145,6 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
   'two tokens for one list, in an answer that quotes the key': {
     path: '/contacts',
     lets: inQuery('key'),
-    record: plainRecord,
-    idOf,
     list: (all, url, request) => {
       const token = url.searchParams.get('pageToken')
       const start = token === null ? 0 : Number(Buffer.from(token, 'base64url').toString())

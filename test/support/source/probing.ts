@@ -7,7 +7,7 @@ import { profileText } from '../../../src/probe/profile-text.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { parseJson } from '../../../src/upstream/values/json.ts'
 import { openSyncing, SILENT } from '../syncing.ts'
-import { type Foreign, KEY } from './foreign.ts'
+import { type Foreign, KEY, type Shape, startForeign } from './foreign.ts'
 
 const AT_ONCE = { attempts: 2, baseMs: 0, maxMs: 0 }
 
@@ -39,6 +39,17 @@ export async function probeForeign(
   } finally {
     await asker[Symbol.asyncDispose]()
   }
+}
+
+/** Probes the list of a new upstream. */
+export async function probeShape(shape: Shape, query = '', key = KEY): Promise<Probed> {
+  await using foreign = await startForeign(shape)
+  return await probeForeign(foreign.url + shape.path + query, key)
+}
+
+/** Returns what a probe could not tell, a line each. */
+export function problemsOf({ gaps }: Pick<ProbeResult, 'gaps'>): string {
+  return gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
 }
 
 /** Syncs with the file of a probe, and returns the stored raw records by id. */

@@ -6,11 +6,11 @@ import {
   type ForeignAnswer,
   type ForeignRecord,
   factsOf,
-  idOf,
   inHeader,
   iso,
   numberIn,
-  plainRecord,
+  pageIn,
+  partIn,
   type Shape,
 } from './foreign.ts'
 
@@ -31,9 +31,6 @@ function single(
 /** json-server 1: a bare list, or an envelope when paged. Unknown parameters filter by equality. */
 const JSON_SERVER_1: Shape = {
   path: '/leads',
-  lets: () => true,
-  record: plainRecord,
-  idOf,
   first: single('/leads', (id, all) => all.find((each) => each.id === id)),
   list: (all, url) => {
     const reserved = ['_sort', '_page', '_per_page', '_embed', '_where']
@@ -74,7 +71,6 @@ function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
       const fields = { company, stage: status, createdAt: iso(created), updatedAt: iso(updated) }
       return wrap({ id: number + 1, ...fields, publishedAt: iso(updated) })
     },
-    idOf,
     list: (all, url) => {
       const filters = [...url.searchParams].filter(([name]) => name.startsWith('filters'))
       const odd = filters.find(([name]) => !/^filters\[(updatedAt|createdAt)\]\[\$(gte|gt)\]$/.test(name))
@@ -88,15 +84,9 @@ function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
           ([name, value]) => timeOf(record, name.includes('updatedAt') ? 'updatedAt' : 'createdAt') >= value,
         ),
       )
-      const pageSize = numberIn(url, 'pagination[pageSize]', 25, 100)
-      const page = numberIn(url, 'pagination[page]', 1)
-      const pagination = {
-        page,
-        pageSize,
-        pageCount: Math.ceil(found.length / pageSize),
-        total: found.length,
-      }
-      return { body: { data: found.slice((page - 1) * pageSize, page * pageSize), meta: { pagination } } }
+      const asked = pageIn(found, url, 'pagination[page]', ['pagination[pageSize]', 25, 100])
+      const { page, pages: pageCount, size: pageSize, items: data } = asked
+      return { body: { data, meta: { pagination: { page, pageSize, pageCount, total: found.length } } } }
     },
   }
 }
@@ -118,7 +108,6 @@ const REDMINE: Shape = {
       updated_on: seconds(updated),
     }
   },
-  idOf,
   list: (all, url): ForeignAnswer => {
     if ([...url.searchParams.keys()].some((name) => name.startsWith('updated_on[')))
       return { status: 500, body: '' }
@@ -130,9 +119,8 @@ const REDMINE: Shape = {
       if (wanted === null) return true
       return operator === '>=' ? String(at) >= value : String(at).startsWith(value)
     })
-    const offset = numberIn(url, 'offset', 0)
-    const limit = numberIn(url, 'limit', 25, 100)
-    return { body: { issues: found.slice(offset, offset + limit), total_count: found.length, offset, limit } }
+    const { start: offset, size: limit, items: issues } = partIn(found, url, 'offset', ['limit', 25, 100])
+    return { body: { issues, total_count: found.length, offset, limit } }
   },
 }
 
@@ -195,8 +183,8 @@ const FHIR: Shape = {
   list: (all, url, request) => {
     const since = /^ge(.+)$/.exec(url.searchParams.get('_lastUpdated') ?? '')?.[1] ?? ''
     const found = all.filter(({ resource }) => Object(resource).meta.lastUpdated >= since)
-    const count = numberIn(url, '_count', 20, 100)
-    const offset = numberIn(url, '_getpagesoffset', 0)
+    const part = partIn(found, url, '_getpagesoffset', ['_count', 20, 100])
+    const { start: offset, size: count, items, isLast } = part
     const at = (place: number) => {
       const to = new URL(`http://${request.headers.host}${url.pathname}${url.search}`)
       to.searchParams.set('_count', String(count))
@@ -206,12 +194,11 @@ const FHIR: Shape = {
     const link = [
       { relation: 'self', url: at(offset) },
       ...(offset > 0 ? [{ relation: 'previous', url: at(offset - count) }] : []),
-      ...(offset + count < found.length ? [{ relation: 'next', url: at(offset + count) }] : []),
+      ...(isLast ? [] : [{ relation: 'next', url: at(offset + count) }]),
     ]
-    const entry = found.slice(offset, offset + count)
     return {
       headers: { 'content-type': 'application/fhir+json' },
-      body: { resourceType: 'Bundle', type: 'searchset', total: found.length, link, entry },
+      body: { resourceType: 'Bundle', type: 'searchset', total: found.length, link, entry: items },
     }
   },
 }
@@ -231,12 +218,10 @@ const LOOPBACK: Shape = {
       udate: iso(updated),
     }
   },
-  idOf,
   list: (all, url) => {
     const since = url.searchParams.get('filter[where][udate][gte]') ?? ''
-    const skip = numberIn(url, 'filter[skip]', 0)
     const found = all.filter(({ udate }) => String(udate) >= since)
-    return { body: found.slice(skip, skip + numberIn(url, 'filter[limit]', 100, 100)) }
+    return { body: partIn(found, url, 'filter[skip]', ['filter[limit]', 100, 100]).items }
   },
 }
 

@@ -3,11 +3,11 @@
  * deleted or changed. A test chooses the order of the rows and the kind of paging.
  */
 
-import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { type FindUnchanged, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import { sourceOfList } from './listing.ts'
 
 export type Order = 'updated_desc' | 'updated_asc' | 'id'
 
@@ -47,15 +47,18 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
   const { random, kind, order } = options
   const rows = new Map<string, Row>()
   const clock = { now: new Date(START) }
-  const usage = { requests: 0, retries: 0, throttled: 0 }
-  const profile = parseProfile(profileOf(options), 'test')
   const newId = (): string => Math.floor(random() * 2 ** 48).toString(16)
   for (let row = 0; row < options.rows; row++) {
     const id = newId()
     const at = new Date(START - 10 * 60_000 - Math.floor(random() * 1e10)).toISOString()
     rows.set(id, { id, pipeline: somePipeline(), created: at, updated: at })
   }
-  const list: ShiftingList = { source: sourceOf(), rows, clock, isStill: false }
+  const source = sourceOfList(parseProfile(profileOf(options), 'test'), (...asked) => {
+    const page = pageAt(...asked)
+    if (!list.isStill) for (let count = 0; count < options.changesAPage; count++) change()
+    return page
+  })
+  const list: ShiftingList = { source, rows, clock, isStill: false }
   return list
 
   function change(): void {
@@ -106,44 +109,6 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
     const records = matching.slice(from, from + size).map((row) => recordOf(row, findUnchanged))
     const next = kind === 'page' ? at + 1 : from + records.length
     return { records, next: records.length === 0 ? null : String(next), total: matching.length }
-  }
-
-  function sourceOf(): Source {
-    const none = (): never => {
-      throw new Error('not part of the list')
-    }
-    return {
-      profile,
-      address: 'test/leads',
-      stages: [],
-      hasUpdatedSince: options.hasUpdatedSince,
-      has: () => false,
-      async listLeads(filters, position, size, { findUnchanged } = {}) {
-        usage.requests++
-        const page = pageAt(filters, position, size, findUnchanged)
-        if (!list.isStill) for (let count = 0; count < options.changesAPage; count++) change()
-        return page
-      },
-      mapLead: (raw, sent) => mapLead(raw, profile, sent),
-      fetchLead: none,
-      fetchDetail: none,
-      fetchSingleLead: none,
-      createPipeline: none,
-      fetchPipelineStats: none,
-      mapPipelineStat: none,
-      webhooks: {
-        register: none,
-        test: none,
-        list: none,
-        remove: none,
-      },
-      fetchAgents: none,
-      mapAgent: none,
-      usage,
-      clockAheadMs: () => null,
-      askClock: async () => null,
-      close: async () => undefined,
-    }
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { authorize } from '../../../src/upstream/client/authorize.ts'
 import { endpointUrl, requestTarget } from '../../../src/upstream/client/request.ts'
-import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
 describe('the address of an endpoint', () => {
   it.each([
@@ -42,14 +42,10 @@ describe('the address of an endpoint', () => {
 const KEY = 's3cret$&'
 
 /** Returns the request after the key has been added. */
-function authorized(auth: unknown, key = KEY): { headers: Record<string, string>; search: string } {
-  const profile = parseProfile(
-    { name: 'x', auth, paging: { kind: 'none' }, mapping: { lead: { id: 'id' } } },
-    'x',
-  )
+function authorized(auth: unknown): { headers: Record<string, string>; search: string } {
   const url = new URL('https://h.example/leads')
   const headers: Record<string, string> = { accept: 'application/json' }
-  authorize(profile, key, url, headers)
+  authorize(profileWith({ auth }), KEY, url, headers)
   return { headers, search: url.search }
 }
 
@@ -73,15 +69,7 @@ describe('the key', () => {
 
   it('goes into the address of a link, and leaves the rest of it as it stands', () => {
     const url = new URL('https://h.example/leads?a=x+y&key=old&b=%2F%20~&c=1/2')
-    authorize(
-      parseProfile(
-        { name: 'x', auth: { query: 'key' }, paging: { kind: 'none' }, mapping: { lead: { id: 'id' } } },
-        'x',
-      ),
-      KEY,
-      url,
-      {},
-    )
+    authorize(profileWith({ auth: { query: 'key' } }), KEY, url, {})
     expect(requestTarget(url, true)).toBe('/leads?a=x+y&key=s3cret%24%26&b=%2F%20~&c=1/2')
   })
 

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
@@ -8,38 +8,29 @@ import {
   type ClientOptions,
   createClient,
 } from '../../../src/upstream/client/retrying-client.ts'
+import { openHttpServer } from '../../support/network/http-server.ts'
+import { fakeTimer } from '../../support/schedule/timer.ts'
 import { SILENT } from '../../support/syncing.ts'
+import { bytes } from '../../support/upstream.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const KEY = 'canary-4711-secret'
 const MIB = 1024 * 1024
+const BACKOFF = { attempts: 5, baseMs: 500, maxMs: 20_000 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 
-interface Server extends AsyncDisposable {
-  readonly url: URL
-  readonly requests: IncomingMessage[]
-}
+type Server = Awaited<ReturnType<typeof serve>>
 
 /** Gives each request the next answer. The last answer is repeated. */
-async function serve(...answers: readonly Answer[]): Promise<Server> {
+async function serve(...answers: readonly Answer[]) {
   const requests: IncomingMessage[] = []
-  const server = createServer((request, response) => {
+  const server = await openHttpServer((request, response) => {
     const answer = answers[Math.min(requests.length, answers.length - 1)]
     requests.push(request)
     answer?.(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  return {
-    url: new URL(`http://127.0.0.1:${port}/api/v1/leads`),
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { ...server, url: new URL('/api/v1/leads', server.url), requests }
 }
 
 const reply =
@@ -51,6 +42,10 @@ const reply =
 const ok = reply(200, {}, '{"ok":true}')
 const silent: Answer = () => undefined
 const reset: Answer = (request) => void request.socket.destroy()
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+const BEGINNING = '{"data":[{"id":"torn"}'
+const CHUNK = `transfer-encoding: chunked\r\n\r\n${BEGINNING.length.toString(16)}\r\n${BEGINNING}\r\n`
 
 /** Calls once. Attempts follow without waiting, unless the upstream asks for a wait. */
 async function call(
@@ -84,24 +79,26 @@ function open(options: Partial<ClientOptions> = {}): Client {
   })
 }
 
-describe('the query of a call', () => {
-  it('has %20 for a space, which servers take a + literally for, and leaves a link of theirs as it is', async () => {
-    await using server = await serve(ok)
-    const filter = new URL(server.url)
-    filter.searchParams.set('$filter', 'at ge 2026+x')
-    await call(server, {}, { url: filter })
-    await call(server, { authorize: (url) => url.searchParams.set('key', 'a b') }, { url: filter })
-    await call(server, {}, { url: new URL('?after=2026-01-01T00:00:00+01:00', server.url) })
-    await call(server, {}, { url: new URL('?after=a+b', server.url), isLink: true })
-    expect(server.requests.map(({ url }) => url?.split('?')[1])).toEqual([
-      '%24filter=at%20ge%202026%2Bx',
-      '%24filter=at%20ge%202026%2Bx&key=a%20b',
-      'after=2026-01-01T00:00:00+01:00',
-      'after=a+b',
-    ])
-    await using refusing = await serve(reply(422))
-    await expect(call(refusing, {}, { url: new URL('?q=a+b', refusing.url) })).rejects.toThrow('?q=a%20b')
-  })
+it('the query of a call has %20 for a space, which servers take a + literally for, and leaves a link of theirs as it is', async () => {
+  await using server = await serve(ok)
+  const filter = new URL(server.url)
+  filter.searchParams.set('$filter', 'at ge 2026+x')
+  await call(server, {}, { url: filter })
+  await call(server, { authorize: (url) => url.searchParams.set('key', 'a b') }, { url: filter })
+  await call(server, {}, { url: new URL('?after=2026-01-01T00:00:00+01:00', server.url) })
+  await call(server, {}, { url: new URL('?after=a+b', server.url), isLink: true })
+  expect(server.requests.map(({ url }) => url?.split('?')[1])).toEqual([
+    '%24filter=at%20ge%202026%2Bx',
+    '%24filter=at%20ge%202026%2Bx&key=a%20b',
+    'after=2026-01-01T00:00:00+01:00',
+    'after=a+b',
+  ])
+  await using refusing = await serve(reply(422))
+  const withKey = { authorize: (url: URL) => url.searchParams.set('api_key', KEY) }
+  const failure = await call(refusing, withKey, { url: new URL(`?q=a+b`, refusing.url) }).catch(String)
+  expect(refusing.requests[0]?.url).toContain(`api_key=${KEY}`)
+  expect(failure).toMatch(/\?q=a%20b.* answered 422/)
+  expect(failure).not.toContain(KEY)
 })
 
 describe('a call', () => {
@@ -118,7 +115,12 @@ describe('a call', () => {
 
   it.each([
     ['a connection that is reset', reset],
+    ['a reset in the midst of a body in chunks', bytes(HEAD + CHUNK, 'reset')],
+    ['a body shorter than its length', bytes(`${HEAD}content-length: 900\r\n\r\n${BEGINNING}`)],
+    ['a body longer than its length', bytes(`${HEAD}content-length: 9\r\n\r\n${BEGINNING}`)],
+    ['a body that ends with the connection', bytes(`${HEAD}connection: close\r\n\r\n${BEGINNING}`)],
     ['JSON that breaks off', reply(200, {}, '{"data":[')],
+    ['JSON with a bracket too many', reply(200, {}, `${BEGINNING}]}}`)],
     [
       'gzip that breaks off',
       reply(200, { 'content-encoding': 'gzip' }, gzipSync('{"ok":true}').subarray(0, 20)),
@@ -133,6 +135,13 @@ describe('a call', () => {
       message: expect.stringContaining('after 3 attempts'),
     })
     expect(lasting.requests).toHaveLength(3)
+    expect(lasting.requests.filter(({ headers }) => headers.range)).toEqual([])
+  })
+
+  it('asks again where nobody listens, and says so', async () => {
+    const server = await serve(ok)
+    await server[Symbol.asyncDispose]()
+    await expect(call(server)).rejects.toThrow('failed after 3 attempts: connect ECONNREFUSED')
   })
 
   const text = '{"name":"Müller €"}'
@@ -192,7 +201,9 @@ const REFUSALS: readonly Refusal[] = [
   ['an error', 400, {}, '{"error":{"code":7,"message":"bad limit"}}'],
   ['a bare list of errors', 400, {}, '[{"errorCode":"X","message":"too many"}]'],
   ['no JSON', 400, {}, 'not even JSON'],
+  ['JSON that breaks off', 200, {}, BEGINNING],
   ['a web page', 200, HTML, '<h1>Sign in</h1>'],
+  ['a long text', 200, PLAIN, 'x'.repeat(9000)],
   ['an empty body', 200, PLAIN, ''],
   ['a line of text', 200, PLAIN, '[Error] no tenant'],
   ['a page called plain', 200, { 'content-encoding': 'none', ...HTML }, '<h1>Hi'],
@@ -206,6 +217,7 @@ const REFUSALS: readonly Refusal[] = [
   ['a text', 403, PLAIN, 'Forbidden'],
   ['nothing of a page', 403, HTML, ''],
   ['XML', 403, { 'content-type': 'text/xml' }, '<?xml version="1.0"?><Error/>'],
+  ['another conflict', 409, {}, '{"error":"exists already"}'],
   ['one at a time', 409, {}, '{"error":"CONCURRENT_REQUEST_LIMIT_EXCEEDED"}'],
   ['one at a time', 400, {}, '{"code":"SSS_CONCURRENCY","message":"Too many simultaneous calls"}'],
   ['one at a time', 429, {}, '{"message":"Only one request at a time is allowed"}'],
@@ -234,16 +246,6 @@ it.each([408, 425, 429, 500, 503, 599])(
     expect(await call(server)).toMatchObject({ answer: { ok: true }, usage: { requests: 3, retries: 2 } })
   },
 )
-
-describe('an upstream that takes one request at a time', () => {
-  it('is not meant by another conflict, or by that of a POST', async () => {
-    await using other = await serve(reply(409, {}, '{"error":"exists already"}'))
-    await expect(call(other)).rejects.toMatchObject({ code: 'api_rejected' })
-    await using conflict = await serve(reply(409, {}, '{"error":"changed by a concurrent update"}'))
-    const post = call(conflict, {}, { method: 'POST', body: {}, idempotencyKey: 'k' })
-    await expect(post).rejects.toMatchObject({ code: 'api_rejected' })
-  })
-})
 
 describe('a key that was rotated', () => {
   const wants =
@@ -287,30 +289,91 @@ describe('a key that was rotated', () => {
   })
 })
 
-describe('our clock', () => {
-  it.each([
-    ['Sat, 21 Nov 2026 05:50:00 GMT', {}, 600_000],
-    ['Sat, 21 Nov 2026 05:50:00 GMT', { age: '540' }, 60_000],
-    ['none', {}, null],
-  ])('is compared with the Date %s of an answer', async (date, more, aheadMs) => {
-    await using server = await serve(reply(200, { date, ...more }))
-    const client = open()
-    expect(client.clockAheadMs()).toBeNull()
-    await client.call({ method: 'GET', url: server.url })
-    expect(client.clockAheadMs()).toBe(aheadMs)
-    await client.close()
+it.each([
+  ['Sat, 21 Nov 2026 05:50:00 GMT', {}, 600_000],
+  ['Sat, 21 Nov 2026 05:50:00 GMT', { age: '540' }, 60_000],
+  ['none', {}, null],
+])('our clock is compared with the Date %s of an answer', async (date, more, aheadMs) => {
+  await using server = await serve(reply(200, { date, ...more }))
+  const client = open()
+  expect(client.clockAheadMs()).toBeNull()
+  await client.call({ method: 'GET', url: server.url })
+  expect(client.clockAheadMs()).toBe(aheadMs)
+  await client.close()
+})
+
+/** A clock whose waits end when the test has moved it on. */
+function steppedTimer() {
+  let now = 0
+  let waits: { readonly until: number; readonly end: () => void }[] = []
+  return {
+    now: () => now,
+    wait: async (ms: number) => {
+      if (ms > 0) await new Promise<void>((end) => void waits.push({ until: now + ms, end }))
+    },
+    waits: () => waits.map(({ until }) => until).toSorted((a, b) => a - b),
+    goTo(ms: number) {
+      now = ms
+      const over = waits.filter(({ until }) => until <= now)
+      waits = waits.filter(({ until }) => until > now)
+      for (const { end } of over) end()
+    },
+  }
+}
+
+describe('an upstream that says "too fast"', () => {
+  const behind = new Date(NOW.getTime() - 4_850_000)
+
+  it.each<readonly [Record<string, string>, number]>([
+    [{ 'retry-after': '50' }, 50_000],
+    [{ date: behind.toUTCString(), 'retry-after': new Date(behind.getTime() + 7000).toUTCString() }, 7000],
+    [{ date: NOW.toUTCString(), 'retry-after': 'soon' }, 250],
+  ])('with %j is asked again exactly after %i ms', async (headers, waitMs) => {
+    await using server = await serve(reply(429, headers), ok)
+    const timer = fakeTimer()
+    await call(server, { timer, random: () => 0.5, backoff: BACKOFF })
+    expect(timer.ms).toBe(waitMs)
   })
+
+  it('is left alone as long by requests that were about to leave', async () => {
+    await using server = await serve(reply(429, { 'retry-after': '0.4' }), ok)
+    const timer = steppedTimer()
+    const client = open({ timer, requestsPerSecond: 20 })
+    const calls = [1, 2, 3].map(() => client.call({ method: 'GET', url: server.url }))
+    await expect.poll(() => timer.waits()).toEqual([50, 100, 400])
+    timer.goTo(100)
+    await expect.poll(() => timer.waits()).toEqual([400, 400, 400])
+    timer.goTo(399)
+    expect(server.requests).toHaveLength(1)
+    timer.goTo(400)
+    await Promise.all(calls)
+    await client.close()
+    expect(server.requests).toHaveLength(4)
+  })
+})
+
+it('an upstream that fails is asked again after waits drawn anew from a growing range', async () => {
+  await using server = await serve(...[500, 502, 503, 504].map((status) => reply(status)), ok)
+  const waits: number[] = []
+  const timer = { now: () => 0, wait: async (ms: number) => void (ms > 0 && waits.push(ms)) }
+  const draws = [0.5, 1, 0.1, 0.5]
+  await call(server, { timer, backoff: BACKOFF, random: () => draws.shift() ?? 0 })
+  expect(waits).toEqual([250, 1000, 200, 2000])
 })
 
 describe('Retry-After', () => {
   it.each([
-    ['in seconds', '3601', '2026-11-21T07:00:01.000Z'],
-    ['as a date', 'Sat, 21 Nov 2026 08:30:00 GMT', '2026-11-21T08:30:00.000Z'],
-    ['of many years', '9999999999', '2026-11-22T06:00:00.000Z'],
-  ])('%s longer than a run may wait puts the run off', async (_name, value, notBefore) => {
+    ['in seconds, longer than a run may wait,', '3601', '2026-11-21T07:00:01.000Z', 1],
+    ['as a date', 'Sat, 21 Nov 2026 08:30:00 GMT', '2026-11-21T08:30:00.000Z', 1],
+    ['of many years', '9999999999', '2026-11-22T06:00:00.000Z', 1],
+    ['in the answer to each attempt', '30', '2026-11-21T06:00:30.000Z', 3],
+  ])('%s puts the run off', async (_name, value, notBefore, requests) => {
     await using server = await serve(reply(429, { 'retry-after': value, date: NOW.toUTCString() }))
-    await expect(call(server)).rejects.toMatchObject({ code: 'api_deferred', notBefore })
-    expect(server.requests).toHaveLength(1)
+    await expect(call(server, { timer: fakeTimer() })).rejects.toMatchObject({
+      code: 'api_deferred',
+      notBefore,
+    })
+    expect(server.requests).toHaveLength(requests)
   })
 
   it('of three days is told as such, and that the upstream is asked again after one', async () => {
@@ -324,38 +387,36 @@ describe('Retry-After', () => {
   })
 })
 
-describe('a deadline', () => {
-  it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
-    ['says nothing', silent, { attemptMs: 100 }],
-    ['sends no headers', silent, { headersMs: 100 }],
-    [
-      'drips its body',
-      (request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        const drip = setInterval(() => response.write(' '), 20)
-        request.socket.once('close', () => clearInterval(drip))
-      },
-      { attemptMs: 100, bodyGapMs: 90 },
-    ],
-    [
-      'stops in the midst of its body',
-      (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        response.write('{"data":[')
-      },
-      { bodyGapMs: 100 },
-    ],
-  ])('ends each attempt at a server that %s', async (_name, answer, deadlines) => {
-    await using server = await serve(answer)
-    const started = performance.now()
-    await expect(call(server, { deadlines })).rejects.toMatchObject({
-      code: 'api_unreachable',
-      message: expect.stringContaining('failed after 3 attempts'),
-    })
-    expect(server.requests).toHaveLength(3)
-    expect(performance.now() - started).toBeGreaterThanOrEqual(270)
-    expect(performance.now() - started).toBeLessThan(10_000)
+it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
+  ['says nothing', silent, { attemptMs: 100 }],
+  ['sends no headers', silent, { headersMs: 100 }],
+  [
+    'drips its body',
+    (request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const drip = setInterval(() => response.write(' '), 20)
+      request.socket.once('close', () => clearInterval(drip))
+    },
+    { attemptMs: 100, bodyGapMs: 90 },
+  ],
+  [
+    'stops in the midst of its body',
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"data":[')
+    },
+    { bodyGapMs: 100 },
+  ],
+])('a deadline ends each attempt at a server that %s', async (_name, answer, deadlines) => {
+  await using server = await serve(answer)
+  const started = performance.now()
+  await expect(call(server, { deadlines })).rejects.toMatchObject({
+    code: 'api_unreachable',
+    message: expect.stringContaining('failed after 3 attempts'),
   })
+  expect(server.requests).toHaveLength(3)
+  expect(performance.now() - started).toBeGreaterThanOrEqual(270)
+  expect(performance.now() - started).toBeLessThan(10_000)
 })
 
 describe('a POST', () => {
@@ -369,27 +430,30 @@ describe('a POST', () => {
     await expect(call(server, {}, post)).rejects.toMatchObject({ code: 'api_unreachable' })
     expect(server.requests).toHaveLength(1)
   })
-})
 
-describe('the key', () => {
-  it('goes to no other place than the one that was called', async () => {
-    await using elsewhere = await serve(ok)
-    for (const status of [301, 302, 303, 307, 308]) {
-      await using server = await serve(reply(status, { location: elsewhere.url.href }))
-      await expect(call(server)).rejects.toMatchObject({ code: 'api_unexpected' })
-    }
-    expect(elsewhere.requests).toEqual([])
+  it('is not repeated after a conflict, which is no limit of requests at a time', async () => {
+    await using server = await serve(reply(409, {}, '{"error":"changed by a concurrent update"}'))
+    const created = call(server, {}, { ...post, idempotencyKey: 'k' })
+    await expect(created).rejects.toMatchObject({ code: 'api_rejected' })
+    expect(server.requests).toHaveLength(1)
   })
 })
 
-describe('a connection that is kept', () => {
-  it('and dropped by the other side meanwhile costs an attempt, not the call', async () => {
-    await using server = await serve(ok, reset, ok)
-    const client = open()
-    const request = { method: 'GET', url: server.url } as const
-    await client.call(request)
-    expect((await client.call(request)).body).toEqual({ ok: true })
-    expect(client.usage).toMatchObject({ requests: 3, retries: 1 })
-    await client.close()
-  })
+it('the key goes to no other place than the one that was called', async () => {
+  await using elsewhere = await serve(ok)
+  for (const status of [301, 302, 303, 307, 308]) {
+    await using server = await serve(reply(status, { location: elsewhere.url.href }))
+    await expect(call(server)).rejects.toMatchObject({ code: 'api_unexpected' })
+  }
+  expect(elsewhere.requests).toEqual([])
+})
+
+it('a connection that is kept and dropped by the other side meanwhile costs an attempt, not the call', async () => {
+  await using server = await serve(ok, reset, ok)
+  const client = open()
+  const request = { method: 'GET', url: server.url } as const
+  await client.call(request)
+  expect((await client.call(request)).body).toEqual({ ok: true })
+  expect(client.usage).toMatchObject({ requests: 3, retries: 1 })
+  await client.close()
 })

@@ -1,33 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import type { LeadDetail } from '../../../src/domain/model.ts'
 import { mapDetail } from '../../../src/upstream/mapping/detail-mapping.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
-const BARE = {
-  name: 'test',
-  paging: { kind: 'none' },
-  mapping: { lead: { id: 'id' } },
-} satisfies ProfileInput
-
-const PROFILE = parseProfile(
-  {
-    ...BARE,
-    mapping: {
-      lead: { id: 'id', updated_at: 'changed' },
-      enrichment: 'facts',
-      activity: {
-        items: 'history.events',
-        fields: {
-          at: ['time'],
-          type: { from: 'kind', values: { moved: 'status_changed' } },
-          summary: { all: ['title', 'text'], transform: 'join' },
-          to_status: 'stage.name',
-        },
+const PROFILE = profileWith({
+  mapping: {
+    lead: { id: 'id', updated_at: 'changed' },
+    enrichment: 'facts',
+    activity: {
+      items: 'history.events',
+      fields: {
+        at: ['time'],
+        type: { from: 'kind', values: { moved: 'status_changed' } },
+        summary: { all: ['title', 'text'], transform: 'join' },
+        to_status: 'stage.name',
       },
     },
-  } satisfies ProfileInput,
-  'test',
-)
+  },
+} satisfies Partial<ProfileInput>)
 
 function mapped(record: unknown, profile = PROFILE): LeadDetail {
   const detail = mapDetail(record, '7', profile)
@@ -61,7 +52,7 @@ describe('the details of a lead', () => {
 
   it('are kept as they came where the profile says nothing of them', () => {
     const record = { id: '7', facts: { size: 3 }, history: { events: [{ time: 1 }] } }
-    expect(mapped(record, parseProfile(BARE, 'test'))).toEqual({
+    expect(mapped(record, profileWith({}))).toEqual({
       leadId: '7',
       updatedAt: null,
       enrichment: null,
@@ -119,6 +110,6 @@ describe('an entry of the activity', () => {
 })
 
 it('a profile with an activity says where its time is', () => {
-  const mapping = { ...BARE.mapping, activity: { items: 'events', fields: { type: 'kind' } } }
-  expect(() => parseProfile({ ...BARE, mapping }, 'test')).toThrow(/mapping\.activity\.fields\.at/)
+  const mapping = { lead: { id: 'id' }, activity: { items: 'events', fields: { type: 'kind' } } }
+  expect(() => profileWith({ mapping })).toThrow(/mapping\.activity\.fields\.at/)
 })

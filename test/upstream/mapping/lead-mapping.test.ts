@@ -9,33 +9,29 @@ import {
   mapLead,
   mapPipelineStat,
 } from '../../../src/upstream/mapping/lead-mapping.ts'
-import { type Profile, type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { Profile, ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { parseJson } from '../../../src/upstream/values/json.ts'
 import { random, randomJson } from '../../support/random.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
-const PROFILE = parseProfile(
-  {
-    name: 'test',
-    paging: { kind: 'none' },
-    mapping: {
-      lead: {
-        id: 'id',
-        status: { from: 'status', values: { '1': 'new' } },
-        company_name: 'name',
-        company_one_liner: 'about',
-        company_employees: 'employees',
-        score: 'score',
-        value_amount: 'worth',
-        tags: 'tags',
-        created_at: 'created',
-        updated_at: 'updated',
-        expected_close_at: 'close',
-      },
+const PROFILE = profileWith({
+  mapping: {
+    lead: {
+      id: 'id',
+      status: { from: 'status', values: { '1': 'new' } },
+      company_name: 'name',
+      company_one_liner: 'about',
+      company_employees: 'employees',
+      score: 'score',
+      value_amount: 'worth',
+      tags: 'tags',
+      created_at: 'created',
+      updated_at: 'updated',
+      expected_close_at: 'close',
     },
-  } satisfies ProfileInput,
-  'test',
-)
+  },
+} satisfies Partial<ProfileInput>)
 
 function lead(record: unknown, profile = PROFILE): Lead {
   const mapped = mapLead(record, profile)

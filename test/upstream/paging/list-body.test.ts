@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { FindUnchanged, RawRecord } from '../../../src/upstream/mapping/raw-record.ts'
 import { parseBody, readListBody } from '../../../src/upstream/paging/list-body.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { splitPath } from '../../../src/upstream/values/json.ts'
 import { countCases, pick, random, randomJson } from '../../support/random.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
 const SEED = Number(process.env['SEED'] ?? 42)
 const PAGES = countCases(300, 2_500)
 
-function profileOf(leads: string, paging: ProfileInput['paging'] = { kind: 'none' }) {
-  return parseProfile({ name: 'test', paging, envelope: { leads }, mapping: { lead: { id: 'id' } } }, 'test')
-}
+const profileOf = (leads: string, parts: Partial<ProfileInput> = {}) =>
+  profileWith({ envelope: { leads }, ...parts })
 
 interface Sent {
   readonly bytes: Buffer
@@ -169,7 +169,7 @@ describe('the body of a list', () => {
   it('shows what its records say of the list, where the profile looks for it there', () => {
     const bytes = Buffer.from('{"data":[{"id":1,"of":30},{"id":2,"of":30}]}')
     const paging = { kind: 'offset', param: 'skip', total: 'data.0.of' } as const
-    expect(readListBody(bytes, profileOf('data', paging), () => 1).body).toEqual({
+    expect(readListBody(bytes, profileOf('data', { paging }), () => 1).body).toEqual({
       data: [
         { id: 1, of: 30 },
         { id: 2, of: 30 },

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findPartialSign, isErrorValue } from '../../../src/upstream/paging/partial-answer.ts'
-import { parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
 function profileOf(leads: string, error?: string, kind: 'cursor' | 'range' = 'cursor') {
   const paging = kind === 'range' ? { kind } : ({ kind, param: 'after', next: 'next' } as const)
   const envelope = { leads, ...(error === undefined ? {} : { error }) }
-  return parseProfile({ name: 'test', paging, envelope, mapping: { lead: { id: 'id' } } }, 'test')
+  return profileWith({ paging, envelope })
 }
 
 describe('the value of an error field', () => {

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { FetchPage } from '../../../src/upstream/paging/read-ahead.ts'
 import { adapt, readAhead } from '../../../src/upstream/paging/read-ahead.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
 type Paging = ProfileInput['paging']
 
@@ -23,11 +24,14 @@ interface List {
 }
 
 /** A list in memory that answers after a moment. */
-function listOf(rows: number, paging: Paging, concurrency: number, change: Partial<RawPage> = {}): List {
-  const profile = parseProfile(
-    { name: 'test', paging, mapping: { lead: { id: 'id' } }, limits: { concurrency } },
-    'test',
-  )
+function listOf(
+  rows: number,
+  paging: Paging,
+  concurrency: number,
+  change: Partial<RawPage> = {},
+  sizeMax = Infinity,
+): List {
+  const profile = profileWith({ paging, limits: { concurrency } })
   const usage = { requests: 0, retries: 0, throttled: 0 }
   let underWay = 0
   const list: List = {
@@ -39,7 +43,8 @@ function listOf(rows: number, paging: Paging, concurrency: number, change: Parti
     source: {
       profile,
       usage,
-      async listLeads(_filters, position, size, { signal } = {}) {
+      async listLeads(_filters, position, wanted, { signal } = {}) {
+        const size = Math.min(wanted, sizeMax)
         list.asked.push(position)
         signal?.addEventListener('abort', () => list.aborted.push(position ?? ''))
         list.atOnce = Math.max(list.atOnce, ++underWay)
@@ -98,14 +103,9 @@ describe('reading ahead', () => {
         [30, [null, second, third]],
         [1000, [null, second, third, fourth]],
       ] as const) {
-        const list = listOf(rows, paging, 3, { total: null })
-        const cut: typeof list.source = {
-          ...list.source,
-          listLeads: (filters, position, size, options) =>
-            list.source.listLeads(filters, position, Math.min(size, 25), options),
-        }
+        const list = listOf(rows, paging, 3, { total: null }, 25)
         const filters = { updatedSince: '2026-11-01T00:00:00.000Z' }
-        const fetchPage = readAhead(cut, filters, 100, new AbortController().signal)
+        const fetchPage = readAhead(list.source, filters, 100, new AbortController().signal)
         for (const position of asked.slice(0, 3)) await fetchPage(position)
         expect(list.asked.slice(0, 4), `${rows} rows`).toEqual(asked)
       }
@@ -180,13 +180,11 @@ describe('reading ahead', () => {
   })
 })
 
-describe('the number of pages under way', () => {
-  it('halves on "too fast" and grows back to what is allowed', () => {
-    expect(adapt(8, 8, true)).toBe(4)
-    expect(adapt(1.5, 8, true)).toBe(1)
-    let width = 4
-    for (let page = 0; page < 8; page++) width = adapt(width, 8, false)
-    expect(width).toBe(5)
-    expect(adapt(8, 8, false)).toBe(8)
-  })
+it('the number of pages under way halves on "too fast" and grows back to what is allowed', () => {
+  expect(adapt(8, 8, true)).toBe(4)
+  expect(adapt(1.5, 8, true)).toBe(1)
+  let width = 4
+  for (let page = 0; page < 8; page++) width = adapt(width, 8, false)
+  expect(width).toBe(5)
+  expect(adapt(8, 8, false)).toBe(8)
 })

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readAhead } from '../../../src/upstream/paging/read-ahead.ts'
-import type { Source } from '../../../src/upstream/source.ts'
-import { openSource } from '../../../src/upstream/source.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { openTestSource } from '../../support/source/test-source.ts'
 import { body, startUpstream } from '../../support/upstream.ts'
-
-const AT_ONCE = { attempts: 3, baseMs: 0, maxMs: 0 }
-
-function open(baseUrl: string): Source {
-  return openSource({ baseUrl, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, backoff: AT_ONCE })
-}
 
 describe('a page of a list with a good status', () => {
   it.each([
@@ -18,7 +10,7 @@ describe('a page of a list with a good status', () => {
     { data: [], timed_out: true, page: { next_cursor: 'c2', has_more: true } },
   ])('that is empty and says %j is asked for again, and no empty list', async (said) => {
     await using upstream = await startUpstream(35)
-    const source = open(upstream.url)
+    const source = openTestSource({ baseUrl: upstream.url })
     upstream.faults.push(body(JSON.stringify(said)))
     expect((await source.listLeads({}, null, 10)).records).toHaveLength(10)
     expect(source.usage).toMatchObject({ requests: 2, retries: 1 })
@@ -27,12 +19,11 @@ describe('a page of a list with a good status', () => {
       code: 'api_unreachable',
       message: expect.stringContaining('it answered 200 and no record, but an error'),
     })
-    await source.close()
   })
 
   it('that says so beside its records is given with what it says, without the key', async () => {
     await using upstream = await startUpstream(35)
-    const source = open(upstream.url)
+    const source = openTestSource({ baseUrl: upstream.url })
     const { records } = await source.listLeads({}, null, 10)
     const data = records.map((record) => record.value)
     const page = { next_cursor: 'c2', has_more: true }
@@ -41,14 +32,13 @@ describe('a page of a list with a good status', () => {
     expect(partial).toMatchObject({ next: 'c2', records: { length: 10 } })
     expect(partial.partialSign).toMatch(/^errors: shard of .* is down$/)
     expect(partial.partialSign).not.toContain('test-key')
-    await source.close()
   })
 })
 
 describe('a list of which records are unchanged', () => {
   it('says which, and as what; they are parsed when they are asked for', async () => {
     await using upstream = await startUpstream(35)
-    const source = open(upstream.url)
+    const source = openTestSource({ baseUrl: upstream.url })
     const first = await source.listLeads({}, null, 10)
     const some = new Map(first.records.slice(0, 7).map(({ high, low }, index) => [`${high} ${low}`, index]))
     const stop = new AbortController()
@@ -65,17 +55,15 @@ describe('a list of which records are unchanged', () => {
     expect(again.records.map((record) => record.text)).toEqual(first.records.map((record) => record.text))
     expect(again.records.map((record) => record.value)).toEqual(first.records.map((record) => record.value))
     expect(again).toMatchObject({ next: first.next, total: 35 })
-    await source.close()
   })
 
   it('may end with an object that is empty, as PHP writes an empty list, but not begin with it', async () => {
     await using upstream = await startUpstream(35)
-    const source = open(upstream.url)
+    const source = openTestSource({ baseUrl: upstream.url })
     const empty = '{"data":{},"page":{"has_more":false,"next_cursor":null}}'
     const { next } = await source.listLeads({}, null, 10)
     upstream.faults.push(body(empty), body(empty))
     expect(await source.listLeads({}, next, 10)).toMatchObject({ records: [], next: null })
     await expect(source.listLeads({}, null, 10)).rejects.toThrow('has no list of leads at data')
-    await source.close()
   })
 })

@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { putFilters } from '../../../src/upstream/paging/paging.ts'
 import { listOverwritten } from '../../../src/upstream/profile/overwritten.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
 const PAGE = { kind: 'page', param: 'page', size_param: 'limit' } as const
 
-function profileWith(parts: Partial<ProfileInput>) {
-  return parseProfile({ name: 'test', paging: PAGE, mapping: { lead: { id: 'id' } }, ...parts }, 'test')
-}
-
 function overwrittenBy(parts: Partial<ProfileInput>, query: string): string[] {
   const list = new URL(`https://crm.example.com/leads?${query}`)
-  return listOverwritten(profileWith(parts), list).map(({ path, found }) => `${path.join('.')} ${found}`)
+  return listOverwritten(profileWith({ paging: PAGE, ...parts }), list).map(
+    ({ path, found }) => `${path.join('.')} ${found}`,
+  )
 }
 
 const since = (value: string) => ({ filters: { updated_since: { param: '$filter', value } } })
@@ -56,11 +55,9 @@ describe('a parameter in the address of the list', () => {
   })
 })
 
-describe('a filter by time', () => {
-  it('has the time at each place of its value', () => {
-    const url = new URL('https://crm.example.com/leads')
-    const at = '2026-11-21T00:00:00.000Z'
-    putFilters(profileWith(since('changed ge {value} or created ge {value}')), { updatedSince: at }, url, {})
-    expect(url.searchParams.get('$filter')).toBe(`changed ge ${at} or created ge ${at}`)
-  })
+it('a filter by time has the time at each place of its value', () => {
+  const url = new URL('https://crm.example.com/leads')
+  const at = '2026-11-21T00:00:00.000Z'
+  putFilters(profileWith(since('changed ge {value} or created ge {value}')), { updatedSince: at }, url, {})
+  expect(url.searchParams.get('$filter')).toBe(`changed ge ${at} or created ge ${at}`)
 })

@@ -1,13 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { registerSelf, removeSelf } from '../../../src/jobs/events/register-webhook.ts'
 import { readRegistration, registrationFile } from '../../../src/jobs/events/webhook-registration.ts'
-import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { openSource } from '../../../src/upstream/source.ts'
+import type { Source } from '../../../src/upstream/source.ts'
 import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../../support/folder.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { openHttpServer } from '../../support/network/http-server.ts'
+import { openTestSource, profileWith } from '../../support/source/test-source.ts'
 
 const { signal } = new AbortController()
 const SECRET = 'a-secret-of-theirs'
@@ -33,34 +32,25 @@ const say =
 /** Opens an upstream. Each request gets the next answer of its method, and the last one is repeated. */
 async function openUpstream(answers: Readonly<Record<string, readonly Answer[]>>, more: object = {}) {
   const asked: string[] = []
-  const server = createServer((request, response) => {
+  const server = await openHttpServer((request, response) => {
     const { method = '', url } = request
     const [some = [], before] = [answers[method], asked.filter((line) => line.startsWith(method)).length]
     asked.push(`${method} ${url}`)
     ;(some[Math.min(before, some.length - 1)] ?? say(405))(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const profile: ProfileInput = {
-    name: 'theirs',
-    paging: { kind: 'none' },
-    mapping: { lead: { id: 'id' } },
-    ...more,
-  }
-  const source = openSource({
-    baseUrl: `http://127.0.0.1:${port}/api/v1`,
-    apiKey: 'test-key',
-    maxWaitMs: 0,
-    log: SILENT,
-    profile: parseProfile(profile, 'test'),
-    backoff: { attempts: 3, baseMs: 0, maxMs: 0 },
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const source = openTestSource({
+    baseUrl: `${server.url}/api/v1`,
+    profile: profileWith({ name: 'theirs', ...more }),
     otherSecrets: () => [SECRET],
   })
-  onTestFinished(async () => {
-    await source.close()
-    server.close()
-  })
   return { source, asked }
+}
+
+/** Returns what registers a webhook of an installation that has none. */
+function ownAt(source: Source) {
+  const { url, events } = WEBHOOK
+  return { source, file: registrationFile(folderWith()), now: () => new Date(), url, events }
 }
 
 describe('an upstream that lacks a part', () => {
@@ -104,10 +94,9 @@ describe('an upstream that lacks a part', () => {
 
   it('a secret is told so, and what is kept can still be read', async () => {
     const { source } = await openUpstream({ POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: '' }))] })
-    const file = registrationFile(folderWith())
-    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    const own = ownAt(source)
     await expect(registerSelf(own, signal)).rejects.toMatchObject({ code: 'api_unexpected' })
-    expect(await readRegistration(file)).toBeNull()
+    expect(await readRegistration(own.file)).toBeNull()
   })
 
   it('but knows how to register is registered with once, and what is left over is told', async () => {
@@ -115,8 +104,8 @@ describe('an upstream that lacks a part', () => {
       POST: [say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))],
       GET: [say(404)],
     })
-    const own = { source, file: registrationFile(folderWith()), now: () => new Date(WEBHOOK.created_at) }
-    const register = (url: string) => registerSelf({ ...own, url, events: ['lead.created'] }, signal)
+    const own = ownAt(source)
+    const register = (url: string) => registerSelf({ ...own, url }, signal)
     expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'registered', leftOver: null })
     expect(await register(WEBHOOK.url)).toMatchObject({ outcome: 'already' })
     expect(asked).toEqual(['POST /api/v1/webhooks', 'GET /api/v1/webhooks'])
@@ -153,8 +142,7 @@ describe('a webhook', () => {
     const registered = say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))
     const failed = note(say(502))
     const { source } = await openUpstream({ POST: [failed, failed, note(registered)] })
-    const file = registrationFile(folderWith())
-    const own = { source, file, now: () => new Date(), url: WEBHOOK.url, events: WEBHOOK.events }
+    const own = ownAt(source)
     expect(await registerSelf(own, signal)).toMatchObject({ outcome: 'registered' })
     expect([keys.length, new Set(keys).size]).toEqual([3, 1])
   })
