@@ -24,6 +24,8 @@ const SCAN: Omit<ScanResult, 'startedAt'> = {
   drift: [],
 }
 
+type SyncChange = Partial<Omit<SyncResult, 'runId' | 'scan'> & Pick<ScanResult, 'mode'>>
+
 /**
  * Saves a sync that began and ended at an instant. Without a problem, it has read all leads.
  * @param scan how the result of its scan differs from that of a whole one; null without a scan
@@ -31,10 +33,10 @@ const SCAN: Omit<ScanResult, 'startedAt'> = {
 export async function saveSync(
   trx: Trx,
   at: string,
-  { problems = [], ...change }: Partial<Omit<SyncResult, 'runId' | 'scan'>> = {},
+  { mode = 'full', problems = [], ...change }: SyncChange = {},
   scan: Partial<ScanResult> | null = null,
 ): Promise<string> {
-  const runId = await startRun(trx, { mode: 'full', parts: ['leads'], at })
+  const runId = await startRun(trx, { mode, parts: ['leads'], at })
   if (problems.length === 0) await noteLeadsAsOf(trx, runId, at, 0)
   await finishRun(
     trx,

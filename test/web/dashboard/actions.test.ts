@@ -7,7 +7,7 @@ import { listAnnotations } from '../../../src/store/insight/annotation.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { findPreference } from '../../../src/store/reports/preference.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { noteRun } from '../../support/data/operation.ts'
 import { enqueueDue, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { wordsOf } from '../../support/report.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
@@ -73,8 +73,7 @@ async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, De
 it('a sync that is asked for is a scheduled run of now, once, and passes over none before it', async () => {
   const { act, scheduledRuns, store, wakes, lines } = await openOperated()
   const at = '2026-11-20T08:40:00.000Z'
-  const earlier = { schedule: 'sync', due_at: at, noted_at: at, not_before: null, message: null }
-  await store.write((trx) => addScheduledRun(trx, { ...earlier, state: 'skipped' }))
+  await noteRun(store, { schedule: 'sync', due_at: at, state: 'skipped' })
   expect(await act('/actions/sync', {})).toBe('ok: A sync has been asked for. It begins at once.')
   await act('/actions/sync', { what: '' })
   expect(await act('/actions/sync', { what: 'full=yes' })).toBe(
@@ -167,8 +166,7 @@ it('a problem is acknowledged by its number, and a report that is held is approv
   const { acknowledged_at } = await store.db.selectFrom('alert').selectAll().executeTakeFirstOrThrow()
   expect(acknowledged_at).toBe(NOW.toISOString())
   const at = '2026-11-20T07:00:00.000Z'
-  const held = { schedule: 'report:daily', due_at: at, state: 'held', message: 'the data are old' } as const
-  await store.write((trx) => addScheduledRun(trx, { ...held, noted_at: at, not_before: null }))
+  await noteRun(store, { schedule: 'report:daily', due_at: at, state: 'held', message: 'the data are old' })
   expect(await act('/actions/approve', { what: 'report=daily' })).toBe(
     'ok: The report daily is approved. It is made and sent at once.',
   )
