@@ -8,7 +8,7 @@ import { dropIndexes } from '../../src/store/db/dropped-index.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { COUNT_ALL_DAYS } from '../../src/store/leads/lead-day.ts'
 import { event, follow, receive } from '../support/data/events.ts'
-import { saveUptime } from '../support/data/operation.ts'
+import { saveSync, saveUptime } from '../support/data/operation.ts'
 import { IN_POSTGRES } from '../support/store.ts'
 import { expectTold, later, minutesAgo } from './states.ts'
 
@@ -23,6 +23,7 @@ function registered(types: readonly string[], minutes = 6_000): { readonly event
   return { events: { readRegistration: async () => registration, isByHand: false, canRegister: true } }
 }
 
+/** What a sync has found; by default it has read all changes. */
 interface Run {
   readonly mode?: 'incremental' | 'full'
   readonly inserted?: number
@@ -31,24 +32,10 @@ interface Run {
 }
 
 async function run(store: Store, minutes: number, change: Run = {}): Promise<void> {
-  const { mode = 'incremental', inserted = 0, updated = 0, isWhole = true } = change
-  const at = minutesAgo(minutes)
-  await store.db
-    .insertInto('sync_run')
-    .values({
-      id: `run-${minutes}`,
-      started_at: at,
-      finished_at: at,
-      mode,
-      parts: '["leads"]',
-      outcome: isWhole ? 'ok' : 'failed',
-      leads_as_of: isWhole ? at : null,
-      duration_ms: 1,
-      leads_inserted: inserted,
-      leads_updated: updated,
-      not_before: null,
-    })
-    .execute()
+  const { mode = 'incremental', isWhole = true, ...leads } = change
+  const problems = isWhole ? [] : [{ part: 'leads', code: 'api_unreachable', message: '', hint: '' } as const]
+  const end = { mode, outcome: isWhole ? 'ok' : 'failed', problems, leads } as const
+  await store.write((trx) => saveSync(trx, minutesAgo(minutes), end))
 }
 
 const startDaemon = (store: Store, minutes: number) => saveUptime(store, minutesAgo(minutes), minutesAgo(0))

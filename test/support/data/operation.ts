@@ -1,10 +1,10 @@
 /** What operation leaves in a store: syncs that ended, scheduled runs, heartbeats, and a mail server that is away. */
-import type { ScanResult, SyncResult } from '../../../src/domain/sync.ts'
+import type { LeadCounts, ScanResult, SyncResult } from '../../../src/domain/sync.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import type { MailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { addScheduledRun, type ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { beginUptime, recordHeartbeat } from '../../../src/store/schedule/uptime.ts'
-import { finishRun, noteLeadsAsOf, startRun } from '../../../src/store/sync/sync-run.ts'
+import { addCounts, finishRun, noteLeadsAsOf, startRun } from '../../../src/store/sync/sync-run.ts'
 import { saveScanResult } from '../../../src/store/sync/watermark.ts'
 
 const NO_LEADS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
@@ -24,7 +24,9 @@ const SCAN: Omit<ScanResult, 'startedAt'> = {
   drift: [],
 }
 
-type SyncChange = Partial<Omit<SyncResult, 'runId' | 'scan'> & Pick<ScanResult, 'mode'>>
+type SyncChange = Partial<Omit<SyncResult, 'runId' | 'scan' | 'leads'> & Pick<ScanResult, 'mode'>> & {
+  readonly leads?: Partial<LeadCounts>
+}
 
 /**
  * Saves a sync that began and ended at an instant. Without a problem, it has read all leads.
@@ -33,18 +35,20 @@ type SyncChange = Partial<Omit<SyncResult, 'runId' | 'scan'> & Pick<ScanResult, 
 export async function saveSync(
   trx: Trx,
   at: string,
-  { mode = 'full', problems = [], ...change }: SyncChange = {},
+  { mode = 'full', problems = [], leads = {}, ...change }: SyncChange = {},
   scan: Partial<ScanResult> | null = null,
 ): Promise<string> {
   const runId = await startRun(trx, { mode, parts: ['leads'], at })
   if (problems.length === 0) await noteLeadsAsOf(trx, runId, at, 0)
+  const counts = { ...NO_LEADS, ...leads }
+  await addCounts(trx, runId, { ...counts, pages: 0 })
   await finishRun(
     trx,
     {
       runId,
       outcome: 'ok',
       complete: problems.length === 0,
-      leads: NO_LEADS,
+      leads: counts,
       scan: null,
       stats: 0,
       agents: 0,

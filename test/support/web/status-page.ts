@@ -21,12 +21,7 @@ import { openEmptyStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 import { bareInstallation } from './installation.ts'
 
-export interface StatusPage {
-  readonly url: string
-  readonly store: Store
-  /** Returns the HTML of the status page. */
-  readHtml(): Promise<string>
-}
+export type StatusPage = Awaited<ReturnType<typeof openStatusPage>>
 
 export interface StatusPageOptions {
   /** The store; by default a new one, which is closed with the page. */
@@ -40,7 +35,7 @@ export interface StatusPageOptions {
 
 export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
 
-export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
+export async function openStatusPage(options: StatusPageOptions = {}) {
   const { canAct = false, events = null, at = STATUS_AT } = options
   const store = options.store ?? (await openEmptyStore())
   const now = () => at
@@ -83,6 +78,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     await server[Symbol.asyncDispose]()
     if (options.store === undefined) await store.close()
   })
+  /** Returns the HTML of the status page. */
   const readHtml = async () => (await fetch(server.url)).text()
   return { url: server.url, store, readHtml }
 }
