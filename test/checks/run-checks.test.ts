@@ -186,6 +186,11 @@ it('where not', () =>
       await alert(store)
       await look('old data, a dead daemon and an alert')
     },
+    'what only warns is said as plainly, with what it is about': async (store, look) => {
+      await syncLeads(store)
+      await alert(store)
+      await look('an alert')
+    },
     'statistics and agents that are old only warn': async (store, look) => {
       const old = minutesAgo(27 * HOUR)
       await syncLeads(store, 27 * HOUR)
