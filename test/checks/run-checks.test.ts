@@ -309,6 +309,10 @@ it('schedules', () => {
     'are behind where nobody notes what comes': [['sync', 60, 'done']],
     'are behind where what came has not been begun for half an hour': [['report:daily', 31, 'pending']],
     'that wait for a person only warn': [['report:daily', 300, 'held']],
+    'that wait for a person are told after what is behind': [
+      ['report:daily', 300, 'held'],
+      ['sync', 60, 'done'],
+    ],
   }
   const states = Object.entries(notes).map(([title, runs]): [string, State] => [
     title,
