@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { placeOf } from '../../src/store/db/place.ts'
-import type { Store } from '../../src/store/db/store.ts'
 import { isStoreThere } from '../../src/store/db/store-exists.ts'
 import { inReadTransaction } from '../../src/store/figures/query.ts'
 import { saveDetail } from '../../src/store/leads/detail.ts'
 import { openStore, openStoreToRead } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
+import { mailTo } from '../support/mail/message.ts'
 import { freePort } from '../support/network/free-port.ts'
 import { findPrograms } from '../support/postgres/postgres-programs.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
@@ -35,8 +35,6 @@ function installAt(address: string) {
   }
 }
 
-const QUEUED_AT = '2026-11-20T06:00:00.000Z'
-
 /** Makes an installation with two synced leads, one of them with details, and a waiting message. */
 async function installWithLeads() {
   const installation = installAt(await newDatabase())
@@ -49,29 +47,8 @@ async function installWithLeads() {
     await saveDetail(trx, waiting, detail, observedAt('2026-11-21T06:00:00Z'))
   })
   await saveEndedRun(store, new Date().toISOString())
-  await addWaitingMessage(store)
+  await store.write((trx) => mailTo(trx, 'e1', ['ana@example.com'], '2026-11-20T06:00:00.000Z'))
   return installation
-}
-
-async function addWaitingMessage(store: Store): Promise<void> {
-  const period = {
-    period_from: '2026-11-19T00:00:00.000Z',
-    period_to: '2026-11-20T00:00:00.000Z',
-    time_zone: 'UTC',
-  }
-  const issue = { id: 'e1', report: 'daily', rendered_at: QUEUED_AT, run_id: null, ...period }
-  const text = { subject: '', html: '', text: '', figures: '{}' }
-  const message = { message_id: 'm1', issue_id: 'e1', recipient: 'ana@example.com', response: null }
-  await store.write(async (trx) => {
-    await trx
-      .insertInto('report_issue')
-      .values({ ...issue, ...text })
-      .execute()
-    await trx
-      .insertInto('delivery')
-      .values({ ...message, state: 'pending', queued_at: QUEUED_AT, state_at: QUEUED_AT })
-      .execute()
-  })
 }
 
 describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
@@ -157,7 +134,9 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     expect(await json('db', 'restore')).toMatchObject({ unconfirmed_messages: 1, schedules_from_now: [] })
 
     expect(await json('figures')).toEqual(figures)
-    expect(await json('outbox', 'list')).toMatchObject([{ message_id: 'm1', state: 'unconfirmed' }])
+    expect(await json('outbox', 'list')).toMatchObject([
+      { message_id: 'e1 ana@example.com', state: 'unconfirmed' },
+    ])
     await using restored = await openStore(address, OPENED_AT)
     const detail = await restored.db.selectFrom('lead_detail').selectAll().execute()
     expect(detail).toMatchObject([{ lead_id: 'l1', funding_total_usd: 1_500_000, is_hiring: 1 }])

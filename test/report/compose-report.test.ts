@@ -245,56 +245,39 @@ it('the record says how often the ranges were right; with fewer than sixty, thos
   await expectGolden('record', ['record'], { 59: record(59), 60: record(60), 1260: record(1260, GERMAN) })
 })
 
-describe('the all-clear', () => {
+it('the all-clear is given where everything that could need attention is known and well, and otherwise not', async () => {
   const well = (): ReportFigures => ({
     ...judge(day([42, 50], [3, 2])),
     stalled: { days: 14, coverage: { known: 1840, of: 1840 }, total: 0, rows: [] },
   })
-  const today = (figures: ReportFigures) =>
-    compose(figures).blocks.flatMap((each) => (each.kind === 'today' && 'title' in each ? [each.title] : []))
   const calm = well()
-  const missed = { soFar: 496, goal: { name: 'Leads', target: 1000, owner: null }, daysLeft: 0, end: null }
-  const goal = (change: Partial<Pace>) =>
-    ({
-      figure: 'new_leads',
-      currency: null,
-      pipelines: null,
-      span: 'month',
-      lastDay: '2026-11-20',
-      perDay: 20,
-      ...missed,
-      ...change,
-    }) as const
-
-  it('is given where everything that could need attention is known and well', () => {
-    expect(today(calm)).toEqual(['Nothing needs attention.'])
-    expect(today(withInsight(calm, { pace: [goal({ soFar: 1000 })] }))).toEqual(['Nothing needs attention.'])
-  })
-
-  it.each([
-    ['nothing was judged', { ...calm, insight: null }],
-    ['a goal was missed', withInsight(calm, { pace: [goal({})] })],
-    ['a number is unusual', judge(well(), FEW)],
-    ['a lead is stalled', { ...calm, stalled: { ...calm.stalled, total: 1 } }],
-    [
-      'stalled leads are not known',
-      { ...calm, stalled: { ...calm.stalled, coverage: { known: 9, of: 10 } } },
-    ],
-    [
-      'the last sync failed',
-      { ...calm, freshness: { ...calm.freshness, lastFailure: staleDay().freshness.lastFailure } },
-    ],
-    ['the data ends before the day', { ...calm, freshness: { ...calm.freshness, coversPeriod: false } }],
-    ['records are quarantined', { ...calm, freshness: { ...calm.freshness, quarantinedRecords: 1 } }],
-    [
-      'times are doubtful',
-      { ...calm, freshness: { ...calm.freshness, implausibleTimes: ['created_at'] as const } },
-    ],
-    ['a part failed', { ...calm, failed: dayWithProblems().failed }],
-    ['leads are missing', { ...calm, warnings: dayWithProblems().warnings }],
-    ['no lead is known', { ...calm, leads: 0 }],
-  ] satisfies [string, ReportFigures][])('is not given where %s', (_, figures) => {
-    expect(today(figures)).not.toContain('Nothing needs attention.')
+  const fresh = (change: Partial<ReportFigures['freshness']>): State => [
+    { ...calm, freshness: { ...calm.freshness, ...change } },
+  ]
+  const stalled = (change: Partial<ReportFigures['stalled']>): State => [
+    { ...calm, stalled: { ...calm.stalled, ...change } },
+  ]
+  const goal = (soFar: number): State => {
+    const span = { span: 'month', lastDay: '2026-11-20', perDay: 20, daysLeft: 0, end: null } as const
+    const goal = { name: 'Leads', target: 1000, owner: null }
+    const pace = [{ figure: 'new_leads', currency: null, pipelines: null, soFar, goal, ...span } as const]
+    return [withInsight(calm, { pace })]
+  }
+  await expectGolden('all-clear', ['today'], {
+    'all is well': [calm],
+    'a goal was reached': goal(1000),
+    'nothing was judged': [{ ...calm, insight: null }],
+    'a goal was missed': goal(496),
+    'a number is unusual': [judge(well(), FEW)],
+    'a lead is stalled': stalled({ total: 1 }),
+    'stalled leads are not known': stalled({ coverage: { known: 9, of: 10 } }),
+    'the last sync failed': fresh({ lastFailure: staleDay().freshness.lastFailure }),
+    'the data ends before the day': fresh({ coversPeriod: false }),
+    'records are quarantined': fresh({ quarantinedRecords: 1 }),
+    'times are doubtful': fresh({ implausibleTimes: ['created_at'] }),
+    'a part failed': [{ ...calm, failed: dayWithProblems().failed }],
+    'leads are missing': [{ ...calm, warnings: dayWithProblems().warnings }],
+    'no lead is known': [{ ...calm, leads: 0 }],
   })
 })
 

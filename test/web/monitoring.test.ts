@@ -147,8 +147,13 @@ async function serveMetrics() {
     await server[Symbol.asyncDispose]()
     await store.close()
   })
-  const scrape = async () => readMetrics(await (await fetch(`${server.url}/metrics`)).text())
-  return { store, scrape, ask: (path: string) => fetch(`${server.url}${path}`) }
+  const scrape = async () => (await fetch(`${server.url}/metrics`)).text()
+  /** Returns the values of the metrics whose names begin so. */
+  const read = async (...names: readonly string[]) => {
+    const lines = (await scrape()).split('\n')
+    return lines.filter((line) => names.some((name) => line.startsWith(`leadsheet_${name}`))).join('\n')
+  }
+  return { store, scrape, read, ask: (path: string) => fetch(`${server.url}${path}`) }
 }
 
 /** Saves one finished run with so many requests. */
@@ -163,7 +168,7 @@ async function endRun(store: Store, requests: number): Promise<void> {
 
 it('is as Prometheus wants metrics to be', async () => {
   const { scrape } = await serveMetrics()
-  const metrics = await scrape()
+  const metrics = readMetrics(await scrape())
   expect(metrics.size).toBeGreaterThan(35)
   expect([...metrics.values()].flatMap(faultsOf)).toEqual([])
   // What has never been has no value, rather than one of 1970.
@@ -181,61 +186,44 @@ it('finds fault with metrics that are not', () => {
 })
 
 it('the time of the last success moves with the commit that ends the reading, while rows count page by page', async () => {
-  const { store, scrape } = await serveMetrics()
+  const { store, read } = await serveMetrics()
+  const names = ['last_success', 'sync_rows', 'sync_running', 'data_lag']
   const begin = { mode: 'full', parts: ['leads'], at: '2026-11-21T11:00:00.000Z' } as const
   const runId = await store.write(async (trx) => {
     const id = await startRun(trx, begin)
     await addCounts(trx, id, { ...COUNTS, seen: 7, inserted: 7 })
     return id
   })
-  const during = await scrape()
-  expect(during.get('leadsheet_last_success_timestamp_seconds')?.samples).toEqual([])
-  expect(during.get('leadsheet_sync_rows_total')?.valueAt({ result: 'inserted' })).toBe(7)
-  expect(during.get('leadsheet_sync_running')?.valueAt({})).toBe(1)
+  const during = await read(...names)
   await store.write((trx) => noteLeadsAsOf(trx, runId, begin.at, 0))
-  const after = await scrape()
-  expect(after.get('leadsheet_last_success_timestamp_seconds')?.valueAt({ resource: 'leads' })).toBe(
-    Date.parse(begin.at) / 1000,
-  )
-  expect(after.get('leadsheet_data_lag_seconds')?.valueAt({ resource: 'leads' })).toBe(3600)
+  await expect(`${during}\n\n${await read(...names)}`).toMatchFileSnapshot('golden/metrics-success.txt')
 })
 
 it('counts what other processes did, once, however often and by however many it is read at a time', async () => {
-  const { store, scrape } = await serveMetrics()
+  const { store, read } = await serveMetrics()
   await endRun(store, 3)
-  await scrape()
+  await read('sync')
   await using other = await openStore(fileOf(store), NOW)
   await endRun(other, 4)
-  const all = await Promise.all(Array.from({ length: 8 }, scrape))
-  for (const metrics of [...all, await scrape()]) {
-    expect(metrics.get('leadsheet_sync_requests_total')?.valueAt({ outcome: 'ok' })).toBe(7)
-    expect(metrics.get('leadsheet_sync_runs_total')?.valueAt({ outcome: 'ok' })).toBe(2)
-    expect(metrics.get('leadsheet_sync_rows_total')?.valueAt({ result: 'inserted' })).toBe(10)
-    expect(metrics.get('leadsheet_sync_last_duration_seconds')?.valueAt({})).toBe(2.5)
-  }
+  const all = await Promise.all(Array.from({ length: 8 }, () => read('sync')))
+  const last = await read('sync')
+  expect(all).toEqual(Array(8).fill(last))
+  await expect(last).toMatchFileSnapshot('golden/metrics-sync.txt')
 })
 
 it('requests are counted by their route, never by an address that holds a link', async () => {
-  const { scrape, ask } = await serveMetrics()
+  const { read, ask } = await serveMetrics()
   await ask('/preferences/the-link-of-ana')
   await ask('/wp-login.php')
-  const requests = (await scrape()).get('leadsheet_http_requests_total')
-  expect(requests?.valueAt({ route: '/preferences/:token', status: '4xx' })).toBe(1)
-  expect(requests?.valueAt({ route: 'unknown', status: '4xx' })).toBe(1)
-  expect(JSON.stringify(requests)).not.toContain('ana')
+  const requests = await read('http_requests')
+  await expect(requests).toMatchFileSnapshot('golden/metrics-requests.txt')
+  expect(requests).not.toContain('ana')
 })
 
 it('events of the last day are counted by what became of them', async () => {
-  const { store, scrape } = await serveMetrics()
+  const { store, read } = await serveMetrics()
   await receive(store, [event('1'), event('2'), event('3', { resourceId: 'b' })], '2026-11-21T11:50:00.000Z')
   await receive(store, [event('1'), event('4', { problem: 'it has no id' })], '2026-11-21T11:50:01.000Z')
   await follow(store, 'a', { at: '2026-11-21T11:50:02.500Z', outcome: 'updated' })
-  const received = async (outcome: string) =>
-    (await scrape()).get('leadsheet_events_last_day')?.valueAt({ outcome })
-  expect(await received('updated')).toBe(2)
-  expect(await received('unreadable')).toBe(1)
-  expect(await received('not_found')).toBe(0)
-  const metrics = await scrape()
-  expect(metrics.get('leadsheet_events_waiting')?.valueAt({})).toBe(1)
-  expect(metrics.get('leadsheet_events_oldest_waiting_seconds')?.valueAt({})).toBe(600)
+  await expect(await read('events')).toMatchFileSnapshot('golden/metrics-events.txt')
 })

@@ -14,7 +14,7 @@ const CHANCE: readonly (readonly [what: RegExp, instead: string])[] = [
   [/(?<=127\.0\.0\.1:)(?!8080\b)\d{4,5}/g, 'PORT'],
   [/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'UUID'],
   [/(?<=\d{8}T\d{6}Z-)[0-9a-f]{6}/g, 'ID'],
-  [/[0-9a-v]{40}(?=@)/g, 'ID'],
+  [/[0-9a-v]{40}(?=@)|(?<=\bpl_)[0-9a-f]{16}\b/g, 'ID'],
   [/(?<=-)[0-9a-f]{8}(?=\.eml)/g, 'ID'],
   [/\b\d+\.\d (MB|s)\b/g, 'N $1'],
   [/process \d+ on [^,\s]+/g, 'process PID on HOST'],

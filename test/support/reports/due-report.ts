@@ -1,6 +1,6 @@
 /** A report that a daemon finds due by the real clock, and that does not come due again during the test. */
 import { openStore } from '../../../src/store/open.ts'
-import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { noteRun } from '../data/operation.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -27,14 +27,5 @@ export function zoneAtNoon(): string {
 export async function makeReportDue(file: string): Promise<void> {
   await using store = await openStore(file, new Date())
   const dueAt = new Date(Date.now() - 3 * HOUR_MS).toISOString()
-  await store.write((trx) =>
-    addScheduledRun(trx, {
-      schedule: 'report:daily',
-      due_at: dueAt,
-      state: 'skipped',
-      noted_at: dueAt,
-      not_before: null,
-      message: null,
-    }),
-  )
+  await noteRun(store, { schedule: 'report:daily', due_at: dueAt, state: 'skipped' })
 }

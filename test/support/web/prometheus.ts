@@ -5,8 +5,6 @@ export interface Metric {
   readonly type: string
   readonly help: string
   readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]
-  /** Returns the value of the series with exactly these labels; undefined if there is none. */
-  valueAt(labels: Readonly<Record<string, string>>): number | undefined
 }
 
 /** Units that are multiples of a base unit: https://prometheus.io/docs/practices/naming/#base-units */
@@ -22,8 +20,7 @@ export function readMetrics(text: string): Map<string, Metric> {
     const samples = [...block.matchAll(/^([a-z][\w:]*)(?:\{(.*)\})? (\S+)$/gim)].map(
       ([, , labels = '', value]) => ({ labels: readLabels(labels), value: Number(value) }),
     )
-    const valueAt: Metric['valueAt'] = (wanted) => samples.find(({ labels }) => isSame(labels, wanted))?.value
-    metrics.set(name, { name, type, help, samples, valueAt })
+    metrics.set(name, { name, type, help, samples })
   }
   return metrics
 }
@@ -55,9 +52,4 @@ function readLabels(text: string): Record<string, string> {
   return Object.fromEntries(
     [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]),
   )
-}
-
-function isSame(labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
-  const names = Object.keys(labels)
-  return names.length === Object.keys(wanted).length && names.every((name) => labels[name] === wanted[name])
 }

@@ -1,4 +1,4 @@
-/** The status page on a server of the test. The test fills the store and sets the time. */
+/** The operators' pages without sign-in on a server of the test. The test fills the store and sets the time. */
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -8,6 +8,9 @@ import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { endedSessionsIn } from '../../../src/store/reports/ended-session.ts'
 import { createSignInGuard } from '../../../src/web/auth/sign-in.ts'
+import { agentsRoutes } from '../../../src/web/dashboard/agents.ts'
+import { leadRoutes } from '../../../src/web/dashboard/lead.ts'
+import { recordRoutes } from '../../../src/web/dashboard/record.ts'
 import { statusRoutes } from '../../../src/web/dashboard/status/page.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
 import { createAllowedHosts } from '../../../src/web/server/headers.ts'
@@ -18,13 +21,7 @@ import { openEmptyStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 import { bareInstallation } from './installation.ts'
 
-export interface StatusPage {
-  readonly url: string
-  readonly store: Store
-  /** Returns the page as text, without tags and with single spaces. */
-  read(): Promise<string>
-  readHtml(): Promise<string>
-}
+export type StatusPage = Awaited<ReturnType<typeof openStatusPage>>
 
 export interface StatusPageOptions {
   /** The store; by default a new one, which is closed with the page. */
@@ -32,14 +29,16 @@ export interface StatusPageOptions {
   readonly canAct?: boolean
   /** The state of events; by default an upstream without webhooks. */
   readonly events?: Installation['events']
+  /** The time at which the pages are looked at; by default {@link STATUS_AT}. */
+  readonly at?: Date
 }
 
 export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
 
-export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
-  const { canAct = false, events = null } = options
+export async function openStatusPage(options: StatusPageOptions = {}) {
+  const { canAct = false, events = null, at = STATUS_AT } = options
   const store = options.store ?? (await openEmptyStore())
-  const now = () => STATUS_AT
+  const now = () => at
   const [pages, dashboardPages] = await Promise.all([
     openWebPages(TEMPLATES_FOLDER),
     openDashboardPages(TEMPLATES_FOLDER),
@@ -48,6 +47,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     scheduleOf({ name: 'sync', timing: timing('*/15 * * * *') }),
     scheduleOf({ name: 'report:daily', timing: timing('0 15 * * *') }),
   ]
+  const deps = { store, pages: dashboardPages, now, timeZone: 'Europe/Vienna', canAct }
   const guard = createSignInGuard({
     token: null,
     ended: endedSessionsIn(store),
@@ -65,15 +65,12 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
       guard,
       parts: [
         statusRoutes({
-          store,
-          pages: dashboardPages,
-          now,
-          timeZone: 'Europe/Vienna',
-          canAct,
+          ...deps,
           version: '1.2.3',
           snapshotFile: join(fileOf(store), '../snapshot.db'),
           installation: bareInstallation(store, { schedules, events }),
         }),
+        ...[agentsRoutes(deps), leadRoutes(deps), recordRoutes(deps)],
       ],
     },
   )
@@ -81,17 +78,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     await server[Symbol.asyncDispose]()
     if (options.store === undefined) await store.close()
   })
+  /** Returns the HTML of the status page. */
   const readHtml = async () => (await fetch(server.url)).text()
-  return { url: server.url, store, readHtml, read: async () => textOf(await readHtml()) }
-}
-
-/** Returns the visible text of the main part. */
-function textOf(html: string): string {
-  const [, main = html] = /<main[^>]*>([\s\S]*)<\/main>/.exec(html) ?? []
-  return main
-    .replaceAll(/<svg[\s\S]*?<\/svg>/g, '')
-    .replaceAll(/<\/?(?:p|h\d|li|ul|tr|td|th|div|dt|dd|section|br|summary|table|button)\b[^>]*>/g, ' ')
-    .replaceAll(/<[^>]*>/g, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  return { url: server.url, store, readHtml }
 }

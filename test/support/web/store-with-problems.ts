@@ -7,17 +7,15 @@ import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { claimLease, type Lease } from '../../../src/store/schedule/lease.ts'
-import { addScheduledRun, type ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { beginUptime, recordHeartbeat } from '../../../src/store/schedule/uptime.ts'
-import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
-import { saveScanResult } from '../../../src/store/sync/watermark.ts'
+import { startRun } from '../../../src/store/sync/sync-run.ts'
 import { event, follow, receive } from '../data/events.ts'
+import { mailOutage, noteRun, saveSync } from '../data/operation.ts'
 import { enqueueMessage, MESSAGE } from '../mail/message.ts'
 import { busyDay } from '../reports/figures.ts'
 import { lead, save, saveWholeRun } from '../store.ts'
 import { STATUS_AT } from './status-page.ts'
 
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
 const MISSED = 'missed: nothing ran since 2026-11-18 14:50 UTC'
 const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
 
@@ -30,13 +28,13 @@ export async function fillWithProblems(store: Store): Promise<Lease> {
     await recordHeartbeat(trx, await beginUptime(trx, { at: ago(1500), after: 'clock' }), ago(0))
     for (const at of [1, 2]) await failRun(trx, ago(at * 15))
     await holdRecords(trx)
-    await noteScheduledRuns(trx)
     await upsertAlerts(trx, [
       openAlert({ checkId: 'job_stuck', subject: 'sync', message: LONG, hint: 'Look.' }),
     ])
-    const away = { beganAt: ago(90), nextAttemptAt: ago(-15), failures: 4, replyCode: 421, response: 'later' }
-    await saveMailOutage(trx, { server: 'smtp://mail.example.com:587', kind: 'transient', ...away })
+    const deferred = { nextAttemptAt: ago(-15), replyCode: 421, response: 'later' }
+    await saveMailOutage(trx, mailOutage(ago(90), deferred))
   })
+  await noteScheduledRuns(store)
   await sendUnconfirmed(store)
   await receiveEvents(store)
   const lease = await claimLease(store, 'sync', () => new Date(ago(1)))
@@ -70,54 +68,22 @@ export function ago(minutes: number): string {
 }
 
 async function failRun(trx: Trx, at: string): Promise<void> {
-  const id = await startRun(trx, { mode: 'incremental', parts: ['leads'], at })
-  const nothing = { read: 0, notFound: 0, failed: 0 }
   const problems = [
     { part: 'leads', code: 'api_unreachable', message: LONG, hint: 'Try `leadsheet doctor`.' },
   ] as const
-  await finishRun(
+  const end = { outcome: 'failed', requests: 6, retries: 5, durationMs: 75_000, problems } as const
+  await saveSync(
     trx,
-    {
-      runId: id,
-      outcome: 'failed',
-      complete: false,
-      leads: NONE,
-      scan: null,
-      stats: 0,
-      agents: 0,
-      details: nothing,
-      pages: 0,
-      requests: 6,
-      retries: 5,
-      durationMs: 75_000,
-      problems,
-      notBefore: null,
-    },
     at,
-  )
-  await saveScanResult(
-    trx,
-    id,
+    { mode: 'incremental', ...end },
     {
-      mode: 'full',
-      startedAt: at,
-      result: 'complete',
-      stop: 'end',
       reportedTotal: 2,
       distinct: 2,
-      pages: 1,
-      passes: 1,
-      moved: 0,
-      cleaned: 0,
-      cut: 0,
-      heldBack: 0,
-      warnings: [],
       drift: [
         { change: 'vanished', path: 'company.name', types: ['string'] },
         { change: 'retyped', path: 'score', types: ['string'] },
       ],
     },
-    at,
   )
 }
 
@@ -136,15 +102,12 @@ async function holdRecords(trx: Trx): Promise<void> {
   await saveQuarantinedRecords(trx, [{ ...record, id: null, reason: 'no status' }], ago(10))
 }
 
-async function noteScheduledRuns(trx: Trx): Promise<void> {
-  const scheduledRuns: readonly Pick<ScheduledRun, 'schedule' | 'due_at' | 'state' | 'message'>[] = [
-    { schedule: 'report:daily', due_at: ago(4140), state: 'skipped', message: MISSED },
-    { schedule: 'report:daily', due_at: ago(2700), state: 'skipped', message: MISSED },
-    { schedule: 'report:daily', due_at: ago(10), state: 'held', message: 'the data are old' },
-    { schedule: 'sync', due_at: ago(15), state: 'failed', message: LONG },
-  ]
-  for (const scheduledRun of scheduledRuns)
-    await addScheduledRun(trx, { ...scheduledRun, noted_at: scheduledRun.due_at, not_before: null })
+async function noteScheduledRuns(store: Store): Promise<void> {
+  const daily = { schedule: 'report:daily', state: 'skipped', message: MISSED } as const
+  await noteRun(store, { ...daily, due_at: ago(4140) })
+  await noteRun(store, { ...daily, due_at: ago(2700) })
+  await noteRun(store, { ...daily, due_at: ago(10), state: 'held', message: 'the data are old' })
+  await noteRun(store, { schedule: 'sync', due_at: ago(15), state: 'failed', message: LONG })
 }
 
 async function sendUnconfirmed(store: Store): Promise<void> {

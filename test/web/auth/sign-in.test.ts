@@ -46,62 +46,54 @@ async function findUnexpected(url: string, cases: readonly Case[]): Promise<stri
 type Case = readonly [who: string, path: string, headers: NonNullable<Asked['headers']>, status: number]
 
 describe('who may see the dashboard', () => {
-  it.each<[string, string, readonly Case[]]>([
+  it.each<[string, string, ...Case[]]>([
     [
       'on this machine without a token, everybody',
       LOOPBACK,
-      [
-        ['a person', '/', {}, 200],
-        ['a machine', '/metrics', {}, 200],
-        ['a machine that keeps no name', '/', { host: 'localhost:8080' }, 200],
-        ['a machine of six', '/', { host: '[::1]:8080' }, 200],
-        ...THROUGH_PROXIES.map((headers): Case => [JSON.stringify(headers), '/', headers, 403]),
-      ],
+      ['a person', '/', {}, 200],
+      ['a machine', '/metrics', {}, 200],
+      ['a machine that keeps no name', '/', { host: 'localhost:8080' }, 200],
+      ['a machine of six', '/', { host: '[::1]:8080' }, 200],
+      ...THROUGH_PROXIES.map((headers): Case => [JSON.stringify(headers), '/', headers, 403]),
     ],
     [
       'under a public name of this machine, everybody',
       'public_url: http://localhost:8080',
-      [['a person', '/', {}, 200]],
+      ['a person', '/', {}, 200],
     ],
     [
       'on every address without a token, nobody',
       OUTSIDE,
-      [
-        ['a person', '/', {}, 403],
-        ['a machine', '/metrics', {}, 403],
-        ['who has any token', '/', BEARER, 403],
-      ],
+      ['a person', '/', {}, 403],
+      ['a machine', '/metrics', {}, 403],
+      ['who has any token', '/', BEARER, 403],
     ],
-    ['behind a public name without a token, nobody', PUBLIC, [['a person', '/', {}, 403]]],
+    ['behind a public name without a token, nobody', PUBLIC, ['a person', '/', {}, 403]],
     [
       'under a further name without a token, nobody',
       'allowed_hosts: [leadsheet]',
-      [['a person', '/', {}, 403]],
+      ['a person', '/', {}, 403],
     ],
     [
       'with a token, who has it',
       SIGNED,
-      [
-        ['a person', '/', {}, 401],
-        ['a machine', '/metrics', {}, 401],
-        ['a machine that has it', '/metrics', BEARER, 200],
-        ['one that writes the word small', '/', { authorization: `bearer ${TOKEN}` }, 200],
-        ['with it as a password', '/', { authorization: `Basic ${btoa(`:${TOKEN}`)}` }, 401],
-        ['with it as a cookie', '/', { cookie: `leadsheet=${TOKEN}` }, 401],
-        ['with it in the address', `/?token=${TOKEN}`, {}, 401],
-        ['with another', '/', { authorization: `Bearer ${TOKEN}x` }, 401],
-        ['with one that is cut', '/', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }, 401],
-      ],
+      ['a person', '/', {}, 401],
+      ['a machine', '/metrics', {}, 401],
+      ['a machine that has it', '/metrics', BEARER, 200],
+      ['one that writes the word small', '/', { authorization: `bearer ${TOKEN}` }, 200],
+      ['with it as a password', '/', { authorization: `Basic ${btoa(`:${TOKEN}`)}` }, 401],
+      ['with it as a cookie', '/', { cookie: `leadsheet=${TOKEN}` }, 401],
+      ['with it in the address', `/?token=${TOKEN}`, {}, 401],
+      ['with another', '/', { authorization: `Bearer ${TOKEN}x` }, 401],
+      ['with one that is cut', '/', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }, 401],
     ],
     [
       'on every address with a token, who has it',
       `${OUTSIDE}\n${SIGNED}`,
-      [
-        ['a machine that has it', '/', BEARER, 200],
-        ['a person', '/', {}, 401],
-      ],
+      ['a machine that has it', '/', BEARER, 200],
+      ['a person', '/', {}, 401],
     ],
-  ])('is, %s', async (_, web, cases) => {
+  ])('is, %s', async (_, web, ...cases) => {
     const { url } = await openDashboard(web)
     expect(await findUnexpected(url, cases)).toEqual([])
   })
@@ -304,44 +296,40 @@ describe('the name under which it is asked for', () => {
     ...([who, '/', { ...BEARER, ...headers }, status] as const),
   ]
 
-  it.each<[string, string, readonly Case[]]>([
+  it.each<[string, string, ...Case[]]>([
     [
       'this machine, or an address',
       SIGNED,
-      [
-        named('an address', { host: '192.0.2.7:8080' }, 200),
-        named('an address of IPv6', { host: '[2001:db8::1]:8080' }, 200),
-        named('this machine', { host: 'localhost' }, 200),
-        named('a name that points here', { host: 'evil.example.com' }, 403),
-        named('one that begins as ours', { host: 'localhost.evil.com' }, 403),
-        named('one with ours before it', { host: 'localhost@evil.com' }, 403),
-        named('ours, said by nobody', { host: 'evil.com', 'x-forwarded-host': 'localhost' }, 403),
-      ],
+      named('an address', { host: '192.0.2.7:8080' }, 200),
+      named('an address of IPv6', { host: '[2001:db8::1]:8080' }, 200),
+      named('this machine', { host: 'localhost' }, 200),
+      named('a name that points here', { host: 'evil.example.com' }, 403),
+      named('one that begins as ours', { host: 'localhost.evil.com' }, 403),
+      named('one with ours before it', { host: 'localhost@evil.com' }, 403),
+      named('ours, said by nobody', { host: 'evil.com', 'x-forwarded-host': 'localhost' }, 403),
     ],
     [
       'that which a trusted proxy says',
       `${SIGNED}\ntrusted_proxies: [loopback]`,
-      [named('a strange one', { 'x-forwarded-host': 'evil.com' }, 403)],
+      named('a strange one', { 'x-forwarded-host': 'evil.com' }, 403),
     ],
     [
       'the public one',
       `${SIGNED}\n${PUBLIC}`,
-      [
-        named('the public name', { host: 'reports.example.com' }, 200),
-        named('one that ends as ours', { host: 'reports.example.com.evil.com' }, 403),
-      ],
+      named('the public name', { host: 'reports.example.com' }, 200),
+      named('one that ends as ours', { host: 'reports.example.com.evil.com' }, 403),
     ],
     [
       'a further one',
       `${SIGNED}\nallowed_hosts: [leadsheet]`,
-      [named('a further name', { host: 'leadsheet:8080' }, 200)],
+      named('a further name', { host: 'leadsheet:8080' }, 200),
     ],
     [
       'also where a proxy that nobody trusts tells another',
       SIGNED,
-      [named('that of such a proxy', { 'x-forwarded-host': 'e.com' }, 200)],
+      named('that of such a proxy', { 'x-forwarded-host': 'e.com' }, 200),
     ],
-  ])('may be %s', async (_, web, cases) => {
+  ])('may be %s', async (_, web, ...cases) => {
     const { url } = await openDashboard(web)
     expect(await findUnexpected(url, cases)).toEqual([])
   })

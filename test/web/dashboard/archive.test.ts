@@ -7,6 +7,7 @@ import { saveMailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { savePreference } from '../../../src/store/reports/preference.ts'
 import { dispositionOf } from '../../../src/web/server/headers.ts'
+import { mailOutage } from '../../support/data/operation.ts'
 import { enqueueDue, makeDue } from '../../support/mail/reports.ts'
 import { keepIssue, openArchive, PEOPLE, pathOfIssue as pathOf, REPORT } from '../../support/web/archive.ts'
 import { AS_BROWSER, ask, NOW, openDashboard, signIn, TOKEN } from '../../support/web/dashboard.ts'
@@ -169,17 +170,8 @@ describe('an issue in the archive', () => {
     const { url, store, deps } = await openArchive()
     await enqueueDue(deps, PEOPLE, REPORT)
     const minutes = (after: number) => new Date(NOW.getTime() + after * 60_000).toISOString()
-    const times = { beganAt: minutes(-5), nextAttemptAt: minutes(15) }
-    await store.write((trx) =>
-      saveMailOutage(trx, {
-        server: 'smtp://mail.example.com',
-        kind: 'transient',
-        failures: 3,
-        ...times,
-        replyCode: null,
-        response: 'connect ECONNREFUSED',
-      }),
-    )
+    const outage = mailOutage(minutes(-5), { nextAttemptAt: minutes(15) })
+    await store.write((trx) => saveMailOutage(trx, outage))
     const { text } = await get(url, await pathOf(store))
     expect(text).toContain(`next try <time datetime="${minutes(15)}">`)
     expect(text).not.toContain(`next try <time datetime="${minutes(0)}">`)

@@ -6,8 +6,9 @@ import { saveAgents } from '../../../src/store/sync/samples.ts'
 import { leadPageUrl } from '../../../src/web/dashboard/lead.ts'
 import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { agent, lead, observedAt, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
-import { countDays, openCountedPages, openDailyStore, textOf, ZONE } from '../../support/web/counted-pages.ts'
+import { countDays, LOOKED_AT, openDailyStore, ZONE } from '../../support/web/counted-pages.ts'
 import { shownText } from '../../support/web/shown-text.ts'
+import { openStatusPage } from '../../support/web/status-page.ts'
 
 async function openStore(readings: Readonly<Record<string, readonly Agent[]>> = {}): Promise<Store> {
   const store = await openEmptyStore()
@@ -19,8 +20,12 @@ async function openStore(readings: Readonly<Record<string, readonly Agent[]>> = 
   return store
 }
 
+async function get(store: Store, path: string): Promise<Response> {
+  return fetch(`${(await openStatusPage({ store, at: LOOKED_AT })).url}${path}`)
+}
+
 async function expectShown(store: Store, path: string, state: string): Promise<void> {
-  const html = await (await fetch(`${await openCountedPages(store)}${path}`)).text()
+  const html = await (await get(store, path)).text()
   await expect(`${shownText(html)}\n`).toMatchFileSnapshot(`golden/${state}.txt`)
 }
 
@@ -91,8 +96,8 @@ describe('the page of a lead', () => {
   })
 
   it('says of an id that is not known that there is no such lead', async () => {
-    const answer = await fetch(`${await openCountedPages(await openLead())}${pathOf('nobody')}`)
-    expect([answer.status, textOf(await answer.text())]).toEqual([
+    const answer = await get(await openLead(), pathOf('nobody'))
+    expect([answer.status, shownText(await answer.text())]).toEqual([
       404,
       expect.stringContaining('There is no such lead'),
     ])

@@ -12,7 +12,7 @@ import { PAYLOADS } from '../../support/mail/payloads.ts'
 import { casesOfToday } from '../../support/random.ts'
 import { agent, lead, observedAt, openEmptyStore, save, saveWholeRun, stat } from '../../support/store.ts'
 import { keepIssue } from '../../support/web/archive.ts'
-import { openCountedPages, READ_AT } from '../../support/web/counted-pages.ts'
+import { READ_AT } from '../../support/web/counted-pages.ts'
 import { ask, openDashboard } from '../../support/web/dashboard.ts'
 import { openStatusPage } from '../../support/web/status-page.ts'
 import { openAlert } from '../../support/web/store-with-problems.ts'
@@ -76,7 +76,7 @@ async function openNamed(names: readonly string[]): Promise<Store> {
 
 it('words of others on the page of agents build nothing', async () => {
   const read = async (names: readonly string[]) =>
-    builtOf(await (await fetch(`${await openCountedPages(await openNamed(names))}/agents`)).text())
+    builtOf((await ask(`${(await openStatusPage({ store: await openNamed(names) })).url}/agents`)).text)
   const expected = await read(plain(PAYLOADS.length))
   expect(expected.length).toBeGreaterThan(1_000)
   expect(await read(named(PAYLOADS))).toEqual(expected)

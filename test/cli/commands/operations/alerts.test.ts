@@ -1,7 +1,7 @@
 /** `npx leadsheet alerts list` and `sync --accept-deletions`. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Alert, upsertAlerts } from '../../../../src/store/alerts/alert.ts'
+import { upsertAlerts } from '../../../../src/store/alerts/alert.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { RunOptions } from '../../../support/leadsheet.ts'
@@ -11,6 +11,7 @@ import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startUpstream } from '../../../support/upstream.ts'
+import { openAlert } from '../../../support/web/store-with-problems.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'
 
@@ -18,29 +19,10 @@ const AT = '2026-11-21T06:00:00.000Z'
 async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
   const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))
-  const row: Omit<Alert, 'id' | 'checkId' | 'state' | 'message' | 'resolvedAt'> = {
-    subject: '',
-    seen: 1,
-    hint: 'do this',
-    firstSeenAt: AT,
-    openedAt: AT,
-    reopenedAt: null,
-    announced: 'open',
-    announcedAt: AT,
-    acknowledgedAt: null,
-  }
+  const row = { seen: 1, hint: 'do this', firstSeenAt: AT, openedAt: AT, announcedAt: AT } as const
+  const over = { checkId: 'disk_low', state: 'resolved', message: 'It was full.', resolvedAt: AT } as const
   await store.write((trx) =>
-    upsertAlerts(trx, [
-      { ...row, id: 1, checkId: 'disk_low', state: 'resolved', message: 'It was full.', resolvedAt: AT },
-      {
-        ...row,
-        id: 2,
-        checkId: 'sync_failing',
-        state: 'open',
-        message: 'The last 3 syncs failed.',
-        resolvedAt: null,
-      },
-    ]),
+    upsertAlerts(trx, [openAlert({ ...row, ...over, id: 1 }), openAlert({ ...row, id: 2 })]),
   )
   return { cwd, env }
 }

@@ -3,7 +3,8 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
-import { beginUptime, endUptime } from '../../../../src/store/schedule/uptime.ts'
+import { endUptime } from '../../../../src/store/schedule/uptime.ts'
+import { saveUptime } from '../../../support/data/operation.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
@@ -14,10 +15,8 @@ async function folderOf(minutes: number, isEnded = false): Promise<string> {
   const cwd = folderWith()
   await using store = await openStore(join(cwd, 'leadsheet.db'), new Date())
   const at = new Date(Date.now() - minutes * MINUTE_MS).toISOString()
-  await store.write(async (trx) => {
-    const id = await beginUptime(trx, { at, after: 'down' })
-    if (isEnded) await endUptime(trx, id, at)
-  })
+  const id = await saveUptime(store, at, at)
+  if (isEnded) await store.write((trx) => endUptime(trx, id, at))
   return cwd
 }
 

@@ -20,6 +20,13 @@ const MAIL = {
   LEADSHEET_RECIPIENTS: 'ana@example.com',
 }
 
+const envFor = (url: string, key = 'test-key') => ({
+  ...MAIL,
+  LEADSHEET_API_URL: url,
+  LEADSHEET_API_KEY: key,
+  LEADSHEET_DATA_DIR: 'data',
+})
+
 /** No sync may come due during the test. */
 const SETTINGS = `sync: { schedule: '${hourlyNotNow()}' }\n`
 
@@ -38,13 +45,7 @@ describe('the daemon', () => {
     const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
     await using service = await startService(cwd, new Date(), 5)
     const key = await service.createKey({ name: 'test', scope: 'read' })
-    const env = {
-      ...MAIL,
-      LEADSHEET_API_URL: service.url,
-      LEADSHEET_API_KEY: key,
-      LEADSHEET_DATA_DIR: 'data',
-      LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
-    }
+    const env = { ...envFor(service.url, key), LEADSHEET_WEB_LISTEN: '127.0.0.1:0' }
     const daemon = startLeadsheet(['run'], { cwd, env })
     await logged(daemon, /"schedule":"sync",.*"state":"done"/)
     expect(existsSync(join(cwd, 'data/snapshot.db'))).toBe(true)
@@ -79,13 +80,7 @@ describe('the daemon', () => {
         const cwd = folderWith({ 'leadsheet.yaml': `${SETTINGS}snapshot: { when: never }\n` })
         await using upstream = await startUpstream(5)
         await using receiver = await openReceiver()
-        const env = {
-          ...MAIL,
-          LEADSHEET_API_URL: upstream.url,
-          LEADSHEET_API_KEY: 'test-key',
-          LEADSHEET_DATA_DIR: 'data',
-          LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,
-        }
+        const env = { ...envFor(upstream.url), LEADSHEET_ALERT_WEBHOOK_URL: receiver.url }
         const only = ['sync', '--only', 'leads']
         expect(await runLeadsheet(only, { cwd, env })).toMatchObject({ status: 0 })
         const file = join(cwd, 'data/leadsheet.db')
@@ -124,12 +119,7 @@ describe('the daemon', () => {
       () => false,
       () => true,
     )
-    const env = {
-      ...MAIL,
-      LEADSHEET_API_URL: upstream.url,
-      LEADSHEET_API_KEY: 'test-key',
-      LEADSHEET_DATA_DIR: 'data',
-    }
+    const env = envFor(upstream.url)
     const daemon = startLeadsheet(['run'], { cwd, env })
     while (upstream.requests.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
     daemon.kill('SIGTERM')

@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SET_UP } from '../../../../src/jobs/schedule/note-due-runs.ts'
 import { openStore } from '../../../../src/store/open.ts'
-import { addScheduledRun } from '../../../../src/store/schedule/scheduled-run.ts'
-import { beginUptime, recordHeartbeat } from '../../../../src/store/schedule/uptime.ts'
+import { noteRun, saveUptime } from '../../../support/data/operation.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
 import { clockAt, clockStandingAt } from '../../../support/process/shifted-clock.ts'
@@ -32,43 +31,21 @@ async function run(cwd: string, ...args: readonly string[]): Promise<Finished> {
 async function installation(): Promise<string> {
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS, 'data/readme': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date('2026-11-20T12:00:00Z'))
-  await store.write(async (trx) => {
-    await recordHeartbeat(
-      trx,
-      await beginUptime(trx, { at: '2026-11-20T06:00:00.000Z', after: 'down' }),
-      '2026-11-20T12:00:00.000Z',
-    )
-    await recordHeartbeat(
-      trx,
-      await beginUptime(trx, { at: '2026-11-24T06:00:00.000Z', after: 'down' }),
-      '2026-11-24T12:00:00.000Z',
-    )
-    await addScheduledRun(trx, {
-      schedule: 'report:daily',
-      due_at: '2026-11-20T06:00:00.000Z',
-      noted_at: '2026-11-20T06:00:00.000Z',
-      state: 'skipped',
-      not_before: null,
-      message: SET_UP,
-    })
-    for (const day of ['21', '22', '23', '24']) {
-      await addScheduledRun(trx, {
-        schedule: 'report:daily',
-        due_at: `2026-11-${day}T01:30:00.000Z`,
-        noted_at: '2026-11-24T06:00:00.000Z',
-        state: day === '24' ? 'held' : 'skipped',
-        not_before: null,
-        message: day === '24' ? 'the data are old' : MISSED,
-      })
-    }
-    await addScheduledRun(trx, {
-      schedule: 'sync',
-      due_at: '2026-11-24T11:45:00.000Z',
-      noted_at: '2026-11-24T11:45:00.000Z',
-      state: 'pending',
-      not_before: '2026-11-24T12:30:00.000Z',
-      message: 'deferred',
-    })
+  await saveUptime(store, '2026-11-20T06:00:00.000Z', '2026-11-20T12:00:00.000Z')
+  await saveUptime(store, '2026-11-24T06:00:00.000Z', '2026-11-24T12:00:00.000Z')
+  const daily = { schedule: 'report:daily', state: 'skipped', noted_at: '2026-11-24T06:00:00.000Z' } as const
+  const due_at = '2026-11-20T06:00:00.000Z'
+  await noteRun(store, { ...daily, due_at, noted_at: due_at, message: SET_UP })
+  for (const day of ['21', '22', '23'])
+    await noteRun(store, { ...daily, due_at: `2026-11-${day}T01:30:00.000Z`, message: MISSED })
+  const today = '2026-11-24T01:30:00.000Z'
+  await noteRun(store, { ...daily, due_at: today, state: 'held', message: 'the data are old' })
+  await noteRun(store, {
+    schedule: 'sync',
+    due_at: '2026-11-24T11:45:00.000Z',
+    state: 'pending',
+    not_before: '2026-11-24T12:30:00.000Z',
+    message: 'deferred',
   })
   return cwd
 }

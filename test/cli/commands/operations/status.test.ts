@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { saveMailOutage } from '../../../../src/store/outbox/send-limits.ts'
-import { addScheduledRun } from '../../../../src/store/schedule/scheduled-run.ts'
 import { beginUptime, endUptime } from '../../../../src/store/schedule/uptime.ts'
+import { mailOutage, noteRun } from '../../../support/data/operation.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
@@ -29,20 +29,12 @@ async function installation(daemon: 'alive' | 'stopped' | 'none'): Promise<strin
       const id = await beginUptime(trx, { at: AT, after: 'down' })
       if (daemon === 'stopped') await endUptime(trx, id, AT)
     }
-    await saveMailOutage(trx, {
-      server: 'smtp://mail.example.com:587',
-      kind: 'transient',
-      beganAt: AT,
-      failures: 4,
-      nextAttemptAt: '2026-11-24T12:05:00.000Z',
-      replyCode: null,
-      response: 'ECONNREFUSED',
-    })
-    const run = { schedule: 'sync', not_before: null, message: null }
-    await addScheduledRun(trx, { ...run, due_at: AT, noted_at: AT, state: 'pending' })
-    const first = { ...run, schedule: 'report:daily', message: 'the schedule was set up' }
-    await addScheduledRun(trx, { ...first, due_at: AT, noted_at: AT, state: 'skipped' })
+    const nextAttemptAt = '2026-11-24T12:05:00.000Z'
+    await saveMailOutage(trx, mailOutage(AT, { nextAttemptAt }))
   })
+  await noteRun(store, { schedule: 'sync', due_at: AT, state: 'pending' })
+  const first = { state: 'skipped', message: 'the schedule was set up' } as const
+  await noteRun(store, { schedule: 'report:daily', due_at: AT, ...first })
   return cwd
 }
 

@@ -1,9 +1,10 @@
 /** `leadsheet recipients`. */
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
+import { savePreference } from '../../../../src/store/reports/preference.ts'
 import { folderWith } from '../../../support/folder.ts'
+import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { folderWithDatabase } from '../../../support/store.ts'
@@ -26,69 +27,19 @@ describe('the recipients', () => {
   })
 })
 
-describe('preferences of recipients, set by an operator', () => {
-  const recipients = (cwd: string, ...args: string[]) => runWarm(['recipients', ...args], { cwd })
-  /** Returns the recipient, the report and the state of each listed line. */
-  const listed = async (cwd: string) => {
-    const { stdout } = await recipients(cwd, '--json')
-    const { data } = JSON.parse(stdout) as { data: Record<string, unknown>[] }
-    return data.map(({ address, report, state, reason, in_settings }) => [
-      ...[address, report, state, reason, in_settings],
-    ])
-  }
-
-  it('are kept, listed with who said so and why, and taken back', async () => {
-    const cwd = await folderWithDatabase(FILES)
-    const paused = await recipients(cwd, 'set', 'paused', 'Ana@Example.com', '--reason', 'on leave')
-    expect(paused.stdout).toMatch(
-      /^ana@example.com {2,}daily {2,}paused by the operator on .*: on leave {2,}0$/m,
-    )
-    expect((await recipients(cwd)).stdout).toMatch(
-      /ana@example.com .* paused by the operator on \d{4}-\d\d-\d\d: on leave /,
-    )
-    expect(await listed(cwd)).toEqual([
-      ['ana@example.com', 'daily', 'paused', 'on leave', true],
-      ['dana@example.com', 'weekly', 'active', null, true],
-    ])
-    await recipients(cwd, 'set', 'active', 'ana@example.com')
-    expect(await listed(cwd)).toEqual([
-      ['ana@example.com', 'daily', 'active', null, true],
-      ['dana@example.com', 'weekly', 'active', null, true],
-    ])
+it('preferences are kept, listed with who said so and why, and taken back, for all whom leadsheet paused too', async () => {
+  const cwd = await folderWithDatabase(FILES)
+  const changed = { changedAt: '2026-11-20T06:00:00.000Z', reason: null } as const
+  await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
+  await store.write(async (trx) => {
+    const dana = { address: 'dana@example.com', report: 'weekly', state: 'paused' } as const
+    await savePreference(trx, { ...changed, ...dana, changedBy: 'leadsheet' })
+    // The settings name this recipient no more.
+    const zoe = { address: 'zoe@example.com', report: 'daily', state: 'unsubscribed' } as const
+    await savePreference(trx, { ...changed, ...zoe, changedBy: 'operator' })
   })
-
-  it('are resumed for all whom leadsheet paused, and for nobody else', async () => {
-    const cwd = await folderWithDatabase(FILES)
-    await recipients(cwd, 'set', 'paused', 'ana@example.com')
-    expect((await recipients(cwd, 'set', 'active', '--all')).stderr).toContain('leadsheet has paused nobody')
-    await recipients(cwd, 'set', 'paused', 'dana@example.com', '--report', 'weekly')
-    await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
-    await store.write((trx) =>
-      trx
-        .updateTable('preference')
-        .where('address', '=', 'dana@example.com')
-        .set({ changed_by: 'leadsheet' })
-        .execute(),
-    )
-    expect((await recipients(cwd, 'set', 'active', '--all')).stdout).toMatch(
-      /dana@example.com {2,}weekly {2,}active/,
-    )
-    expect((await listed(cwd)).map(([address, , state]) => [address, state])).toEqual([
-      ['ana@example.com', 'paused'],
-      ['dana@example.com', 'active'],
-    ])
-  })
-
-  it('stay when the settings name the recipient no more, and that is told', async () => {
-    const cwd = await folderWithDatabase(FILES)
-    await recipients(cwd, 'set', 'unsubscribed', 'ana@example.com')
-    writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS.replace('ana@', 'ben@'))
-    const { stdout } = await recipients(cwd)
-    expect(stdout).toMatch(
-      /ana@example.com {2,}- {2,}daily {2,}unsubscribed by the operator .* no longer in the settings/,
-    )
-    expect((await listed(cwd)).at(-1)).toEqual([...['ana@example.com', 'daily', 'unsubscribed', null, false]])
-  })
+  const options = { cwd, env: clockStandingAt('2026-11-21T12:00:00Z') }
+  await checkTranscript(join(import.meta.dirname, 'golden/preferences.txt'), options)
 })
 
 describe('links of recipients', () => {
