@@ -34,7 +34,6 @@ function expressionOf(from: From): string {
     record: 'json(value)',
     instant: `'${AT}'`,
     hash: `substr(value ->> '$.id', 1, 16)`,
-    'hash as integer': '(:before + key + 1) * 2654435761',
   }
   return makes[from.made]
 }

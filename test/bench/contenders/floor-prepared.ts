@@ -38,7 +38,6 @@ function takeOf(from: From): Take {
     record: (_, __, text) => text,
     instant: () => AT,
     hash: (lead) => lead.id.slice(0, 16),
-    'hash as integer': (_, no) => no * 2_654_435_761,
   }
   return makes[from.made]
 }
