@@ -23,7 +23,6 @@ await timeStep('first', async () => {
     before += count.get(page) ?? 0
   }
   floor.finish()
-  return null
 })
 
 function expressionOf(from: From): string {

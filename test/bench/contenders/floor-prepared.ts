@@ -27,7 +27,6 @@ await timeStep('first', async () => {
     }
   }
   floor.finish()
-  return null
 })
 
 function takeOf(from: From): Take {

@@ -11,7 +11,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { addToSum } from '../checksum.ts'
+import { checksumOf } from '../checksum.ts'
 import { generateLead } from '../generate.ts'
 
 const PAGE_SIZE = 500
@@ -72,11 +72,8 @@ const server = createServer(async (request, response) => {
     present = named
     return tell({ state: present })
   }
-  if (segment === 'checksum') {
-    const { all } = stateOf(named)
-    const sum = all.reduce((before, text) => addToSum(before, JSON.parse(text).id, text), 0)
-    return tell({ count: all.length, sum })
-  }
+  if (segment === 'checksum')
+    return tell(checksumOf(stateOf(named).all.map((raw) => ({ id: JSON.parse(raw).id, raw }))))
   const [, id] = /\/leads\/([^/]+)$/.exec(url.pathname) ?? []
   if (id !== undefined) {
     const lead = findLead(id, state)
