@@ -12,7 +12,7 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { GOALS, SUBJECTS, subjectOf } from './goals.ts'
-import { collectMedians, judge, type Part } from './measurement.ts'
+import { judge, mediansOf, type Part, type Sample } from './measurement.ts'
 import { type Outcome, writePage } from './page/page.ts'
 import { printTables } from './page/table.ts'
 import { BURST } from './parts/burst.ts'
@@ -41,24 +41,30 @@ const { values: given } = parseArgs({
 })
 
 const sizes = (given.leads ?? (given.short ? '100000' : '100000,1000000')).split(',').map(Number)
+const [fewest = 0, most = fewest] = [sizes.at(0), sizes.at(-1)]
 const rounds = Number(given.rounds ?? (given.short ? 3 : 5))
 const subjects = new Set(given.only.split(',').map(subjectOf))
 const folder = given.data ?? (await mkdtemp(join(tmpdir(), 'leadsheet-bench-data-')))
 
-const medians = collectMedians()
+const samples: Sample[] = []
 const notes: string[] = []
 const loadBefore = loadavg()[0] ?? 0
 try {
   for (const part of PARTS) {
     if (!part.subjects.some((subject) => subjects.has(subject))) continue
-    const options = { leads: sizes, rounds, folder, isShort: given.short, subjects }
-    const note = await part.measure(options, medians.add).catch((thrown: Error) => thrown.message)
+    const note = await part
+      .measure(
+        { leads: sizes, fewest, most, rounds, folder, isShort: given.short },
+        (what, leads, value) => void samples.push({ what, leads, value }),
+      )
+      .catch((thrown: Error) => thrown.message)
     if (note !== null) notes.push(`${part.name}: ${note}`)
   }
 } finally {
   if (given.data === undefined) await rm(folder, { recursive: true })
 }
 
+const medians = mediansOf(samples)
 const outcome: Outcome = {
   date: new Date().toISOString().slice(0, 10),
   node: process.version,
@@ -71,7 +77,7 @@ const outcome: Outcome = {
   results: GOALS.filter(({ subject }) => subjects.has(subject)).flatMap((goal) =>
     judge(goal, medians, sizes),
   ),
-  medians: medians.list(),
+  medians,
 }
 if (given.json) console.log(JSON.stringify(outcome, null, 2))
 else printTables(outcome)

@@ -1,7 +1,7 @@
 /**
  * An installation of the bench: a folder with settings, in which commands and the daemon run as processes.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,54 +17,42 @@ const LOOK_MS = 20
 const AGAIN_MS = 100
 const SYNC_MS_MAX = 30 * 60_000
 
-export interface Installation extends AsyncDisposable {
-  readonly folder: string
-  readonly database: string
-  /** @throws Error with its output if it fails */
-  run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<unknown>
-  /** @param imports the files that Node loads before the program */
-  startDaemon(imports?: readonly string[]): Promise<RunningDaemon>
-}
+/** Settings with which the daemon syncs once at its start and does nothing by itself afterwards. */
+export const IDLE = `sync: { schedule: "0 4 1 1 *", full_schedule: "0 4 1 1 *" }
+reports: []`
 
-export interface RunningDaemon extends AsyncDisposable {
-  readonly child: ChildProcess
-  readonly address: string
-  /** Waits for the end of the next sync after `ended`, and returns the number of ended syncs. */
-  untilSyncs(ended: number): Promise<number>
-  /** Asks for a sync as the dashboard does, and waits for its end. */
-  sync(isFull: boolean): Promise<void>
-}
+export type Installation = Awaited<ReturnType<typeof install>>
+export type RunningDaemon = Awaited<ReturnType<typeof startDaemon>>
 
 /** @param settings YAML that is added to the settings of the folder and of the token */
-export async function install(settings: string): Promise<Installation> {
+export async function install(settings: string) {
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
   const database = join(folder, 'data', 'leadsheet.db')
   await mkdir(join(folder, 'data'))
   // Messages come as through a proxy, which may open more connections than an address of others.
   const web = `{ listen: "127.0.0.1:0", token: ${TOKEN}, trusted_proxies: [loopback] }`
-  const text = `data_dir: data\nenrichment: { policy: none }\nweb: ${web}\n${settings}\n`
+  const text = `data_dir: data\nenrichment: { policy: none }\nsnapshot: { when: never }\nweb: ${web}\n${settings}\n`
   await writeFile(join(folder, 'leadsheet.yaml'), text, { mode: 0o600 })
   return {
     folder,
     database,
-    run: (args, env) =>
+    /** @throws Error with its output if it fails */
+    run: (args: readonly string[], env: Readonly<Record<string, string>>) =>
       promisify(execFile)(process.execPath, [MAIN, ...args], {
         cwd: folder,
         env: { ...process.env, ...env },
       }),
-    startDaemon: (imports = []) => startDaemon(folder, database, imports),
+    /** @param imports the files that Node loads before the program */
+    startDaemon: (imports: readonly string[] = []) => startDaemon(folder, database, imports),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   }
 }
 
-async function startDaemon(
-  cwd: string,
-  database: string,
-  imports: readonly string[],
-): Promise<RunningDaemon> {
+async function startDaemon(cwd: string, database: string, imports: readonly string[]) {
   const args = [...imports.map((file) => `--import=${file}`), MAIN, 'run']
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   const address = await readAddress(child.stderr)
+  /** Waits for the end of the next sync after `ended`, and returns the number of ended syncs. */
   const untilSyncs = async (ended: number): Promise<number> => {
     const until = performance.now() + SYNC_MS_MAX
     for (;;) {
@@ -85,7 +73,8 @@ async function startDaemon(
     child,
     address,
     untilSyncs,
-    async sync(isFull) {
+    /** Asks for a sync as the dashboard does, and waits for its end. */
+    async sync(isFull: boolean) {
       const before = countSyncs(database)
       // A sync ends in the database a moment before its lease does, so a refusal is tried again.
       for (let answer = await ask(isFull); !answer.ok; answer = await ask(isFull)) {

@@ -1,14 +1,16 @@
 /** The measurements of a part, and the verdict on each goal: medians of samples, and ratios of medians. */
 import type { Goal, Subject } from './goals.ts'
+import type { Time } from './step.ts'
 
 export interface BenchOptions {
   /** Numbers of leads, the smallest first. */
   readonly leads: readonly number[]
+  readonly fewest: number
+  readonly most: number
   readonly rounds: number
   /** The folder that keeps generated databases for the next run. */
   readonly folder: string
   readonly isShort: boolean
-  readonly subjects: ReadonlySet<Subject>
 }
 
 /**
@@ -17,14 +19,18 @@ export interface BenchOptions {
  */
 export type AddSample = (what: string, leads: number, value: number) => void
 
+/** Adds both times of a step, in milliseconds or in parts of that: `by` leads of a thousand give µs a lead. */
+export function addTimes(add: AddSample, what: string, leads: number, { ms, cpuMs }: Time, by = 1): void {
+  add(`${what} wall`, leads, ms / by)
+  add(`${what} cpu`, leads, cpuMs / by)
+}
+
 export interface Part {
   readonly name: string
   readonly subjects: readonly Subject[]
   /** @returns the reason if a part could not be measured; null if all was */
   measure(options: BenchOptions, add: AddSample): Promise<string | null>
 }
-
-export type HeadlineText = 'met' | 'not met' | 'not measured'
 
 /** The result of a goal for one number of leads and one kind of time. */
 export interface Result {
@@ -35,52 +41,34 @@ export interface Result {
   readonly at: Goal['at']
   readonly limit: number
   readonly unit: string
-  readonly verdict: HeadlineText
+  readonly verdict: 'met' | 'not met' | 'not measured'
 }
 
-/** Samples by the measured step and the number of leads. */
-export interface Medians {
-  readonly add: AddSample
-  find(what: string, leads: number): number | undefined
-  list(): {
-    readonly what: string
-    readonly leads: number
-    readonly median: number
-    readonly samples: number
-  }[]
+export interface Sample {
+  /** The measured step. */
+  readonly what: string
+  readonly leads: number
+  readonly value: number
 }
 
-export function collectMedians(): Medians {
-  const samples = new Map<string, { what: string; leads: number; values: number[] }>()
-  const keyOf = (what: string, leads: number): string => `${leads} ${what}`
-  return {
-    add(what, leads, value) {
-      const key = keyOf(what, leads)
-      const known = samples.get(key) ?? { what, leads, values: [] }
-      known.values.push(value)
-      samples.set(key, known)
-    },
-    find: (what, leads) => {
-      const known = samples.get(keyOf(what, leads))
-      return known && medianOf(known.values)
-    },
-    list: () =>
-      [...samples.values()].map(({ what, leads, values }) => ({
-        what,
-        leads,
-        median: medianOf(values),
-        samples: values.length,
-      })),
-  }
+export interface Median extends Omit<Sample, 'value'> {
+  readonly median: number
+  readonly samples: number
 }
 
-export function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+/** Returns the median of each step and number of leads, in the order of their first samples. */
+export function mediansOf(samples: readonly Sample[]): Median[] {
+  const groups = Map.groupBy(samples, ({ what, leads }) => `${leads} ${what}`)
+  return [...groups.values()].flatMap((same) => {
+    const middle = same.toSorted((one, other) => one.value - other.value)[Math.floor(same.length / 2)]
+    if (middle === undefined) return []
+    const { what, leads, value: median } = middle
+    return [{ what, leads, median, samples: same.length }]
+  })
 }
 
 /** Judges a goal for each number of leads and each kind of time that it covers. */
-export function judge(goal: Goal, medians: Pick<Medians, 'find'>, sizes: readonly number[]): Result[] {
+export function judge(goal: Goal, medians: readonly Median[], sizes: readonly number[]): Result[] {
   const { name, at, limit, unit } = goal
   const asked =
     goal.leads === 'each' ? sizes : [(goal.leads === 'smallest' ? sizes.at(0) : sizes.at(-1)) ?? 0]
@@ -96,11 +84,12 @@ export function judge(goal: Goal, medians: Pick<Medians, 'find'>, sizes: readonl
 
 function measureGoal(
   goal: Goal,
-  medians: Pick<Medians, 'find'>,
+  medians: readonly Median[],
   { leads, kind, smallest }: { leads: number; kind: 'cpu' | 'wall' | null; smallest: number },
 ): number | null {
   const find = (what: string, of = leads): number | undefined =>
-    medians.find(kind === null ? what : `${what} ${kind}`, of)
+    medians.find((each) => each.what === (kind === null ? what : `${what} ${kind}`) && each.leads === of)
+      ?.median
   const ours = find(goal.of)
   if (ours === undefined) return null
   if (goal.as === 'value') return ours

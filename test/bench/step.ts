@@ -1,14 +1,16 @@
 /** The output of a contender for the bench: one line of JSON for each step. */
 import { readFileSync } from 'node:fs'
 
-export interface Step {
-  readonly step: string
+export interface Time {
   readonly ms: number
-  /** The CPU time, with that of the processes that the contender started. */
+  /** The CPU time, with that of the processes that were started and have ended. */
   readonly cpuMs: number
+}
+
+export interface Step extends Time {
+  readonly step: string
   /** The highest memory use of the process so far. */
   readonly peakMb: number
-  readonly requests?: number
 }
 
 /**
@@ -21,30 +23,26 @@ export const [url = '', file = '', leads = 0] = [
   Number(process.argv[4]),
 ] as const
 
-/** Runs a step and prints its time. The work returns the number of its requests if it knows it. */
-export async function timeStep(step: string, work: () => Promise<number | null>): Promise<void> {
-  const cpuBefore = readCpuMs()
-  const started = performance.now()
-  const requests = await work()
-  const ms = performance.now() - started
-  const told: Step = {
-    step,
-    ms,
-    cpuMs: readCpuMs() - cpuBefore,
-    peakMb: process.resourceUsage().maxRSS / 1024,
-    ...(requests === null ? {} : { requests }),
-  }
+/** Runs a step and prints its time. */
+export async function timeStep(step: string, work: () => Promise<unknown>): Promise<void> {
+  const time = await timeOf(work)
+  const told: Step = { step, ...time, peakMb: process.resourceUsage().maxRSS / 1024 }
   console.log(JSON.stringify(told))
 }
 
-/** Returns the time that this process has spent, and its children that have ended, in milliseconds. */
-export function readCpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000 + readChildrenCpuMs()
+export async function timeOf(work: () => Promise<unknown>): Promise<Time> {
+  const [began, before, children] = [performance.now(), process.cpuUsage(), readChildrenCpuMs()]
+  await work()
+  const ms = performance.now() - began
+  const { user, system } = process.cpuUsage(before)
+  return { ms, cpuMs: (user + system) / 1000 + readChildrenCpuMs() - children }
 }
 
-/** The kernel counts in hundredths of a second (proc(5)); elsewhere than on Linux, children are left out. */
-function readChildrenCpuMs(): number {
+/**
+ * Returns the CPU time of the ended children of this process. The kernel counts in hundredths of a second (proc(5));
+ * elsewhere than on Linux, children are left out.
+ */
+export function readChildrenCpuMs(): number {
   if (process.platform !== 'linux') return 0
   const [user = 0, system = 0] = readCpuTicks(process.pid).slice(2)
   return 10 * (user + system)

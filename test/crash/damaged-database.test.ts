@@ -1,13 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { run } from './support/program.ts'
-import { copyOf } from './support/world.ts'
 
 /** Enough leads for tables of many pages. */
 const LEADS = 500
@@ -54,8 +52,12 @@ const DAMAGES: readonly (readonly [string, (file: string) => void, says: RegExp,
 it.each(DAMAGES)(
   'a damaged database file is named, left as it is, and comes with what to do: %s (row 48)',
   async (_, damage, says, hint) => {
-    healthy ??= makeSynced()
-    const cwd = copyOf(await healthy, folderWith(), 'damaged')
+    await using upstream = await startUpstream(LEADS)
+    const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
+    {
+      await using syncing = await openSyncing(upstream.url, 'test-key', { folder: cwd })
+      await syncing.sync({ parts: ['leads'], pageSize: 100 })
+    }
     const file = join(cwd, 'leadsheet.db')
     damage(file)
     const damaged = readFileSync(file)
@@ -71,16 +73,3 @@ it.each(DAMAGES)(
     expect(readFileSync(file).equals(damaged)).toBe(true)
   },
 )
-
-let healthy: Promise<string> | undefined
-afterAll(async () => rmSync((await healthy) ?? '', { recursive: true, force: true }))
-
-/** Makes a folder with the database of a sync. */
-async function makeSynced(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
-  writeFileSync(join(folder, 'leadsheet.yaml'), 'data_dir: .')
-  await using upstream = await startUpstream(LEADS)
-  await using syncing = await openSyncing(upstream.url, 'test-key', { folder })
-  await syncing.sync({ parts: ['leads'], pageSize: 100 })
-  return folder
-}

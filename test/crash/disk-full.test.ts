@@ -1,13 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { type Finished, finished } from '../support/leadsheet.ts'
+import type { Finished } from '../support/leadsheet.ts'
 import { isInPath, isSkipped } from '../support/process/programs.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { hashTables } from './support/contents.ts'
-import { MAIN, type Program, run } from './support/program.ts'
+import { type Program, run } from './support/program.ts'
 import { expectSound } from './support/store.ts'
 
 const LEADS = 1_200
@@ -33,14 +33,8 @@ function newFolder(): string {
 }
 
 /** Runs the program with a limit for the size of each file, so that writing fails as on a full disk. */
-function runWithin(bytes: number, { args, cwd, env }: Program): Promise<Finished> {
-  const { PATH = '', HOME = '' } = process.env
-  return finished(
-    spawn('prlimit', [`--fsize=${bytes}`, process.execPath, MAIN, ...args], {
-      cwd,
-      env: { PATH, HOME, TZ: 'UTC', ...env },
-    }),
-  )
+function runWithin(bytes: number, program: Program): Promise<Finished> {
+  return run({ ...program, within: ['prlimit', `--fsize=${bytes}`] })
 }
 
 /** Mounts a small file system in memory that a test can fill. */

@@ -1,6 +1,6 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { fileOf } from '../../src/store/db/place.ts'
@@ -78,18 +78,17 @@ it(`a power cut leaves whole pages and the place to go on from, wherever it cuts
   const next = random(SEED)
   const found = new Set<number>()
   for (let number = 0; number < CASES; number++) {
-    const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
-    const file = join(folder, 'leadsheet.db')
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'leadsheet-'))
+    const file = join(folder.path, 'leadsheet.db')
     copyFileSync(logged.file, file)
     const damage = DAMAGES[number % DAMAGES.length]
     writeFileSync(`${file}-wal`, damage?.(logged.wal, Math.floor(next() * logged.wal.length)) ?? '')
     found.add(await recover(file))
     if (number % SYNCED_EVERY === 0) {
-      await using syncing = await openSyncing(upstream.url, 'test-key', { folder: dirname(file) })
+      await using syncing = await openSyncing(upstream.url, 'test-key', { folder: folder.path })
       await syncing.sync({ full: true, parts: ['leads'], pageSize: PAGE_SIZE })
       expect(hashTables(file)).toEqual(logged.tables)
     }
-    rmSync(folder, { recursive: true })
   }
   expect([...found].filter((leads) => leads % PAGE_SIZE !== 0)).toEqual([])
   expect(found.size).toBeGreaterThan(LEADS / PAGE_SIZE / 2)

@@ -1,6 +1,5 @@
 /** The snapshot while its writer is killed, while it is read, and for other users. */
 import { type ChildProcess, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +14,7 @@ import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { random } from '../support/random.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
+import { killProgram } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
 const KILLS = IS_FULL ? 50 : 4
@@ -62,10 +62,7 @@ it(`a snapshot that is killed while it is made leaves the one before, and its le
     const { child, isUnfinished } = await begin()
     const begunAgain = performance.now()
     await sleep(next() * lastsMs)
-    if (child.exitCode === null) {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
+    await killProgram(child)
     if (isUnfinished()) cut++
     // The last measurement may have been long because the processor was busy.
     else lastsMs = Math.min(lastsMs, performance.now() - begunAgain)

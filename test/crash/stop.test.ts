@@ -7,11 +7,11 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
+import { untilSaid } from '../support/process/daemon-address.ts'
 import type { LedgerRow } from '../support/process/daemon-run.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { HAS_TERMINAL } from '../support/process/typed.ts'
@@ -49,57 +49,23 @@ interface Daemon {
 
 /** Starts the daemon. At stops with an odd number it is the first process of its own namespace, if that is possible. */
 function startDaemon(program: Program, stop: number): Daemon {
-  if (!CAN_UNSHARE || stop % 2 === 0) {
-    const child = start(program)
-    return { child, pid: () => child.pid ?? 0, end: finished(child) }
-  }
-  const { PATH = '', HOME = '' } = process.env
-  const child = spawn(
-    'unshare',
-    ['--fork', '--pid', '--kill-child', process.execPath, MAIN, ...program.args],
-    {
-      cwd: program.cwd,
-      env: { PATH, HOME, TZ: 'UTC', ...program.env },
-    },
-  )
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const pid = () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'))
+  const within = CAN_UNSHARE && stop % 2 > 0 ? ['unshare', '--fork', '--pid', '--kill-child'] : []
+  const child = start({ ...program, within })
+  const childrenOf = (pid?: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  const pid = () => (within.length === 0 ? (child.pid ?? 0) : Number(childrenOf(child.pid)))
   return { child, pid, end: finished(child) }
 }
 
-/** Tells the daemon to stop. It must end in time and with the status of success. */
-async function stopDaemon({ pid, end }: Daemon): Promise<void> {
+/**
+ * Tells the daemon to stop. It must end in time and with the status of success, and leave a store in which nothing is
+ * locked or in progress. A stopped first load leaves the indexes to the next sync.
+ */
+async function stopDaemon({ pid, end }: Daemon, file: string): Promise<void> {
   const begun = performance.now()
   process.kill(pid(), 'SIGTERM')
   const { status, stderr } = await end
   expect(status, stderr).toBe(0)
   expect(performance.now() - begun).toBeLessThan(STOPPED_WITHIN_MS)
-}
-
-/** Waits for a line of the log that matches, and returns it. */
-async function untilSaid(daemon: Daemon, said: RegExp): Promise<string> {
-  if (daemon.child.stderr === null) throw new Error('no stderr')
-  const lines = createInterface(daemon.child.stderr)
-  const line = new Promise<string>((resolve) =>
-    lines.on('line', (each) => {
-      if (said.test(each)) resolve(each)
-    }),
-  )
-  await whileAlive(daemon, line)
-  return line
-}
-
-/** Awaits a promise. Fails if the daemon ends before. */
-async function whileAlive(daemon: Daemon, awaited: Promise<unknown>): Promise<void> {
-  const ended = await Promise.race([awaited.then(() => null), daemon.end])
-  if (ended !== null) throw new Error(`the daemon ended by itself: ${ended.stderr}`)
-}
-
-/**
- * Checks the store after a stop: nothing is locked or in progress. A stopped first load leaves the indexes to
- * the next sync.
- */
-async function expectPutDown(file: string): Promise<void> {
   // The last process that closes the store also empties the log.
   expect(existsSync(`${file}-wal`)).toBe(false)
   expect(ask(file, 'SELECT name FROM lease')).toEqual([])
@@ -108,12 +74,18 @@ async function expectPutDown(file: string): Promise<void> {
   await expectSound(file, ['indexes are put aside only until a sync is complete'])
 }
 
+/** Awaits a promise. Fails if the daemon ends before. */
+async function whileAlive(daemon: Daemon, awaited: Promise<unknown>): Promise<void> {
+  const ended = await Promise.race([awaited.then(() => null), daemon.end])
+  if (ended !== null) throw new Error(`the daemon ended by itself: ${ended.stderr}`)
+}
+
 describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`, () => {
   it('while somebody holds connections to its pages, cuts them off (row 56)', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
     await using upstream = await startUpstream(5)
     const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
-    const { listen } = JSON.parse(await untilSaid(daemon, /"msg":"running"/))
+    const { listen } = JSON.parse(await untilSaid(daemon.child.stderr, /"msg":"running"/))
     const requests = ['GET /web.css HTTP/1.1\r\nHost: localhost\r\n\r\n', 'GET /web.css HTTP/1.1\r\nHost: lo']
     const cut = requests.map(async (request) => {
       const socket = connect(Number(new URL(listen).port), '127.0.0.1')
@@ -122,9 +94,8 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       socket.write(request)
       await once(socket, 'close')
     })
-    await untilSaid(daemon, /"schedule":"sync",.*"state":"done"/)
-    await stopDaemon(daemon)
-    await expectPutDown(join(cwd, 'leadsheet.db'))
+    await untilSaid(daemon.child.stderr, /"schedule":"sync",.*"state":"done"/)
+    await stopDaemon(daemon, join(cwd, 'leadsheet.db'))
     await Promise.all(cut)
   })
 
@@ -136,8 +107,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
     const isBegun = (): boolean => readdirSync(cwd).some((name) => name.startsWith('snapshot.db.tmp-'))
     while (!isBegun()) await whileAlive(daemon, new Promise((resolve) => setTimeout(resolve, 2)))
-    await stopDaemon(daemon)
-    await expectPutDown(join(cwd, 'leadsheet.db'))
+    await stopDaemon(daemon, join(cwd, 'leadsheet.db'))
     expect(readdirSync(cwd).filter((name) => name.startsWith('snapshot'))).toEqual([])
   })
 
@@ -179,8 +149,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       })
       const daemon = startDaemon(program, stop)
       await whileAlive(daemon, held.promise)
-      await stopDaemon(daemon)
-      await expectPutDown(file)
+      await stopDaemon(daemon, file)
       expect(ask(file, "SELECT state FROM scheduled_run WHERE schedule = 'sync'")).toEqual([
         { state: 'pending' },
       ])
@@ -189,10 +158,9 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       expect(read).toBeGreaterThan(0)
       upstream.requests.length = 0
       const second = startDaemon(program, stop)
-      await untilSaid(second, /"schedule":"sync",.*"state":"done"/)
+      await untilSaid(second.child.stderr, /"schedule":"sync",.*"state":"done"/)
       // It has nothing to do.
-      await stopDaemon(second)
-      await expectPutDown(file)
+      await stopDaemon(second, file)
       expect(upstream.requests[0]?.path).toContain('cursor=')
       expect(ask(file, 'SELECT id FROM lead')).toHaveLength(200)
     }
@@ -217,20 +185,18 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       const daemon = startDaemon(program, stop)
       await whileAlive(daemon, mail.isHeld)
       if (hold === 'reply' && isAnswered) setTimeout(mail.letGo, 1_000)
-      await stopDaemon(daemon)
-      await expectPutDown(file)
+      await stopDaemon(daemon, file)
       expectKept(file, mail)
 
       mail.letGo()
       const second = startDaemon(program, stop)
       // Before this line, the process has no handler for the signal.
-      await untilSaid(second, /scheduled/)
+      await untilSaid(second.child.stderr, /scheduled/)
       const awaited = isAnswered ? RECIPIENTS.length : RECIPIENTS.length - 1
       while (ask(file, "SELECT * FROM delivery WHERE state = 'sent'").length < awaited) {
         await whileAlive(second, new Promise((resolve) => setTimeout(resolve, 50)))
       }
-      await stopDaemon(second)
-      await expectPutDown(file)
+      await stopDaemon(second, file)
       expectKept(file, mail)
     }
   })

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +7,7 @@ import { folderWith } from '../support/folder.ts'
 import { random } from '../support/random.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { hashTables } from './support/contents.ts'
-import { type Program, run, start } from './support/program.ts'
+import { killProgram, type Program, run, start } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
@@ -22,30 +21,19 @@ function syncOf(upstream: Upstream, pageSize: number): Program {
   }
 }
 
-interface Loads {
-  readonly what: string
-  readonly leads: number
-  readonly pageSize: number
-  /** The databases, and the kills of each. */
-  readonly databases: number
-  readonly kills: number
-  /** The requests after which it is killed, from a number from 0 to 1. */
-  readonly requests: (kill: number, share: number) => number
-  /** The longest time from there to the kill, of the time of a whole load. */
-  readonly within: (wholeMs: number) => number
-  /** The least share of kills that find a sync, and of syncs that go on with one. */
-  readonly least: readonly [inMidSync: number, resumed: number]
-}
-
-const LOADS: readonly Loads[] = [
+const LOADS = [
   {
     what: 'resumes to the tables of one that was never killed',
     leads: 3_000,
     pageSize: 100,
+    /** The databases, and the kills of each. */
     databases: IS_FULL ? 8 : 1,
     kills: 25,
-    requests: (_, share) => 1 + Math.floor(share * 6),
-    within: () => 12,
+    /** The requests after which it is killed, from a number from 0 to 1. */
+    requests: (_kill: number, share: number) => 1 + Math.floor(share * 6),
+    /** The longest time from there to the kill, of the time of a whole load. */
+    within: (_wholeMs: number) => 12,
+    /** The least share of kills that find a sync, and of syncs that go on with one. */
     least: [0.84, 0.52],
   },
   {
@@ -56,11 +44,11 @@ const LOADS: readonly Loads[] = [
     databases: IS_FULL ? 4 : 1,
     kills: IS_FULL ? 3 : 1,
     // The first kill comes during the load. The others mostly come at its end, while the indexes are made.
-    requests: (kill, share) => (kill === 0 ? 1 + Math.floor(share * PAGES) : PAGES),
-    within: (wholeMs) => wholeMs / 3,
+    requests: (kill: number, share: number) => (kill === 0 ? 1 + Math.floor(share * PAGES) : PAGES),
+    within: (wholeMs: number) => wholeMs / 3,
     least: [0, 0],
   },
-]
+] as const
 
 describe(`a sync killed with SIGKILL, SEED=${SEED}`, () => {
   it.each(LOADS.map((load) => [load.what, load] as const))('%s (row 37)', async (_, load) => {
@@ -79,7 +67,8 @@ describe(`a sync killed with SIGKILL, SEED=${SEED}`, () => {
         upstream.requests.length = 0
         const child = start(program)
         await untilRequests(upstream, requests(kill, next()), child)
-        await killAfter(child, next() * withinMs)
+        await sleep(next() * withinMs)
+        await killProgram(child)
         if (child.signalCode === 'SIGKILL') inMidSync++
         if (upstream.requests[0]?.path.includes('cursor=')) resumed++
         await expectSound(file)
@@ -97,11 +86,4 @@ describe(`a sync killed with SIGKILL, SEED=${SEED}`, () => {
 /** Waits until the upstream has had so many requests, or the program has ended. */
 async function untilRequests(upstream: Upstream, count: number, child: ChildProcess): Promise<void> {
   while (upstream.requests.length < count && child.exitCode === null) await sleep(1)
-}
-
-async function killAfter(child: ChildProcess, ms: number): Promise<void> {
-  await sleep(ms)
-  if (child.exitCode !== null) return
-  child.kill('SIGKILL')
-  await once(child, 'exit')
 }

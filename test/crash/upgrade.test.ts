@@ -5,9 +5,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { checkBackup } from '../../src/store/backup/backup-check.ts'
+import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import {
   makeNextVersion,
@@ -44,10 +44,9 @@ async function killAfter(program: Program, step: string, afterMs: number): Promi
 }
 
 function migrationsIn(file: string): string[] {
-  const database = new Database(file)
-  const names = database.prepare<[], string>('SELECT name FROM kysely_migration ORDER BY name').pluck().all()
-  database.close()
-  return names
+  return ask<{ name: string }>(file, 'SELECT name FROM kysely_migration ORDER BY name').map(
+    ({ name }) => name,
+  )
 }
 
 it.each(STEPS)(

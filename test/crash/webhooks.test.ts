@@ -7,6 +7,7 @@ import SQLite from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../src/contract/webhook.ts'
 import { startService } from '../service/support/service.ts'
+import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
 import { openReceiver } from '../support/network/receiver.ts'
@@ -89,8 +90,5 @@ function addEvents(file: string): void {
 }
 
 function eventsFrom(file: string, firstId: number): readonly number[] {
-  const sqlite = new SQLite(file, { readonly: true })
-  const ids = sqlite.prepare<[number], number>('select id from event where id >= ?').pluck().all(firstId)
-  sqlite.close()
-  return ids
+  return ask<{ id: number }>(file, `select id from event where id >= ${firstId}`).map(({ id }) => id)
 }

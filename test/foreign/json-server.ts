@@ -3,9 +3,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/network/free-port.ts'
-import type { RealServer, RealServerKind, UpstreamRecord } from './real-server.ts'
-import { readList, send } from './server-api.ts'
-import { startProcess, untilTrue } from './server-process.ts'
+import { type RealServer, type RealServerKind, serverWith, type UpstreamRecord } from './real-server.ts'
+import { startProcess } from './server-process.ts'
 
 const BIN = join(import.meta.dirname, 'node_modules/json-server/lib/cli/bin.js')
 const STATUSES = ['new', 'contacted', 'qualified', 'won', 'lost']
@@ -17,37 +16,19 @@ export const JSON_SERVER: RealServerKind = {
 }
 
 async function startJsonServer(records: number): Promise<RealServer> {
-  const folder = folderWith()
-  const file = join(folder, 'db.json')
-  writeFileSync(
-    file,
-    JSON.stringify({ leads: Array.from({ length: records }, (_, index) => contact(index)) }),
-  )
+  const file = join(folderWith(), 'db.json')
+  const leads = Array.from({ length: records }, (_, index) => contact(index))
+  writeFileSync(file, JSON.stringify({ leads }))
   const port = await freePort()
-  const server = startProcess(process.execPath, [
-    BIN,
-    '--quiet',
-    '--host',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    file,
-  ])
-  const url = `http://127.0.0.1:${port}/leads`
-  let next = records
-  await untilTrue(server, async () => (await readList(url)).length === records)
-  return {
-    url,
+  const args = [BIN, '--quiet', '--host', '127.0.0.1', '--port', String(port), file]
+  return serverWith(records, startProcess(process.execPath, args), {
+    url: `http://127.0.0.1:${port}/leads`,
     key: '',
-    list: () => readList(url),
-    idOf: (record) => String(record.id),
-    async add(count) {
-      for (const end = next + count; next < end; next++) await send('POST', url, {}, contact(next))
-    },
-    async remove(ids) {
-      for (const id of ids) await send('DELETE', `${url}/${id}`)
-    },
-  }
+    headers: {},
+    id: 'id',
+    folder: '/',
+    addition: (index) => ['POST', '', contact(index)],
+  })
 }
 
 function contact(index: number): UpstreamRecord {

@@ -5,14 +5,12 @@ import Database from 'better-sqlite3'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/network/free-port.ts'
 import { findInstalled } from '../support/process/programs.ts'
-import type { RealServer, RealServerKind } from './real-server.ts'
-import { readList, send } from './server-api.ts'
-import { startProcess, untilTrue } from './server-process.ts'
+import { type RealServer, type RealServerKind, serverWith } from './real-server.ts'
+import { startProcess } from './server-process.ts'
 
 const BIN = '/usr/sbin/pdns_server'
 const SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 const KEY = 'k3y-for-tests'
-const HEADERS = { 'x-api-key': KEY }
 
 export const POWERDNS: RealServerKind = {
   name: 'PowerDNS',
@@ -43,24 +41,14 @@ async function startPowerDns(records: number): Promise<RealServer> {
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   writeFileSync(join(folder, 'pdns.conf'), `${lines.join('\n')}\n`)
-  const server = startProcess(BIN, [`--config-dir=${folder}`])
-  const url = `http://127.0.0.1:${port}/api/v1/servers/localhost/zones`
-  let next = records
-  await untilTrue(server, async () => (await readList(url, HEADERS)).length === records)
-  return {
-    url,
+  return serverWith(records, startProcess(BIN, [`--config-dir=${folder}`]), {
+    url: `http://127.0.0.1:${port}/api/v1/servers/localhost/zones`,
     key: KEY,
-    list: () => readList(url, HEADERS),
-    idOf: (record) => String(record.id),
-    async add(count) {
-      for (const end = next + count; next < end; next++) {
-        await send('POST', url, HEADERS, { name: `${zone(next)}.`, kind: 'Native', nameservers: [] })
-      }
-    },
-    async remove(ids) {
-      for (const id of ids) await send('DELETE', `${url}/${id}`, HEADERS)
-    },
-  }
+    headers: { 'x-api-key': KEY },
+    id: 'id',
+    folder: '/',
+    addition: (index) => ['POST', '', { name: `${zone(index)}.`, kind: 'Native', nameservers: [] }],
+  })
 }
 
 /** Fills the zones through the database file, which is a hundred times as fast as through the API. */

@@ -8,9 +8,8 @@ import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/network/free-port.ts'
 import { findInstalled } from '../support/process/programs.ts'
-import type { RealServer, RealServerKind } from './real-server.ts'
-import { readList, send } from './server-api.ts'
-import { startProcess, untilTrue } from './server-process.ts'
+import { type RealServer, type RealServerKind, serverWith } from './real-server.ts'
+import { startProcess } from './server-process.ts'
 
 /**
  * The server program in Debian's folder. The one in the path must run as root or as its own user, and writes
@@ -19,7 +18,7 @@ import { startProcess, untilTrue } from './server-process.ts'
 const BINS = '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'
 const USER = 'reader'
 const PASSWORD = 'p4ss-for-tests'
-const HEADERS = { authorization: `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}` }
+const KEY = `${USER}:${PASSWORD}`
 
 export const RABBITMQ: RealServerKind = {
   name: 'RabbitMQ',
@@ -48,24 +47,15 @@ async function startRabbitMq(records: number): Promise<RealServer> {
     RABBITMQ_NODENAME: `leadsheet-${port}@localhost`,
     RABBITMQ_DIST_PORT: String(await freePort()),
   })
-  const url = `http://127.0.0.1:${port}/api/queues`
-  let next = records
   // The server answers before it has made all queues of the definitions file.
-  await untilTrue(server, async () => (await readList(url, HEADERS)).length === records)
-  return {
-    url,
-    key: `${USER}:${PASSWORD}`,
-    list: () => readList(url, HEADERS),
-    idOf: (record) => String(record.name),
-    async add(count) {
-      for (const end = next + count; next < end; next++) {
-        await send('PUT', `${url}/%2F/${queue(next).name}`, HEADERS, queue(next))
-      }
-    },
-    async remove(ids) {
-      for (const id of ids) await send('DELETE', `${url}/%2F/${id}`, HEADERS)
-    },
-  }
+  return serverWith(records, server, {
+    url: `http://127.0.0.1:${port}/api/queues`,
+    key: KEY,
+    headers: { authorization: `Basic ${Buffer.from(KEY).toString('base64')}` },
+    id: 'name',
+    folder: '/%2F/',
+    addition: (index) => ['PUT', `/%2F/${queue(index).name}`, queue(index)],
+  })
 }
 
 function writeSettings(folder: string, port: number, records: number): void {

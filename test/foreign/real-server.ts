@@ -1,5 +1,6 @@
-/** The interface of a real server for a test. */
+/** A real server for a test, whose records are read and changed through its own API. */
 import { isSkipped } from '../support/process/programs.ts'
+import { type ServerProcess, untilTrue } from './server-process.ts'
 
 export type UpstreamRecord = Readonly<Record<string, unknown>>
 
@@ -8,10 +9,9 @@ export interface RealServer {
   readonly url: string
   /** The key; empty if it needs none. */
   readonly key: string
-  /** Returns the whole list, read without the client under test. */
-  list(): Promise<readonly UpstreamRecord[]>
-  idOf(record: UpstreamRecord): string
-  /** Adds records through the server's own API. */
+  /** Returns the whole list by id, read without the client under test. */
+  list(): Promise<ReadonlyMap<string, UpstreamRecord>>
+  /** Adds records. */
   add(count: number): Promise<void>
   remove(ids: readonly string[]): Promise<void>
 }
@@ -27,4 +27,48 @@ export interface RealServerKind {
 /** For `test.skipIf`. */
 export function isMissing({ name, missing }: RealServerKind): boolean {
   return isSkipped(`a sync from ${name}`, missing())
+}
+
+interface Api extends Pick<RealServer, 'url' | 'key'> {
+  readonly headers: Readonly<Record<string, string>>
+  /** The field that tells records apart. */
+  readonly id: 'id' | 'name'
+  /** The path of a record below the list, before its id. */
+  readonly folder: '/' | '/%2F/'
+  /** The request that adds the record with a number. */
+  addition(index: number): readonly [method: 'POST' | 'PUT', path: string, body: UpstreamRecord]
+}
+
+/** Waits until a server lists the records that it began with. */
+export async function serverWith(
+  records: number,
+  process: ServerProcess,
+  { url, key, headers, id, folder, addition }: Api,
+): Promise<RealServer> {
+  /** @throws Error if the answer has another status than 2xx */
+  const ask = async (method: string, path: string, body?: UpstreamRecord): Promise<string> => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${url}${path} -> ${response.status}: ${text.slice(0, 200)}`)
+    return text
+  }
+  const list: RealServer['list'] = async () =>
+    new Map(JSON.parse(await ask('GET', '')).map((record: UpstreamRecord) => [String(record[id]), record]))
+  let next = records
+  await untilTrue(process, async () => (await list()).size === records)
+  return {
+    url,
+    key,
+    list,
+    async add(count) {
+      for (const end = next + count; next < end; next++) await ask(...addition(next))
+    },
+    async remove(ids) {
+      for (const each of ids) await ask('DELETE', `${folder}${each}`)
+    },
+  }
 }

@@ -1,5 +1,7 @@
 /** Starts a server as a process, waits for it, and stops it at the end of the test. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
@@ -70,4 +72,12 @@ export async function untilTrue(server: ServerProcess, isReady: () => Promise<bo
     await sleep(POLL_MS)
   }
   throw new Error(`a server does not answer as it should: ${server.output}`)
+}
+
+/** @throws Error if nobody listens on this port of the machine */
+export async function canConnect(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.destroy()
+  return true
 }

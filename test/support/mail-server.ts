@@ -19,8 +19,8 @@ export interface MailServer extends AsyncDisposable {
   connections(): number
   /** The number of open connections. */
   open(): number
-  /** Closes every open connection, as servers do with idle clients. */
-  dropConnections(): void
+  /** Closes every open connection, as servers do with idle clients, or that of a client's port. */
+  dropConnections(port?: number): void
 }
 
 /** Returns what a handler of the server passes on to refuse a command. */
@@ -78,8 +78,8 @@ export async function openMailServer(
     received,
     connections: () => connections,
     open: () => sockets.size,
-    dropConnections: () => {
-      for (const socket of sockets) socket.destroy()
+    dropConnections: (port) => {
+      for (const socket of sockets) if ((port ?? socket.remotePort) === socket.remotePort) socket.destroy()
     },
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   }

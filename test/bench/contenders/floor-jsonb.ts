@@ -23,7 +23,6 @@ await timeStep('first', async () => {
     before += count.get(page) ?? 0
   }
   floor.finish()
-  return null
 })
 
 function expressionOf(from: From): string {
@@ -34,7 +33,6 @@ function expressionOf(from: From): string {
     record: 'json(value)',
     instant: `'${AT}'`,
     hash: `substr(value ->> '$.id', 1, 16)`,
-    'hash as integer': '(:before + key + 1) * 2654435761',
   }
   return makes[from.made]
 }

@@ -27,7 +27,6 @@ await timeStep('first', async () => {
     }
   }
   floor.finish()
-  return null
 })
 
 function takeOf(from: From): Take {
@@ -38,7 +37,6 @@ function takeOf(from: From): Take {
     record: (_, __, text) => text,
     instant: () => AT,
     hash: (lead) => lead.id.slice(0, 16),
-    'hash as integer': (_, no) => no * 2_654_435_761,
   }
   return makes[from.made]
 }

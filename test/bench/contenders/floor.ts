@@ -15,7 +15,7 @@ const PAGE_SIZE = 500
 /** The source of a column's value: a path in the record, or a value made beside it. */
 export type From =
   | { readonly path: readonly string[] }
-  | { readonly made: 'number' | 'record' | 'instant' | 'hash' | 'hash as integer' }
+  | { readonly made: 'number' | 'record' | 'instant' | 'hash' }
   | { readonly constant: string | number }
 
 export interface FloorTable {
@@ -50,16 +50,14 @@ const COLUMNS: Readonly<Record<string, From>> = {
 }
 
 export async function openFloor(): Promise<Floor> {
-  const { tables, isCounted } = await readTables()
+  const tables = await readTables()
   await (await openStore(file, new Date())).close()
   const db = new Database(file)
-  const list = (type: string) =>
-    db
-      .prepare<[string], { name: string; sql: string }>(
-        'SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL',
-      )
-      .all(type)
-  const [indexes, triggers] = [list('index'), list('trigger')]
+  const indexes = db
+    .prepare<[], { name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+    )
+    .all()
   for (const pragma of [
     'journal_mode = OFF',
     'synchronous = OFF',
@@ -67,20 +65,19 @@ export async function openFloor(): Promise<Floor> {
     'cache_size = -65536',
   ])
     db.pragma(pragma)
-  for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
   db.exec('BEGIN')
   const finish = (): void => {
     db.exec('COMMIT')
-    for (const { sql } of [...indexes, ...triggers]) db.exec(sql)
-    if (isCounted) db.exec(COUNT_ALL_DAYS)
+    for (const { sql } of indexes) db.exec(sql)
+    db.exec(COUNT_ALL_DAYS)
     db.close()
   }
   return { db, tables, finish }
 }
 
 /** Syncs the first page with leadsheet itself, and looks which tables and columns have values then. */
-async function readTables(): Promise<{ tables: FloorTable[]; isCounted: boolean }> {
+async function readTables(): Promise<FloorTable[]> {
   const sample = `${file}-few`
   await using store = await openStore(sample, new Date())
   const { leads } = await syncLeads(store, `${url}/few-v1`)
@@ -93,16 +90,15 @@ async function readTables(): Promise<{ tables: FloorTable[]; isCounted: boolean 
   const tables = names
     .filter((name) => count(name) === leads.seen)
     .map((name) => ({ name, columns: columnsOf(db, name) }))
-  const isCounted = names.includes('lead_day') && count('lead_day') > 0
   db.close()
   if (leads.seen > PAGE_SIZE || !tables.some(({ name }) => name === 'lead'))
     throw new Error(`the floor: found ${leads.seen} leads and no table with as many rows, expected lead`)
-  return { tables, isCounted }
+  return tables
 }
 
 function columnsOf(db: Database.Database, table: string): FloorTable['columns'] {
   const columns = db
-    .prepare<[], { name: string; type: string; hidden: number }>(`PRAGMA table_xinfo(${table})`)
+    .prepare<[], { name: string; hidden: number }>(`PRAGMA table_xinfo(${table})`)
     .all()
     .filter(({ hidden }) => hidden === 0)
   const filled = db
@@ -112,17 +108,11 @@ function columnsOf(db: Database.Database, table: string): FloorTable['columns'] 
     .get()
   return columns
     .filter(({ name }) => filled?.[name] === 1)
-    .map(({ name, type }) => {
+    .map(({ name }) => {
       const from = COLUMNS[name]
-      if (from !== undefined) return { name, from: isHash(from) && type !== 'TEXT' ? INTEGER_HASH : from }
+      if (from !== undefined) return { name, from }
       const values = db.prepare<[], string | number>(`SELECT DISTINCT ${name} FROM ${table}`).pluck().all()
       if (values.length === 1) return { name, from: { constant: values[0] ?? '' } }
       throw new Error(`the floor: found the column ${table}.${name}, expected one that COLUMNS knows`)
     })
-}
-
-const INTEGER_HASH: From = { made: 'hash as integer' }
-
-function isHash(from: From): boolean {
-  return 'made' in from && from.made === 'hash'
 }

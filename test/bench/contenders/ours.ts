@@ -33,6 +33,5 @@ async function run(step: string, state: string, expected: { seen: number | null;
       const found = `${result.leads.seen} leads seen, ${written} written: ${JSON.stringify(result.problems)}`
       throw new Error(`${step}: found ${found}, expected ${JSON.stringify(expected)}`)
     }
-    return result.requests
   })
 }

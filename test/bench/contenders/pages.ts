@@ -53,3 +53,10 @@ async function* pagesBy<T>(
     page = await (ahead ?? fetchPage(next))
   }
 }
+
+/** Fetches all pages and keeps none. */
+export async function countPages(pages: AsyncIterable<unknown>): Promise<number> {
+  let count = 0
+  for await (const _ of pages) count++
+  return count
+}

@@ -11,7 +11,6 @@ const db = await openPlain()
 await timeStep('first', copy)
 await timeStep('unchanged', copy)
 
-async function copy(): Promise<null> {
+async function copy(): Promise<void> {
   for await (const page of pagesOf(`${url}/v1`)) await saveBatches(db, page)
-  return null
 }

@@ -6,7 +6,7 @@ import { openStore } from '../../../src/store/open.ts'
 import type { Profile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { file, leads, timeStep, url } from '../step.ts'
-import { pagesOf } from './pages.ts'
+import { countPages, pagesOf } from './pages.ts'
 import { openPlain, saveBatches } from './plain.ts'
 import { syncLeads } from './sync.ts'
 
@@ -23,14 +23,9 @@ const db = await openPlain()
 for (const step of ['plain first', 'plain unchanged']) {
   await timeStep(step, async () => {
     for await (const page of pagesOf(slow, { isAhead: false })) await saveBatches(db, page)
-    return null
   })
 }
-await timeStep('fetches alone', async () => {
-  let requests = 0
-  for await (const _ of pagesOf(slow, { isAhead: false })) requests++
-  return requests
-})
+await timeStep('fetches alone', () => countPages(pagesOf(slow, { isAhead: false })))
 await syncTwice('numbered', BY_NUMBER)
 await syncTwice('cursor', REFERENCE_PROFILE)
 
@@ -40,7 +35,6 @@ async function syncTwice(name: string, profile: Profile): Promise<void> {
     await timeStep(step, async () => {
       const result = await syncLeads(store, slow, { profile })
       if (result.leads.seen !== leads) throw new Error(`${step}: ${JSON.stringify(result)}`)
-      return result.requests
     })
   }
 }

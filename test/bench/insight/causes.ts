@@ -4,7 +4,7 @@ import { judgeReport } from '../../../src/insight/expect.ts'
 import { random } from '../../support/random.ts'
 import { count } from '../../support/reports/daily-numbers.ts'
 import { headlinesOf } from './headlines.ts'
-import { type Goal, type Result, resultOf } from './result.ts'
+import { addHit, type Goal, noHits, type Result, resultOf, shareOf } from './result.ts'
 
 /** The shares of the members of four groups: pipelines, sources, countries and agents. */
 const GROUPS = [
@@ -111,37 +111,33 @@ function splitDay(all: readonly number[], counts: readonly number[][][], days: n
 }
 
 export function measureCauses(rounds: number): Result[] {
-  const results: Result[] = []
-  const add = (goal: Goal, series: string, number: number, of: number) =>
-    results.push(resultOf(goal, series, 'when unusual', number / of, of))
+  const shares: Result[] = []
+  const add = (goal: Goal, series: string, causes: readonly NamedCauses[], is: (each: Member) => boolean) => {
+    const named = noHits()
+    for (const cause of causes) addHit(named, cause.named.some(is))
+    shares.push(shareOf(goal, series, 'when unusual', named))
+  }
+  const isAny = () => true
   /** The causes that reports name in as many histories, without those in which nothing is unusual. */
   const causesOf = (planted: Planted | null, days: number, firstSeed: number): NamedCauses[] =>
     Array.from({ length: rounds }, (_, index) =>
       findCauses(countsOf(planted, AT + days, firstSeed + index)),
     ).filter((cause) => cause !== null)
-  let [exact, all] = [0, 0]
+  const exact = noHits()
   for (const [name, planted] of Object.entries(PLANTED)) {
     const causes = causesOf(planted, 3, 1)
     const isPlanted = (each: Member) => each.group === planted.group && each.member === planted.member
-    const countNamed = (is: (each: Member) => boolean) => causes.filter(({ named }) => named.some(is)).length
-    exact += causes.filter(({ isExact }) => isExact).length
-    all += causes.length
-    add('cause-named', name, countNamed(isPlanted), causes.length)
-    add(
-      'cause-wrong',
-      name,
-      countNamed((each) => !isPlanted(each)),
-      causes.length,
-    )
+    for (const { isExact } of causes) addHit(exact, isExact)
+    add('cause-named', name, causes, isPlanted)
+    add('cause-wrong', name, causes, (each) => !isPlanted(each))
   }
-  const countAny = (causes: readonly NamedCauses[]) => causes.filter(({ named }) => named.length > 0).length
-  for (const [name, times] of Object.entries(ALIKE)) {
-    const causes = causesOf({ group: -1, member: -1, times }, 3, 3001)
-    add('cause-wrong', name, countAny(causes), causes.length)
-  }
+  for (const [name, times] of Object.entries(ALIKE))
+    add('cause-wrong', name, causesOf({ group: -1, member: -1, times }, 3, 3001), isAny)
   const days = rounds * 30
-  const ofNothing = countAny(causesOf(null, 30, 6001)) / days
-  results.push(resultOf('cause-of-nothing', 'nothing changed', 'a day', ofNothing, days))
-  add('cause-adds-up', 'all planted causes', exact, all)
-  return results
+  const ofNothing = causesOf(null, 30, 6001).filter(({ named }) => named.length > 0).length
+  return [
+    ...shares,
+    resultOf('cause-of-nothing', 'nothing changed', 'a day', ofNothing / days, days),
+    shareOf('cause-adds-up', 'all planted causes', 'when unusual', exact),
+  ]
 }

@@ -54,10 +54,10 @@ export function headlinesOf(
   lost: readonly number[] | null,
   from: number,
 ): NewsDay[] {
-  const judged = company.map((values) => ({
+  const judged: ReplayedSeries[] = company.map((values) => ({
     values,
     ...judgeSeries({ values, places: weekdaysOf(values), scale: 'day' }),
-    unusual: [] as boolean[],
+    unusual: [],
   }))
   const found: NewsDay[] = []
   let shown: boolean[] = []
@@ -73,10 +73,7 @@ export function headlinesOf(
     const unusual = findUnusual([...counted, { probability: ofRate, isOfAll: false }])
     for (const [index, each] of judged.entries()) each.unusual[day] = unusual[index] ?? false
     const places = unusual.flatMap((is, index) => (is ? [index] : []))
-    const news = places.filter((index) => {
-      const each = judged[index]
-      return each === undefined || isNews(each, day)
-    })
+    const news = places.filter((index) => isNews(judged[index], day))
     if (day >= from && places.length > 0) found.push({ day, unusual: places, news })
   }
   return found
@@ -95,16 +92,14 @@ export function measureFalseHeadlines(years: number): Result[] {
       ).length
     sum += found
     of += each
-    return resultOf(
-      'false-headlines',
-      kind.name,
-      '30 days of reports',
-      (found / each / (DAYS - FIRST)) * 30,
-      each,
-    )
+    return falseHeadlines(kind.name, found, each)
   })
-  const measured = (sum / of / (DAYS - FIRST)) * 30
-  return [...results, resultOf('false-headlines', 'all', '30 days of reports', measured, of)]
+  return [...results, falseHeadlines('all', sum, of)]
+}
+
+function falseHeadlines(series: string, found: number, years: number): Result {
+  const measured = (found / years / (DAYS - FIRST)) * 30
+  return resultOf('false-headlines', series, '30 days of reports', measured, years)
 }
 
 /** No leads on weekends. */
@@ -141,11 +136,16 @@ export function measureShifts(rounds: number): Result[] {
 interface ReplayedSeries {
   readonly values: readonly (number | null)[]
   readonly steps: readonly Step[]
-  readonly unusual: readonly boolean[]
+  readonly unusual: boolean[]
 }
 
-/** Returns whether a number is news: it is unusual, and no earlier report named the same lasting change. */
-function isNews({ values, steps, unusual }: ReplayedSeries, index: number): boolean {
+/**
+ * Returns whether a number is news: it is unusual, and no earlier report named the same lasting change. A win rate,
+ * which has no series, always is.
+ */
+function isNews(series: ReplayedSeries | undefined, index: number): boolean {
+  if (series === undefined) return true
+  const { values, steps, unusual } = series
   const { anomaly, forecast } = steps[index] ?? {}
   const value = values[index] ?? null
   if (!unusual[index] || !anomaly || !forecast || value === null) return false

@@ -1,8 +1,10 @@
 /** Counts how often the expected end of a month holds, and how far off it is, by the day of the report. */
+
+import { isWithin } from '../../../src/insight/normal-range.ts'
 import { forecastEnd } from '../../../src/insight/pace.ts'
 import type { Span } from '../../../src/insight/series.ts'
 import { dailyNumbers, type Numbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
-import { type Result, resultOf } from './result.ts'
+import { addHit, type Hits, noHits, type Result, resultOf, shareOf } from './result.ts'
 
 const FIRST_DATE = Date.UTC(2022, 0, 1)
 const DAY_MS = 86_400_000
@@ -48,8 +50,7 @@ const KINDS: Readonly<Record<string, Omit<Numbers, 'days' | 'seed'>>> = {
 }
 
 interface Sum {
-  forecasts: number
-  hits: number
+  readonly hits: Hits
   error: number
   line: number
   trailing: number
@@ -63,16 +64,16 @@ export function measurePaces(rounds: number): Result[] {
     return DAYS_OF_MONTH.flatMap((day) => {
       const sum = sumOf(series, day)
       const horizon = `day ${day} of the month`
-      const results = [resultOf('pace-hits', name, horizon, sum.hits / sum.forecasts, sum.forecasts)]
+      const results = [shareOf('pace-hits', name, horizon, sum.hits)]
       const error = sum.error / Math.min(sum.line, sum.trailing)
-      return day === 10 ? [...results, resultOf('pace-error', name, horizon, error, sum.forecasts)] : results
+      return day === 10 ? [...results, resultOf('pace-error', name, horizon, error, sum.hits.of)] : results
     })
   })
 }
 
 /** Tells every second month of the last two years by what was known at the end of a day. */
 function sumOf(series: readonly number[][], day: number): Sum {
-  const sum: Sum = { forecasts: 0, hits: 0, error: 0, line: 0, trailing: 0 }
+  const sum: Sum = { hits: noHits(), error: 0, line: 0, trailing: 0 }
   const totalOf = (values: readonly number[]) => values.reduce((all, each) => all + each, 0)
   for (const [index, all] of series.entries()) {
     for (let month = 24 + (index % 2); month < MONTHS.length; month += 2) {
@@ -86,8 +87,7 @@ function sumOf(series: readonly number[][], day: number): Sum {
       const whole = totalOf(all.slice(span.from, span.to))
       const soFar = totalOf(all.slice(span.from, span.from + day))
       const trailing = totalOf(values.slice(-TRAILING_DAYS)) / TRAILING_DAYS
-      sum.forecasts++
-      if (whole >= outcome.range.low && whole <= outcome.range.high) sum.hits++
+      addHit(sum.hits, isWithin(outcome.range, whole))
       sum.error += Math.abs(outcome.expected - whole)
       sum.line += Math.abs((soFar / day) * (span.to - span.from) - whole)
       sum.trailing += Math.abs(soFar + trailing * (span.to - span.from - day) - whole)

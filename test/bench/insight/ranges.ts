@@ -3,7 +3,7 @@
 import { type CountSeries, isWithin, judgeSeries, type Scale } from '../../../src/insight/normal-range.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
 import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
-import { type Result, resultOf } from './result.ts'
+import { addHit, type Hits, noHits, type Result, shareOf } from './result.ts'
 import { KINDS } from './series.ts'
 
 const SCALES: readonly Scale[] = ['day', 'week', 'month']
@@ -14,19 +14,18 @@ const YEARS = 6
 /** The days after a shift in which the ranges need not hold. */
 const SETTLED = 20
 
-export interface Hits {
-  of95: number
-  of80: number
-  hits95: number
-  hits80: number
+/** How often the ranges of 95 % and of 80 % held. */
+export interface RangeHits {
+  readonly in95: Hits
+  readonly in80: Hits
 }
 
-export const noHits = (): Hits => ({ of95: 0, of80: 0, hits95: 0, hits80: 0 })
+export const noRangeHits = (): RangeHits => ({ in95: noHits(), in80: noHits() })
 
 /** Adds up how often the ranges of a series held that would have been printed. */
 export function countHits(
   series: CountSeries,
-  sum: Hits,
+  sum: RangeHits,
   isCounted: (index: number) => boolean = () => true,
 ): void {
   const { steps } = judgeSeries(series)
@@ -39,14 +38,8 @@ export function countHits(
     if (!isCounted(index) || !isShown) continue
     // If the value 0 alone is likelier than a range may be, every range holds too often, so none is counted.
     const none = Math.exp(-forecast.mean)
-    if (none < 0.97) {
-      sum.of95++
-      if (isWithin(forecast.range95, value)) sum.hits95++
-    }
-    if (none < 0.84) {
-      sum.of80++
-      if (isWithin(forecast.range80, value)) sum.hits80++
-    }
+    if (none < 0.97) addHit(sum.in95, isWithin(forecast.range95, value))
+    if (none < 0.84) addHit(sum.in80, isWithin(forecast.range80, value))
   }
 }
 
@@ -60,12 +53,9 @@ export function grouped(days: readonly number[], scale: Scale): CountSeries {
   return { values, places: values.map((_, index) => (scale === 'month' ? index % 3 : 0)), scale }
 }
 
-export function resultsOf(hits: Hits, series: string, horizon: string): Result[] {
+export function resultsOf({ in95, in80 }: RangeHits, series: string, horizon: string): Result[] {
   const goal = horizon === 'week' || horizon === 'month' ? 'coverage-95-of-weeks' : 'coverage-95'
-  return [
-    resultOf(goal, series, horizon, hits.hits95 / hits.of95, hits.of95),
-    resultOf('coverage-80', series, horizon, hits.hits80 / hits.of80, hits.of80),
-  ]
+  return [shareOf(goal, series, horizon, in95), shareOf('coverage-80', series, horizon, in80)]
 }
 
 export function measureRanges(rounds: number): Result[] {
@@ -73,7 +63,7 @@ export function measureRanges(rounds: number): Result[] {
   const shifts = [0, -0.4, -0.2, 0.2, 0.4]
   for (const { name, given } of KINDS) {
     for (const scale of SCALES) {
-      const [unchanged, shifted] = [noHits(), noHits()]
+      const [unchanged, shifted] = [noRangeHits(), noRangeHits()]
       // Days are plenty; months are few, so that more years are needed.
       const wanted = scale === 'day' ? Math.ceil(rounds / 4) : scale === 'week' ? rounds : 3 * rounds
       for (let seed = 1; seed <= wanted; seed++) {

@@ -1,7 +1,9 @@
 /** Counts how often the normal ranges of win rates hold, with a steady rate and after a change. */
+import { isWithin } from '../../../src/insight/normal-range.ts'
 import { judgeRate, RATE_DAYS } from '../../../src/insight/win-rate.ts'
 import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
-import { type Result, resultOf } from './result.ts'
+import { noRangeHits, resultsOf } from './ranges.ts'
+import { addHit, type Result } from './result.ts'
 
 const DAYS = 3 * 365
 /** After a shift, the ranges of so many windows are not counted. */
@@ -21,7 +23,7 @@ const KINDS = [
 export function measureRates(rounds: number, firstSeed = 50_000): Result[] {
   return KINDS.flatMap(({ name, decided, rate, overdispersion = 1, growth = 0 }) =>
     [0, 0.25].flatMap((shift) => {
-      const hits = { of: 0, hits95: 0, hits80: 0 }
+      const hits = noRangeHits()
       for (let round = 0; round < rounds; round++) {
         const seed = firstSeed + 2 * round
         const at = Math.round(DAYS * 0.5) + (round % 30)
@@ -38,16 +40,11 @@ export function measureRates(rounds: number, firstSeed = 50_000): Result[] {
           if (forecast === null) continue
           const begins = first + index * RATE_DAYS
           if (shift > 0 && begins < at + SETTLED) continue
-          hits.of++
-          if (wins >= forecast.range95.low && wins <= forecast.range95.high) hits.hits95++
-          if (wins >= forecast.range80.low && wins <= forecast.range80.high) hits.hits80++
+          addHit(hits.in95, isWithin(forecast.range95, wins))
+          addHit(hits.in80, isWithin(forecast.range80, wins))
         }
       }
-      const series = shift === 0 ? name : `${name}, after a shift of a quarter`
-      return [
-        resultOf('coverage-95', series, '30 days', hits.hits95 / hits.of, hits.of),
-        resultOf('coverage-80', series, '30 days', hits.hits80 / hits.of, hits.of),
-      ]
+      return resultsOf(hits, shift === 0 ? name : `${name}, after a shift of a quarter`, '30 days')
     }),
   )
 }

@@ -5,7 +5,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { countHits, grouped, noHits, resultsOf } from './ranges.ts'
+import { countHits, grouped, noRangeHits, resultsOf } from './ranges.ts'
 import type { Result } from './result.ts'
 
 const DAY_MS = 86_400_000
@@ -39,7 +39,7 @@ function measureFile(file: string): Result[] {
     }
     if (counts.reduce((sum, each) => sum + each, 0) < COUNTED_MIN) return []
     return (['day', 'week', 'month'] as const).flatMap((scale) => {
-      const hits = noHits()
+      const hits = noRangeHits()
       countHits(grouped(counts, scale), hits)
       return resultsOf(hits, `${basename(file, '.csv')}, ${wanted ?? 'all'}`, scale)
     })

@@ -55,3 +55,21 @@ export function resultOf(goal: Goal, series: string, horizon: string, measured: 
     verdict,
   }
 }
+
+/** How often something held. */
+export interface Hits {
+  of: number
+  hits: number
+}
+
+export const noHits = (): Hits => ({ of: 0, hits: 0 })
+
+export function addHit(sum: Hits, holds: boolean): void {
+  sum.of++
+  if (holds) sum.hits++
+}
+
+/** Makes the result of a share. */
+export function shareOf(goal: Goal, series: string, horizon: string, { hits, of }: Hits): Result {
+  return resultOf(goal, series, horizon, hits / of, of)
+}

@@ -3,7 +3,7 @@
  * older than the age at which a lead counts as lost, and 5 % stay longer in a stage than its threshold. The
  * thresholds are counted every 30 days from what was known then.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempDisposableSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Lead } from '../../../src/domain/model.ts'
@@ -22,7 +22,7 @@ import { BLANK_LEAD } from '../../support/data/blank-lead.ts'
 import { random } from '../../support/random.ts'
 import { count } from '../../support/reports/daily-numbers.ts'
 import { jStat } from '../../support/reports/jstat.ts'
-import { type Result, resultOf } from './result.ts'
+import { addHit, type Hits, noHits, type Result, shareOf } from './result.ts'
 
 const START = Date.parse('2023-01-02T00:00:00Z')
 const DAY_MS = 86_400_000
@@ -102,16 +102,10 @@ async function saveWinners(store: Store, winners: readonly Winner[]): Promise<vo
   }
 }
 
-/** The number of dates tried, and of those whose share of later winners lay in its interval of 90 %. */
-interface Hits {
-  dates: number
-  hits: number
-}
-
-function addDate(hits: Hits, share: number, exceeded: number, of: number): void {
+/** Returns whether the share of later winners lies in its interval of 90 %. */
+function isInInterval(share: number, exceeded: number, of: number): boolean {
   const atLeast = (times: number) => (times === 0 ? 1 : jStat.ibeta(share, times, of - times + 1))
-  hits.dates++
-  if (atLeast(exceeded) > 0.05 && 1 - atLeast(exceeded + 1) > 0.05) hits.hits++
+  return atLeast(exceeded) > 0.05 && 1 - atLeast(exceeded + 1) > 0.05
 }
 
 async function tryThresholds(store: Store, winners: readonly Winner[], hits: { age: Hits; stay: Hits }) {
@@ -125,7 +119,7 @@ async function tryThresholds(store: Store, winners: readonly Winner[], hits: { a
     const tryDays = (of: Hits, share: number, days: unknown, from: 'new' | 'contacted') => {
       if (typeof days !== 'number') return
       const exceeded = next.filter((winner) => winner.won - winner[from] > days * DAY_MS)
-      addDate(of, share, exceeded.length, next.length)
+      addHit(of, isInInterval(share, exceeded.length, next.length))
     }
     tryDays(hits.age, AGE_SHARE, (await readOldLeads(store.db))?.age.days, 'new')
     tryDays(hits.stay, STAY_SHARE, (await readStallThresholds(store.db)).get('contacted')?.days, 'contacted')
@@ -137,19 +131,15 @@ async function tryThresholds(store: Store, winners: readonly Winner[], hits: { a
 export async function measureWinners(rounds: number): Promise<Result[]> {
   const results: Result[] = []
   for (const [name, kind] of Object.entries(KINDS)) {
-    const hits = { age: { dates: 0, hits: 0 }, stay: { dates: 0, hits: 0 } }
+    const hits = { age: noHits(), stay: noHits() }
     for (let seed = 1; seed <= rounds; seed++) {
-      const folder = mkdtempSync(join(tmpdir(), 'leadsheet-winners-'))
-      {
-        await using store = await openStore(join(folder, 'leadsheet.db'), new Date(START))
-        await tryThresholds(store, winnersOf(kind, seed), hits)
-      }
-      rmSync(folder, { recursive: true })
+      using folder = mkdtempDisposableSync(join(tmpdir(), 'leadsheet-winners-'))
+      await using store = await openStore(join(folder.path, 'leadsheet.db'), new Date(START))
+      await tryThresholds(store, winnersOf(kind, seed), hits)
     }
-    const { age, stay } = hits
     results.push(
-      resultOf('share-hits', name, 'age of 1 % of winners', age.hits / age.dates, age.dates),
-      resultOf('share-hits', name, 'stay of 5 % of winners', stay.hits / stay.dates, stay.dates),
+      shareOf('share-hits', name, 'age of 1 % of winners', hits.age),
+      shareOf('share-hits', name, 'stay of 5 % of winners', hits.stay),
     )
   }
   return results

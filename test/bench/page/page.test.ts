@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { GOALS } from '../goals.ts'
-import { collectMedians, judge } from '../measurement.ts'
+import { judge, mediansOf } from '../measurement.ts'
 import { type Outcome, PAGE, pageOf, RESULTS } from './page.ts'
 
 const outcome: Outcome = JSON.parse(readFileSync(RESULTS, 'utf8'))
@@ -21,9 +21,7 @@ describe('docs/explanation/performance.md', () => {
   })
 
   it('has verdicts that follow from what was measured', () => {
-    const find = (what: string, leads: number) =>
-      outcome.medians.find((one) => one.what === what && one.leads === leads)?.median
-    expect(GOALS.flatMap((goal) => judge(goal, { find }, outcome.leads))).toEqual(outcome.results)
+    expect(GOALS.flatMap((goal) => judge(goal, outcome.medians, outcome.leads))).toEqual(outcome.results)
   })
 })
 
@@ -39,9 +37,12 @@ it.each([
   ['that has nothing to be compared with is not measured', 'first-node', {}, null, 'not measured'],
   ['of growth needs two numbers of leads', 'growth-first', {}, null, 'not measured'],
 ])('a goal %s', (_, name, others, measured, verdict) => {
-  const medians = collectMedians()
-  for (const value of [90, 30, 31]) medians.add('ours first cpu', 1000, value)
-  for (const [what, value] of Object.entries(others)) medians.add(`${what} cpu`, 1000, value)
+  const ours = [90, 30, 31].map((value) => ['ours first', value] as const)
+  const samples = [...ours, ...Object.entries(others)].map(([what, value]) => ({
+    what: `${what} cpu`,
+    leads: 1000,
+    value,
+  }))
   const goal = GOALS.find((each) => each.name === name) ?? expect.unreachable(name)
-  expect(judge(goal, medians, [1000])[0]).toMatchObject({ kind: 'cpu', measured, verdict })
+  expect(judge(goal, mediansOf(samples), [1000])[0]).toMatchObject({ kind: 'cpu', measured, verdict })
 })

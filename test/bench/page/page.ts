@@ -1,7 +1,7 @@
 /** Makes the parts of the page about performance from a run of the bench: its results and their tables. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Medians, Result } from '../measurement.ts'
+import type { Median, Result } from '../measurement.ts'
 import { markdownOf, timesOf } from './table.ts'
 
 export interface Outcome {
@@ -16,7 +16,7 @@ export interface Outcome {
   /** The failed measurements with their reasons. */
   readonly notes: readonly string[]
   readonly results: readonly Result[]
-  readonly medians: ReturnType<Medians['list']>
+  readonly medians: readonly Median[]
 }
 
 const FOLDER = join(import.meta.dirname, '../../../docs/explanation')

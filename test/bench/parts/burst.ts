@@ -8,14 +8,12 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { type Installation, install } from '../installation.ts'
+import { IDLE, type Installation, install, type RunningDaemon } from '../installation.ts'
 import type { Part } from '../measurement.ts'
 import { startUpstream } from '../programs.ts'
 import type { Sent } from '../servers/sender.ts'
-import { fewLeads } from './sync.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of the bench, 32 bytes.').toString('base64')}`
-const NEVER = '0 4 1 1 *'
 const [MESSAGES, SHORT_MESSAGES, A_SECOND] = [10_000, 2_500, 10_000 / 60]
 /** The leads that the messages are about have changed since then. All other leads of the bench are older. */
 const CHANGED_SINCE = '2026-11-02'
@@ -25,10 +23,9 @@ const LOOK_MS = 50
 export const BURST: Part = {
   name: 'burst',
   subjects: ['burst'],
-  async measure(options, add) {
-    const leads = fewLeads(options)
+  async measure({ fewest: leads, isShort }, add) {
     // A store of few leads gets fewer messages at the same pace.
-    const messages = Math.min(leads, options.isShort ? SHORT_MESSAGES : MESSAGES)
+    const messages = Math.min(leads, isShort ? SHORT_MESSAGES : MESSAGES)
     await using upstream = await startUpstream(leads)
     await using loaded = await installFor(`${upstream.address}/now`)
     {
@@ -67,16 +64,11 @@ function installFor(url: string): Promise<Installation> {
   return install(
     `api: { url: "${url}", key: bench }
 events: { secret: ${SECRET} }
-sync: { schedule: "${NEVER}", full_schedule: "${NEVER}" }
-snapshot: { when: never }
-reports: []`,
+${IDLE}`,
   )
 }
 
-async function syncOver(
-  daemon: { sync(isFull: boolean): Promise<void> },
-  signal: AbortSignal,
-): Promise<void> {
+async function syncOver(daemon: RunningDaemon, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await daemon.sync(true).catch(() => delay(LOOK_MS))
 }
 

@@ -8,13 +8,13 @@ import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { generateHistory, NOW } from '../history.ts'
-import type { Part } from '../measurement.ts'
-import { readCpuMs } from '../step.ts'
+import { addTimes, type Part } from '../measurement.ts'
+import { timeOf } from '../step.ts'
 
 const A_YEAR_AGO = new Date('2025-11-21T07:00:00Z')
 const ZONE = 'Europe/Berlin'
 
-export const REPORTS = [
+const REPORTS = [
   { name: 'daily', kind: 'day', at: NOW },
   { name: 'year ago', kind: 'day', at: A_YEAR_AGO },
   { name: 'weekly', kind: 'week', at: NOW },
@@ -24,18 +24,13 @@ export const REPORTS = [
 export const FIGURES: Part = {
   name: 'figures',
   subjects: ['figures'],
-  async measure({ leads: sizes, rounds, folder }, add) {
-    const leads = sizes.at(-1) ?? 0
-    process.stderr.write(`figures of ${leads} leads\n`)
-    await using store = await openStore(await generateHistory(folder, leads), NOW)
+  async measure({ most, rounds, folder }, add) {
+    process.stderr.write(`figures of ${most} leads\n`)
+    await using store = await openStore(await generateHistory(folder, most), NOW)
     for (const { name, kind, at } of REPORTS) {
       await readAll(kind, at)
-      for (let round = 0; round < rounds; round++) {
-        const [started, cpuBefore] = [performance.now(), readCpuMs()]
-        await readAll(kind, at)
-        add(`figures ${name} wall`, leads, performance.now() - started)
-        add(`figures ${name} cpu`, leads, readCpuMs() - cpuBefore)
-      }
+      for (let round = 0; round < rounds; round++)
+        addTimes(add, `figures ${name}`, most, await timeOf(() => readAll(kind, at)))
     }
     return null
 

@@ -1,25 +1,20 @@
 /** The times for which the event loop of the real daemon stands still in each kind of sync. */
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { install, type RunningDaemon } from '../installation.ts'
+import { IDLE, install, type RunningDaemon } from '../installation.ts'
 import type { AddSample, Part } from '../measurement.ts'
 import { startUpstream } from '../programs.ts'
 import type { LoopDelay } from '../servers/loop-probe.ts'
 
 const PROBE = join(import.meta.dirname, '../servers/loop-probe.ts')
-const NEVER = '0 4 1 1 *'
 
 export const LOOP: Part = {
   name: 'loop',
   subjects: ['loop'],
-  async measure({ leads: sizes }, add) {
-    const leads = sizes.at(-1) ?? 0
+  async measure({ most: leads }, add) {
     await using upstream = await startUpstream(leads)
     await using installation = await install(
-      `api: { url: "${upstream.address}/now", key: bench, run_minutes: 60 }
-sync: { schedule: "${NEVER}", full_schedule: "${NEVER}" }
-snapshot: { when: never }
-reports: []`,
+      `api: { url: "${upstream.address}/now", key: bench, run_minutes: 60 }\n${IDLE}`,
     )
     process.stderr.write(`event loop, ${leads} leads\n`)
     await using daemon = await installation.startDaemon([PROBE])
@@ -46,7 +41,7 @@ function note(name: string, { p99Ms, maxMs }: LoopDelay, leads: number, add: Add
 }
 
 /** Returns the measurements since the last call. */
-export async function readLoop({ child }: RunningDaemon): Promise<LoopDelay> {
+async function readLoop({ child }: RunningDaemon): Promise<LoopDelay> {
   const answer = once(child, 'message')
   child.send('loop')
   const [told] = await answer

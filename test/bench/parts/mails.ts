@@ -8,7 +8,6 @@ import { generateHistory, NOW } from '../history.ts'
 import { install } from '../installation.ts'
 import type { Part } from '../measurement.ts'
 import { startServer } from '../programs.ts'
-import { fewLeads } from './sync.ts'
 
 const RECIPIENTS = 1000
 const SHORT_RECIPIENTS = 200
@@ -19,19 +18,17 @@ const COUNTRIES = 20
 export const MAILS: Part = {
   name: 'mails',
   subjects: ['mails'],
-  async measure(options, add) {
-    const leads = fewLeads(options)
-    const count = options.isShort ? SHORT_RECIPIENTS : RECIPIENTS
+  async measure({ fewest, folder, isShort }, add) {
+    const count = isShort ? SHORT_RECIPIENTS : RECIPIENTS
     process.stderr.write(`${count} mails, ${count / A_FILTER} filters\n`)
     await using server = await startServer('servers/mail-sink.ts', [])
     await using installation = await install(`time_zone: Europe/Berlin
 api: { url: "http://127.0.0.1:9/", key: nobody-listens-there }
 smtp: { url: "${server.address}" }
 mail: { from: reports@example.com, per_minute: 100000 }
-snapshot: { when: never }
 reports: [{ name: daily }]
 recipients: ${JSON.stringify(Array.from({ length: count }, (_, number) => recipientOf(number, count / A_FILTER)))}`)
-    await copyFile(await generateHistory(options.folder, leads), installation.database)
+    await copyFile(await generateHistory(folder, fewest), installation.database)
     addSync(installation.database)
     const began = performance.now()
     await installation.run(['report', 'send', 'daily'], clockAt(NOW.toISOString()))
@@ -40,7 +37,7 @@ recipients: ${JSON.stringify(Array.from({ length: count }, (_, number) => recipi
     const sent = database.prepare("SELECT count(*) FROM delivery WHERE state = 'sent'").pluck().get()
     database.close()
     if (sent !== count) throw new Error(`mails: found ${sent} sent, expected ${count}`)
-    add('mails wall', leads, (seconds * RECIPIENTS) / count)
+    add('mails wall', fewest, (seconds * RECIPIENTS) / count)
     return count === RECIPIENTS ? null : `the time of ${count} mails, as if there were ${RECIPIENTS}`
   },
 }

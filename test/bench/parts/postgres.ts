@@ -1,17 +1,16 @@
 /** A first sync, an unchanged and an incremental one into PostgreSQL by one worker, compared with the same into SQLite. */
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { missingPostgres } from '../../support/postgres/postgres-programs.ts'
 import { createDatabase, openPostgresServer, withClient } from '../../support/postgres/postgres-server.ts'
-import { addToSum, type Checksum } from '../checksum.ts'
-import type { Part } from '../measurement.ts'
+import { type Checksum, checkCopy, checksumOf } from '../checksum.ts'
+import { addTimes, type Part } from '../measurement.ts'
 import { runContender, startUpstream } from '../programs.ts'
 import { readCpuTicks } from '../step.ts'
-import { check, fetchChecksum, fewLeads } from './sync.ts'
 
 const STEPS = 'first,unchanged,incremental'
 const SHORT_LEADS_MAX = 30_000
@@ -19,22 +18,21 @@ const SHORT_LEADS_MAX = 30_000
 export const POSTGRES: Part = {
   name: 'postgres',
   subjects: ['postgres'],
-  async measure(options, add) {
+  async measure({ fewest, rounds, isShort }, add) {
     const missing = missingPostgres()
     if (missing !== null) return `PostgreSQL: ${missing}`
-    const size = fewLeads(options)
-    const leads = options.isShort ? Math.min(size, SHORT_LEADS_MAX) : size
+    const leads = isShort ? Math.min(fewest, SHORT_LEADS_MAX) : fewest
     await using upstream = await startUpstream(leads)
     await using server = await openPostgresServer(true)
     await withClient(server.adminUrl, (admin) => admin.query("ALTER SYSTEM SET shared_buffers = '1GB'"))
     await server.stop('fast')
     await server.start()
     const pid = await withClient(server.adminUrl, findServerPid)
-    for (let round = 0; round < (options.isShort ? 1 : options.rounds); round++) {
+    for (let round = 0; round < (isShort ? 1 : rounds); round++) {
       process.stderr.write(`PostgreSQL, round ${round + 1}\n`)
-      const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
       const places = {
-        sqlite: join(folder, 'leads.db'),
+        sqlite: join(folder.path, 'leads.db'),
         postgres: await withClient(server.adminUrl, (admin) => createDatabase(admin)),
       }
       for (const [name, place] of Object.entries(places)) {
@@ -43,14 +41,12 @@ export const POSTGRES: Part = {
           ...[upstream.address, place, String(leads), STEPS],
         ])) {
           const after = readServerCpuMs(pid)
-          add(`${name} ${step} wall`, size, (ms * 1000) / leads)
-          add(`${name} ${step} cpu`, size, ((cpuMs + after - before) * 1000) / leads)
+          addTimes(add, `${name} ${step}`, fewest, { ms, cpuMs: cpuMs + after - before }, leads / 1000)
           before = after
         }
       }
       if (round === 0)
-        check('postgres', await readChecksum(places.postgres), await fetchChecksum(upstream.address, 'v2'))
-      await rm(folder, { recursive: true })
+        await checkCopy('postgres', await readChecksum(places.postgres), upstream.address, 'v2')
     }
     return null
   },
@@ -78,12 +74,9 @@ function readServerCpuMs(server: number): number {
   return 10 * (sum(readCpuTicks(server)) + sum(ofChildren))
 }
 
-async function readChecksum(url: string): Promise<Checksum> {
-  const client = new Client(url)
-  await client.connect()
-  const { rows } = await client.query<{ id: string; raw: string }>(
-    'SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no',
-  )
-  await client.end()
-  return { count: rows.length, sum: rows.reduce((sum, { id, raw }) => addToSum(sum, id, raw), 0) }
+function readChecksum(url: string): Promise<Checksum> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query('SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no')
+    return checksumOf(rows)
+  })
 }

@@ -2,7 +2,6 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Part } from '../measurement.ts'
-import { fewLeads } from './sync.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -15,12 +14,12 @@ interface Lock {
 export const SIZE: Part = {
   name: 'size',
   subjects: ['size'],
-  async measure(options, add) {
+  async measure({ fewest }, add) {
     const { packages }: Lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
     const kept = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
     const bytes = kept.reduce((sum, [path]) => sum + sizeOf(join(ROOT, path)), 0)
-    add('size installed', fewLeads(options), bytes / 1e6)
-    add('size direct', fewLeads(options), Object.keys(packages['']?.dependencies ?? {}).length)
+    add('size installed', fewest, bytes / 1e6)
+    add('size direct', fewest, Object.keys(packages['']?.dependencies ?? {}).length)
     return null
   },
 }

@@ -8,19 +8,18 @@ import { openStore } from '../../../src/store/open.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { syncLeads } from '../contenders/sync.ts'
 import { install } from '../installation.ts'
-import type { Part } from '../measurement.ts'
+import { addTimes, type Part } from '../measurement.ts'
 import { startUpstream } from '../programs.ts'
-import { readCpuMs } from '../step.ts'
+import { timeOf } from '../step.ts'
 
 export const SNAPSHOT: Part = {
   name: 'snapshot',
   subjects: ['snapshot'],
-  async measure({ leads: sizes, rounds, isShort }, add) {
-    const leads = sizes.at(-1) ?? 0
+  async measure({ most, rounds, isShort }, add) {
     // Keeps what Node compiles, as the command leadsheet does.
     enableCompileCache()
-    process.stderr.write(`snapshot of ${leads} leads\n`)
-    await using upstream = await startUpstream(leads)
+    process.stderr.write(`snapshot of ${most} leads\n`)
+    await using upstream = await startUpstream(most)
     await using installation = await install('')
     await using store = await openStore(installation.database, new Date())
     const { snapshot: file } = pathsIn(join(installation.folder, 'data'))
@@ -33,12 +32,10 @@ export const SNAPSHOT: Part = {
       now: () => new Date(),
     }
     await syncLeads(store, `${upstream.address}/v1`)
-    for (let round = 0; round < Math.min(rounds, isShort ? 1 : rounds); round++) {
+    for (let round = 0; round < (isShort ? 1 : rounds); round++) {
       await rm(file, { force: true })
-      const [began, cpuBefore] = [performance.now(), readCpuMs()]
-      await publishSnapshot(publishing, new AbortController().signal)
-      add('snapshot wall', leads, performance.now() - began)
-      add('snapshot cpu', leads, readCpuMs() - cpuBefore)
+      const { signal } = new AbortController()
+      addTimes(add, 'snapshot', most, await timeOf(() => publishSnapshot(publishing, signal)))
     }
     return null
   },

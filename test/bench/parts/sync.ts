@@ -2,11 +2,11 @@
  * The sync compared with fetches, floors and scripts. Each contender has its own process and file, and they
  * run one after the other, round by round. The first round compares each copy with the upstream.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Checksum, readChecksum } from '../checksum.ts'
-import type { AddSample, BenchOptions, Part } from '../measurement.ts'
+import { checkCopy, readChecksum } from '../checksum.ts'
+import { type AddSample, addTimes, type Part } from '../measurement.ts'
 import { hasPython, runContender, startUpstream } from '../programs.ts'
 
 interface Contender {
@@ -39,18 +39,11 @@ export const SYNC: Part = {
     const absent = CONTENDERS.filter((contender) => !present.includes(contender))
     for (const leads of sizes) {
       await using upstream = await startUpstream(leads)
-      const checksums = new Map<string, Promise<Checksum>>()
-      const checksumOf = (state: string): Promise<Checksum> => {
-        const known = checksums.get(state) ?? fetchChecksum(upstream.address, state)
-        checksums.set(state, known)
-        return known
-      }
       for (let round = 1; round <= rounds; round++) {
         for (const contender of present) {
           if (leads > (contender.most ?? Number.POSITIVE_INFINITY)) continue
           process.stderr.write(`${leads} leads, round ${round}, ${contender.name}\n`)
-          const expected = round === 1 && contender.state !== null ? await checksumOf(contender.state) : null
-          await measureContender(contender, { url: upstream.address, leads, expected }, add)
+          await measureContender(contender, { url: upstream.address, leads, isChecked: round === 1 }, add)
         }
       }
     }
@@ -59,39 +52,20 @@ export const SYNC: Part = {
 }
 
 async function measureContender(
-  { name, file }: Contender,
-  { url, leads, expected }: { url: string; leads: number; expected: Checksum | null },
+  { name, file, state }: Contender,
+  { url, leads, isChecked }: { url: string; leads: number; isChecked: boolean },
   add: AddSample,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
-  try {
-    const database = join(folder, 'leads.db')
-    const cpu = new Map<string, number>()
-    for await (const { step, ms, cpuMs, peakMb } of runContender(file, [url, database, String(leads)])) {
-      add(`${name} ${step} wall`, leads, (ms * 1000) / leads)
-      add(`${name} ${step} cpu`, leads, (cpuMs * 1000) / leads)
-      cpu.set(step, cpuMs)
-      if (name === 'ours' && step === 'changed') add('memory', leads, peakMb)
-    }
-    const [unchanged, changed] = [cpu.get('unchanged'), cpu.get('changed')]
-    if (unchanged !== undefined && changed !== undefined)
-      add('changed lead cpu', leads, ((changed - unchanged) * 1000) / (leads / 100))
-    if (expected !== null) check(name, readChecksum(database), expected)
-  } finally {
-    await rm(folder, { recursive: true })
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
+  const database = join(folder.path, 'leads.db')
+  const cpu = new Map<string, number>()
+  for await (const { step, peakMb, ...time } of runContender(file, [url, database, String(leads)])) {
+    addTimes(add, `${name} ${step}`, leads, time, leads / 1000)
+    cpu.set(step, time.cpuMs)
+    if (name === 'ours' && step === 'changed') add('memory', leads, peakMb)
   }
-}
-
-export function check(name: string, found: Checksum, expected: Checksum): void {
-  if (found.count === expected.count && found.sum === expected.sum) return
-  throw new Error(`${name}: found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`)
-}
-
-export async function fetchChecksum(url: string, state: string): Promise<Checksum> {
-  return (await (await fetch(`${url}/checksum/${state}`)).json()) as Checksum
-}
-
-/** Returns the numbers of leads for parts that are not measured with a million. */
-export function fewLeads({ leads }: BenchOptions): number {
-  return leads[0] ?? 0
+  const [unchanged, changed] = [cpu.get('unchanged'), cpu.get('changed')]
+  if (unchanged !== undefined && changed !== undefined)
+    add('changed lead cpu', leads, ((changed - unchanged) * 1000) / (leads / 100))
+  if (isChecked && state !== null) await checkCopy(name, readChecksum(database), url, state)
 }

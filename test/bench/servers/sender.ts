@@ -6,7 +6,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
-import { random } from '../../support/random.ts'
+import { random, shuffled } from '../../support/random.ts'
 import { generateLead } from '../generate.ts'
 
 export interface Sent {
@@ -23,7 +23,10 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const changed = Array.from({ length: leads }, (_, number) => number).filter((number) =>
   [7, 13].includes(number % 100),
 )
-const bodies = shuffled(Array.from({ length: messages }, (_, index) => bodyOf(index)))
+const bodies = shuffled(
+  Array.from({ length: messages }, (_, index) => bodyOf(index)),
+  random(1),
+)
 const times: number[] = []
 const statuses: Record<string, number> = {}
 const answers: Promise<void>[] = []
@@ -53,12 +56,6 @@ function bodyOf(index: number): { readonly id: string; readonly body: string } {
   }
   const timestamp = new Date().toISOString()
   return { id, body: JSON.stringify({ id, type: 'lead.status_changed', version: '1', timestamp, data }) }
-}
-
-function shuffled<T>(items: T[]): T[] {
-  const next = random(1)
-  const keyed = items.map((item) => ({ item, key: next() }))
-  return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item)
 }
 
 function post(id: string, body: string): Promise<void> {

@@ -10,17 +10,17 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { type Finished, finished } from '../../support/leadsheet.ts'
+import { finished } from '../../support/leadsheet.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { startOwnPostgres } from '../../support/postgres/own-postgres.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { readAddress } from '../../support/process/daemon-address.ts'
+import { readAddress, untilSaid } from '../../support/process/daemon-address.ts'
 import { random } from '../../support/random.ts'
 import { hourlyNotNow, makeReportDue } from '../../support/reports/due-report.ts'
 import { migratedDatabase } from '../../support/store.ts'
 import { cut, startUpstream, status, type Upstream } from '../../support/upstream.ts'
 import { compareRows } from '../outbox/comparison.ts'
-import { startSink } from '../outbox/run.ts'
+import { startSink } from '../outbox/sink.ts'
 import { crash } from '../support/crash.ts'
 import { EVENTS_SECRET, openSender } from '../support/event-sender.ts'
 import { run, start } from '../support/program.ts'
@@ -160,7 +160,7 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       expect(await readCopy(store)).toEqual(listOf(upstream))
       expect(await findViolations(store.db, new Date().toISOString(), 'all')).toEqual([])
       const rows = await store.db.selectFrom('delivery').selectAll().orderBy('recipient').execute()
-      const found = { ...compareRows(rows, sink.log), eventsTaken: events.taken.size }
+      const found = { ...compareRows(rows, sink), eventsTaken: events.taken.size }
       // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
       console.info(`${what}, ${times} times:`, found)
       expect(found).toMatchObject({ lost: [], doubled: [], altered: [] })
@@ -210,25 +210,17 @@ function listUnsent({ db }: Store): Promise<object[]> {
   return messages.select(['recipient', 'state']).execute()
 }
 
-interface Worker {
-  readonly child: ChildProcess
-  readonly end: Promise<Finished>
-  /** Resolves when the worker has begun to work. */
-  readonly isUp: Promise<void>
-}
+type Worker = ReturnType<typeof follow>
 
-function follow(child: ChildProcess): Worker {
-  const up = Promise.withResolvers<void>()
-  for (const output of [child.stdout, child.stderr])
-    output?.on('data', (part: Buffer) => {
-      if (part.includes('"running"')) up.resolve()
-    })
-  return { child, end: finished(child), isUp: up.promise }
+function follow(child: ChildProcess) {
+  // It resolves also if the worker ends before it has begun to work.
+  const isUp = untilSaid(child.stderr, /"running"/).catch(() => null)
+  return { child, end: finished(child), isUp }
 }
 
 async function stopAll(workers: readonly Worker[]): Promise<void> {
-  for (const { child, end, isUp } of workers) {
-    await Promise.race([isUp, end])
+  for (const { child, isUp } of workers) {
+    await isUp
     child.kill('SIGTERM')
   }
   for (const { end } of workers) expect(await end).toMatchObject({ status: 0 })

@@ -11,8 +11,8 @@ import { addressOf, IN_POSTGRES } from '../../support/store.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
 import { compareRows } from './comparison.ts'
-import { type Job, type Sender, type Sink, startSender, startSink } from './run.ts'
-import type { SinkEvent } from './sink.ts'
+import { type Job, type Sender, startSender } from './run.ts'
+import { type Sink, type SinkEvent, startSink } from './sink.ts'
 
 const [MESSAGES, KILLS, SENDERS] = IN_POSTGRES
   ? [IS_FULL ? 600 : 40, IS_FULL ? 60 : 5, 3]
@@ -32,7 +32,7 @@ it(`${MESSAGES} messages through ${KILLS} kills of one of ${SENDERS} senders, lo
   const job = { file: IN_POSTGRES ? addressOf(store) : fileOf(store), url: sink.url }
   const killed = await sendThroughKills(store, job, sink, random(SEED))
   const rows = await store.db.selectFrom('delivery').selectAll().orderBy('recipient').execute()
-  const found = compareRows(rows, sink.log)
+  const found = compareRows(rows, sink)
   // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
   console.info(`${killed} kills:`, found)
   expect(killed).toBeGreaterThanOrEqual(KILLS * KILLED_SHARE)

@@ -1,11 +1,9 @@
-/**
- * A mail server in its own process that fails now and then: `node sink.ts LOG FAULTS`. It logs what it did
- * with each message as lines of JSON, and prints how far a session is, so that a test can kill the sender
- * there. The same seed makes the same attempts fail.
- */
+/** A mail server that fails now and then. The same seed makes the same attempts fail. */
 import { createHash } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { buffer } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { openMailServer, refusal } from '../../support/mail-server.ts'
 import { random } from '../../support/random.ts'
 
 /** The shares of faults, from 0 to 1. */
@@ -21,21 +19,6 @@ export interface SinkFaults {
   readonly greylisted: number
 }
 
-/** The result of an attempt to send a message. */
-export type Attempt = TurnedAway | Deferral | Arrival
-
-/** A session that ended before the recipient was named. */
-interface TurnedAway {
-  readonly to: null
-  readonly end: 'turned away'
-}
-
-/** An attempt that ended before the message was transferred. */
-interface Deferral {
-  readonly to: string
-  readonly end: 'deferred'
-}
-
 /** A message that was received up to its final dot. */
 export interface Arrival {
   readonly to: string
@@ -43,109 +26,83 @@ export interface Arrival {
   readonly end: 'taken' | 'lost' | 'refused'
   readonly messageId: string
   readonly isSigned: boolean
-  /** The hash of the bytes between 354 and the final dot. */
   readonly sha256: string
 }
 
-/** The lines that the mail server prints. */
-export type SinkEvent = `port ${number}` | 'MAIL' | 'RCPT' | 'DATA' | 'bytes' | 'dot'
+/** How far a session is. */
+export type SinkEvent = 'MAIL' | 'RCPT' | 'DATA' | 'bytes' | 'dot'
 
-const END = '\r\n.\r\n'
+export interface Sink {
+  readonly url: string
+  readonly arrivals: readonly Arrival[]
+  /** The numbers of sessions and recipients that were refused before a message. */
+  readonly refused: { turnedAway: number; deferred: number }
+  /** Resolves when sessions have come so far so many times from now on. */
+  untilEvent(event: SinkEvent, times: number): Promise<void>
+}
 
-if (import.meta.main) openSink(process.argv[2] ?? '', JSON.parse(process.argv[3] ?? ''))
-
-function openSink(log: string, faults: SinkFaults): void {
+/** Starts the server for the current test. */
+export async function startSink(faults: SinkFaults): Promise<Sink> {
+  const arrivals: Arrival[] = []
+  const refused = { turnedAway: 0, deferred: 0 }
   const attempts = new Map<string, number>()
+  const events = new EventEmitter<Record<SinkEvent, []>>()
   let sessions = 0
-  const chance = createChance(faults.seed)
-  const server = createServer((socket) => serve(socket))
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address()
-    if (address !== null && typeof address !== 'string') tell(`port ${address.port}`)
-  })
-
-  function serve(socket: Socket): void {
-    socket.on('error', () => {})
-    let to = ''
-    let body: string | null = null
-    let rest = ''
-    const reply = (text: string): void => {
-      socket.write(`${text}\r\n`)
-    }
-
-    socket.on('data', (chunk) => {
-      rest += chunk.toString('latin1')
-      if (body !== null) {
-        tell('bytes')
-        body += rest
-        rest = ''
-        if (!body.endsWith(END)) return
-        take(body)
-        body = null
-        return
-      }
-      const lines = rest.split('\r\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) obey(line)
-    })
-
-    function obey(line: string): void {
-      const verb = line.slice(0, 4).toUpperCase()
-      if (verb === 'QUIT') socket.end('221 Bye\r\n')
-      else if (verb === 'RCPT') meet(/<(.*)>/.exec(line)?.[1] ?? '')
-      else if (verb === 'DATA') {
-        tell('DATA')
-        body = ''
-        reply('354 Go ahead')
-      } else {
-        if (verb === 'MAIL') tell('MAIL')
-        reply('250 Ok')
-      }
-    }
-
-    function meet(recipient: string): void {
-      tell('RCPT')
-      to = recipient
-      const attempt = (attempts.get(to) ?? 0) + 1
-      attempts.set(to, attempt)
-      const isDeferred = attempt === 1 && chance(`greylisted ${to}`) < faults.greylisted
-      if (isDeferred) note({ to, end: 'deferred' })
-      reply(isDeferred ? '450 4.7.1 later' : '250 Ok')
-    }
-
-    function take(message: string): void {
+  /** Returns whether chance, which the seed decides, makes such a share of these fail. */
+  const fails = (about: string, share: number): boolean =>
+    random(createHash('sha256').update(`${faults.seed} ${about}`).digest().readUInt32BE())() < share
+  const server = await openMailServer({
+    disableReverseLookup: true,
+    onConnect(_session, done) {
+      if (!fails(`turned away ${++sessions}`, faults.turnedAway)) return done()
+      refused.turnedAway++
+      done(refusal(421, '4.3.2 busy'))
+    },
+    onMailFrom(_address, _session, done) {
+      events.emit('MAIL')
+      done()
+    },
+    onRcptTo({ address }, _session, done) {
+      events.emit('RCPT')
+      const attempt = (attempts.get(address) ?? 0) + 1
+      attempts.set(address, attempt)
+      if (attempt > 1 || !fails(`greylisted ${address}`, faults.greylisted)) return done()
+      refused.deferred++
+      done(refusal(450, '4.7.1 later'))
+    },
+    async onData(stream, { envelope, remotePort }, done) {
+      events.emit('DATA')
+      stream.on('data', () => events.emit('bytes'))
+      const message = await buffer(stream).catch(() => null)
+      // The sender has gone.
+      if (message === null) return done(new Error('cut'))
+      const to = envelope.rcptTo[0]?.address ?? ''
       const attempt = `${attempts.get(to)} ${to}`
-      const isRefused = chance(`refused ${attempt}`) < faults.refusals
-      const isLost = !isRefused && chance(`lost ${attempt}`) < faults.lostReplies
-      note({
+      const isRefused = fails(`refused ${attempt}`, faults.refusals)
+      const isLost = !isRefused && fails(`lost ${attempt}`, faults.lostReplies)
+      const text = message.toString('latin1')
+      arrivals.push({
         to,
         end: isRefused ? 'refused' : isLost ? 'lost' : 'taken',
-        messageId: /^message-id: *(\S+)/im.exec(message)?.[1] ?? '',
-        isSigned: /^dkim-signature:/im.test(message),
-        sha256: createHash('sha256').update(message, 'latin1').digest('hex'),
+        messageId: /^message-id: *(\S+)/im.exec(text)?.[1] ?? '',
+        isSigned: /^dkim-signature:/im.test(text),
+        sha256: createHash('sha256').update(message).digest('hex'),
       })
-      tell('dot')
-      if (isLost) socket.destroy()
-      else reply(isRefused ? '451 4.3.0 later' : '250 2.0.0 Ok')
-    }
-
-    function note(attempt: Attempt): void {
-      appendFileSync(log, `${JSON.stringify(attempt)}\n`)
-    }
-
-    const isTurnedAway = chance(`turned away ${++sessions}`) < faults.turnedAway
-    if (isTurnedAway) {
-      note({ to: null, end: 'turned away' })
-      socket.end('421 4.3.2 busy\r\n')
-    } else reply('220 sink.example.org ESMTP')
+      events.emit('dot')
+      if (isLost) server.dropConnections(remotePort)
+      else done(isRefused ? refusal(451, '4.3.0 later') : null)
+    },
+  })
+  onTestFinished(() => {
+    server.dropConnections()
+    return server[Symbol.asyncDispose]()
+  })
+  return {
+    url: server.url,
+    arrivals,
+    refused,
+    async untilEvent(event, times) {
+      for (let left = times; left > 0; left--) await once(events, event)
+    },
   }
-}
-
-/** Returns a function from texts to numbers of at least 0 and below 1. The seed decides them. */
-function createChance(seed: number): (about: string) => number {
-  return (about) => random(createHash('sha256').update(`${seed} ${about}`).digest().readUInt32BE())()
-}
-
-function tell(event: SinkEvent): void {
-  process.stdout.write(`${event}\n`)
 }

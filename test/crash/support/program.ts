@@ -1,5 +1,6 @@
 /** The real program, killed with SIGKILL at a numbered point (see kill-at.ts) or at any time. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -13,32 +14,31 @@ const HOOK = join(import.meta.dirname, 'kill-at.ts')
 export interface Program {
   /** The file to run; by default the program itself. */
   readonly main?: string
+  /** The program that starts it, with its arguments, such as `prlimit`. */
+  readonly within?: readonly string[]
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }
 
 /** Starts the program. It is killed at the end of the test if it still runs. */
-export function start({ main = MAIN, args, cwd, env }: Program): ChildProcess {
+export function start({ main = MAIN, within = [], args, cwd, env }: Program): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(
-    process.execPath,
-    [...(env['KILL_AT'] || env['POINTS'] ? ['--import', HOOK] : []), main, ...args],
-    {
-      cwd,
-      env: {
-        PATH,
-        HOME,
-        TZ: 'UTC',
-        NODE_COMPILE_CACHE: COMPILED,
-        // Without this, all daemons would ask for the same port.
-        ...(args[0] === 'run' && { LEADSHEET_WEB_LISTEN: 'none' }),
-        ...env,
-      },
-    },
-  )
+  const hook = env['KILL_AT'] || env['POINTS'] ? ['--import', HOOK] : []
+  const [command = '', ...words] = [...within, process.execPath, ...hook, main, ...args]
+  // Without this, all daemons would ask for the same port.
+  const web = args[0] === 'run' ? { LEADSHEET_WEB_LISTEN: 'none' } : {}
+  const own = { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...web }
+  const child = spawn(command, words, { cwd, env: { ...own, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child
+}
+
+/** Kills a program that has not ended yet, and waits until it is gone. */
+export async function killProgram(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
 }
 
 export function run(program: Program): Promise<Finished> {

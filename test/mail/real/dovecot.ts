@@ -1,25 +1,24 @@
-/** Dovecot from Debian with everybody's mailbox. It receives mail over LMTP and shows it over IMAP. */
+/** Dovecot from Debian with everybody's mailbox. It receives mail over LMTP, and its doveadm shows what it parses. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startProcess, untilTrue } from '../../foreign/server-process.ts'
+import { canConnect, startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { findInstalled } from '../../support/process/programs.ts'
-import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/dovecot'
-export const PASSWORD = 'pw-of-everybody'
 /** The owner of the mailboxes. Dovecot is started by root, and requires another user for them. */
 const NOBODY = 65_534
 
 export interface Mailboxes {
   readonly lmtpPort: number
-  readonly imapPort: number
+  /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
+  list(address: string, fields: readonly string[]): Readonly<Record<string, string>>[]
 }
 
 export function missingDovecot(): string | null {
-  const parts = [BIN, '/usr/lib/dovecot/lmtp', '/usr/lib/dovecot/imap']
-  return parts.every(findInstalled) ? null : 'apt-get install dovecot-imapd dovecot-lmtpd'
+  return [BIN, '/usr/lib/dovecot/lmtp'].every(findInstalled) ? null : 'apt-get install dovecot-lmtpd'
 }
 
 /** Starts Dovecot for the current test, which must run as root. */
@@ -30,28 +29,32 @@ export async function startDovecot(): Promise<Mailboxes> {
   const mail = join(folder, 'mail')
   mkdirSync(mail)
   chownSync(mail, NOBODY, NOBODY)
-  const [lmtpPort, imapPort] = [await freePort(), await freePort()]
+  const lmtpPort = await freePort()
   const file = join(folder, 'dovecot.conf')
-  writeFileSync(file, settings(folder, mail, { lmtpPort, imapPort }))
+  writeFileSync(file, settings(folder, mail, lmtpPort))
   const server = startProcess(BIN, ['-F', '-c', file])
-  await untilTrue(server, async () => (await canConnect(lmtpPort)) && (await canConnect(imapPort)))
-  return { lmtpPort, imapPort }
+  await untilTrue(server, () => canConnect(lmtpPort))
+  const list: Mailboxes['list'] = (address, fields) => {
+    const args = ['-c', file, '-f', 'json', 'fetch', '-u', address, fields.join(' '), 'mailbox', 'INBOX']
+    return JSON.parse(execFileSync('doveadm', args, { encoding: 'utf8', maxBuffer: 1e8 }))
+  }
+  return { lmtpPort, list }
 }
 
-function settings(folder: string, mail: string, { lmtpPort, imapPort }: Mailboxes): string {
+function settings(folder: string, mail: string, lmtpPort: number): string {
   return `base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = /dev/stderr
-protocols = imap lmtp
+protocols = lmtp
 listen = 127.0.0.1
 ssl = no
-disable_plaintext_auth = no
 auth_username_format = %Lu
 mail_location = maildir:${mail}/%u
+mail_save_crlf = yes
 first_valid_uid = 1
 passdb {
   driver = static
-  args = password=${PASSWORD}
+  args = nopassword=yes
 }
 userdb {
   driver = static
@@ -61,15 +64,6 @@ service lmtp {
   inet_listener lmtp {
     address = 127.0.0.1
     port = ${lmtpPort}
-  }
-}
-service imap-login {
-  chroot =
-  inet_listener imap {
-    port = ${imapPort}
-  }
-  inet_listener imaps {
-    port = 0
   }
 }
 `

@@ -2,11 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ServerProcess, startProcess, untilTrue } from '../../foreign/server-process.ts'
+import { canConnect, startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { findInstalled } from '../../support/process/programs.ts'
-import { canConnect } from './ports.ts'
 
 const BIN = '/usr/sbin/postfix'
 const MASTER = '/usr/lib/postfix/sbin/master'
@@ -21,25 +20,15 @@ export function missingPostfix(): string | null {
   return process.getuid?.() === 0 ? null : 'only root can start it'
 }
 
-export interface Postfix {
-  readonly port: number
-  /** Stops the server. It keeps its mail, and can be started again. */
-  stop(): Promise<void>
-  start(): Promise<void>
-}
-
-/**
- * Starts Postfix. It accepts mail to all addresses of example.org.
- * @param policyPort the port of a policy server that is asked about each recipient
- */
-export async function startPostfix(lmtpPort: number, policyPort?: number): Promise<Postfix> {
+/** Starts Postfix. It accepts mail to all addresses of example.org. Returns its port. */
+export async function startPostfix(lmtpPort: number): Promise<number> {
   const folder = folderWith()
   // The daemons of Postfix run as another user.
   chmodSync(folder, 0o755)
   const port = await freePort()
   const settings = join(folder, 'etc')
   mkdirSync(settings)
-  writeFileSync(join(settings, 'main.cf'), mainSettings(folder, lmtpPort, policyPort))
+  writeFileSync(join(settings, 'main.cf'), mainSettings(folder, lmtpPort))
   writeFileSync(
     join(settings, 'master.cf'),
     `127.0.0.1:${port} inet n - n - - smtpd\n${SERVICES.map((service) => `${service}\n`).join('')}`,
@@ -48,23 +37,12 @@ export async function startPostfix(lmtpPort: number, policyPort?: number): Promi
   // Makes the other folders. Postfix itself does not start its daemons, because they would leave the process
   // group that ends with the test.
   execFileSync(BIN, ['-c', settings, 'check'])
-  const start = async (): Promise<ServerProcess> => {
-    const server = startProcess(MASTER, ['-d', '-c', settings])
-    await untilTrue(server, () => canConnect(port))
-    return server
-  }
-  let running = await start()
-  return {
-    port,
-    stop: () => running.stop(),
-    async start() {
-      running = await start()
-    },
-  }
+  const server = startProcess(MASTER, ['-d', '-c', settings])
+  await untilTrue(server, () => canConnect(port))
+  return port
 }
 
-function mainSettings(folder: string, lmtpPort: number, policyPort: number | undefined): string {
-  const policy = policyPort === undefined ? '' : `, check_policy_service inet:127.0.0.1:${policyPort}`
+function mainSettings(folder: string, lmtpPort: number): string {
   return `compatibility_level = 3.6
 queue_directory = ${folder}/queue
 data_directory = ${folder}/data
@@ -81,7 +59,7 @@ smtpd_peername_lookup = no
 message_size_limit = ${MAX_BYTES}
 virtual_mailbox_domains = example.org
 virtual_transport = lmtp:inet:127.0.0.1:${lmtpPort}
-smtpd_recipient_restrictions = check_recipient_access inline:{ {${GONE} = 550 5.1.1 no such user}, {${BUSY} = 450 4.2.0 greylisted} }${policy}
+smtpd_recipient_restrictions = check_recipient_access inline:{ {${GONE} = 550 5.1.1 no such user}, {${BUSY} = 450 4.2.0 greylisted} }
 `
 }
 

@@ -1,30 +1,27 @@
 /** Postfix with Dovecot behind it: the whole way of a message on one machine. */
-
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isSkipped } from '../../support/process/programs.ts'
-import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
-import { type Mailbox, openMailbox } from './imap.ts'
-import { missingPostfix, type Postfix, startPostfix } from './postfix.ts'
+import { type Mailboxes, missingDovecot, startDovecot } from './dovecot.ts'
+import { missingPostfix, startPostfix } from './postfix.ts'
 
 const POLL_MS = 100
 
 export interface MailServers {
   /** An address such as `smtp://…`, which accepts messages to all addresses of example.org. */
   readonly url: string
-  readonly postfix: Postfix
-  open(address: string): Promise<Mailbox>
+  /** Waits for a message to this address. Returns these fields of all that have come. */
+  untilArrived(...asked: Parameters<Mailboxes['list']>): Promise<ReturnType<Mailboxes['list']>>
 }
 
-/**
- * Starts the servers for the current test.
- * @param policyPort the port of a policy server that Postfix asks about each recipient
- */
-export async function startServers(policyPort?: number): Promise<MailServers> {
-  const { lmtpPort, imapPort } = await startDovecot()
-  const postfix = await startPostfix(lmtpPort, policyPort)
+/** Starts the servers for the current test. */
+export async function startServers(): Promise<MailServers> {
+  const { lmtpPort, list } = await startDovecot()
   return {
-    url: `smtp://127.0.0.1:${postfix.port}`,
-    postfix,
-    open: (address) => openMailbox(imapPort, address, PASSWORD),
+    url: `smtp://127.0.0.1:${await startPostfix(lmtpPort)}`,
+    async untilArrived(address, fields) {
+      while (list(address, ['uid']).length === 0) await sleep(POLL_MS)
+      return list(address, fields)
+    },
   }
 }
 
@@ -33,9 +30,3 @@ export const isWithoutServers = isSkipped(
   missingPostfix(),
   missingDovecot(),
 )
-
-/** Waits for the first message and returns it. */
-export async function untilArrived(mailbox: Mailbox): Promise<Buffer> {
-  while ((await mailbox.count()) === 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  return mailbox.fetchBytes(1, 'BODY.PEEK[]')
-}
