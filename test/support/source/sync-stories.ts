@@ -1,0 +1,80 @@
+/** Stories of an upstream: what each sync of a new copy finds, and what is in the copy then, in lines for a golden. */
+import { expect } from 'vitest'
+import type { ScanResult } from '../../../src/domain/sync.ts'
+import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
+import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { type Answer, type Listing, openListing } from './listing.ts'
+
+/** A sync: what it is asked for, how much later it is, and how the upstream and the profile are from then on. */
+interface Step extends Partial<SyncOptions>, Partial<Pick<Listing, 'answer' | 'address' | 'clockAheadMs'>> {
+  readonly profile?: Partial<ProfileInput>
+  readonly hoursLater?: number
+}
+
+/** A name, a profile, and the syncs. An answer alone is a full sync. */
+export type Story = readonly [name: string, profile: Partial<ProfileInput>, ...syncs: (Answer | Step)[]]
+
+export async function tellSyncs(stories: readonly Story[]): Promise<string> {
+  const lines: string[] = []
+  for (const [name, profile, ...syncs] of stories) {
+    await using listing = await openListing(profile, () => ({}))
+    const told: string[] = []
+    for (const step of syncs) told.push(...(await tellSync(listing, step)))
+    expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all'), name).toEqual([])
+    told.push(...(await tellCopy(listing)))
+    lines.push(name, ...told.map((line) => `  ${line}`))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+async function tellSync(listing: Listing, step: Answer | Step): Promise<string[]> {
+  const { hoursLater = 0, ...change } = typeof step === 'function' ? { answer: step } : step
+  const { answer, address, clockAheadMs, profile, ...options } = change
+  listing.clock.now = new Date(listing.clock.now.getTime() + hoursLater * 3_600_000)
+  listing.answer = answer ?? listing.answer
+  listing.address = address ?? listing.address
+  listing.clockAheadMs = clockAheadMs ?? listing.clockAheadMs
+  listing.profile = { ...listing.profile, ...profile }
+  listing.asked.length = 0
+  const { outcome, scan, leads, problems } = await listing.sync(options)
+  const counts = Object.entries(leads).filter(([what, count]) => what !== 'seen' && count > 0)
+  const [first, second, ...more] = listing.asked.map((position) => position ?? 'the first page')
+  // How many pages are asked for ahead depends on how fast they are stored.
+  const asked = more.length > 0 ? `${first} and others` : [first, second].filter(Boolean).join(' and ')
+  return [
+    `${outcome}${counts.map(([what, count]) => `, ${what} ${count}`).join('')}; asked for ${asked || 'nothing'}`,
+    ...(scan === null ? [] : tellScan(scan)),
+    ...problems.map(({ code, message, hint }) => `  ${code}: ${message}. ${hint}`),
+  ]
+}
+
+function tellScan(scan: ScanResult): string[] {
+  const { mode, result, stop, distinct, reportedTotal, pages, passes, warnings, drift } = scan
+  const { cleaned, cut, heldBack } = scan
+  const rare = Object.entries({ cleaned, cut, 'held back': heldBack }).filter(([, count]) => count > 0)
+  return [
+    `  ${mode} ${result} by ${stop}: leads ${distinct} of ${reportedTotal}, pages ${pages}, passes ${passes}`,
+    ...rare.map(([what, count]) => `  ${what}: ${count}`),
+    ...warnings.map((warning) => `  warning: ${warning}`),
+    ...drift.map(({ change, path, types }) => `  field ${path} is ${change}: ${types}`),
+  ]
+}
+
+/** Tells few leads one by one, and otherwise their ids. */
+async function tellCopy({ store: { db } }: Listing): Promise<string[]> {
+  const leads = await db.selectFrom('lead').selectAll().orderBy('id').execute()
+  const each = leads.map(({ id, status, company_name, updated_at, deleted_at }) =>
+    [id, status, company_name, updated_at, deleted_at && `deleted ${deleted_at}`].filter(Boolean).join(' '),
+  )
+  const deleted = leads.filter(({ deleted_at }) => deleted_at !== null).map(({ id }) => id)
+  const runs = db.selectFrom('sync_run').select(({ fn }) => fn.max('leads_as_of').as('asOf'))
+  const watermark = await db.selectFrom('sync_watermark').select('updated_at').executeTakeFirst()
+  const held = await db.selectFrom('quarantined_record').select('reason').orderBy('reason').execute()
+  return [
+    ...(leads.length <= 5 ? each : [`${leads.length} leads from ${leads[0]?.id} to ${leads.at(-1)?.id}`]),
+    ...(leads.length > 5 && deleted.length > 0 ? [`deleted: ${deleted.join(' ')}`] : []),
+    ...held.map(({ reason }) => `quarantined: ${reason}`),
+    `as of ${(await runs.executeTakeFirst())?.asOf}, watermark ${watermark?.updated_at || null}`,
+  ]
+}
