@@ -16,7 +16,7 @@ import {
   records,
   SINCE,
 } from '../../support/source/listing.ts'
-import { type Story, tellSyncs } from '../../support/source/sync-stories.ts'
+import { changes, type Story, tellSyncs } from '../../support/source/sync-stories.ts'
 
 const CHANGES = { ...PAGE, ...SINCE }
 const NEXT_URL = { paging: { kind: 'next_url', next: 'next' } } as const
@@ -44,7 +44,6 @@ const missing: Answer = () => fail('api_not_found')
 const away: Answer = () => fail('api_unreachable')
 
 const byPage = (count: number, total?: number) => paged('page', records(count), total)
-const changes = (answer?: Answer) => ({ full: false, ...(answer && { answer }) })
 /** The same ten leads for ever. */
 const same =
   (next: (at: string | null) => string): Answer =>
@@ -142,6 +141,7 @@ const OFTEN_CHANGED = records(60).map((record, index) =>
   index % 7 === 0 ? { ...record, updated: '2026-11-20T00:00:00Z' } : record,
 )
 const NEWEST = { id: 'l059', updated: '2026-11-02T00:00:00.000Z' }
+const WITHOUT_FIRST = paged('page', [...records(58, 1), NEWEST], 59)
 const UNNAMED = records(35).map(({ id, updated }) => ({ uid: id, updated }))
 
 const THIRTY = records(30)
@@ -244,9 +244,9 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
   'changes of just now': [
     ...KINDS.map(([kind, profile]): Story => {
       const [all, few] = [paged(kind, records(40)), paged(kind, justNow(5))]
-      return [`on one short page by ${kind}, twice`, { ...profile, ...SINCE }, all, changes(few), changes()]
+      return [`on one short page by ${kind}, twice`, { ...profile, ...SINCE }, all, changes(few, 2)]
     }),
-    ['on several pages, twice', CHANGES, byPage(40), changes(paged('page', justNow(15))), changes()],
+    ['on several pages, twice', CHANGES, byPage(40), changes(paged('page', justNow(15)), 2)],
     ['an hour ahead in one lead', PAGE, ahead(1, 0), ahead(1, 1)],
     [
       'an hour ahead in one lead of an upstream whose clock is ahead',
@@ -281,15 +281,8 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
     ['leads on more than one page (row 28)', CURSOR, pagesOf(records(10), records(10, 5), records(10, 15))],
     ...([...KINDS, ['offset', CURSOR]] as const).map(([kind, profile]): Story => {
       const all = paged(kind, records(40))
-      return [
-        `a page by ${profile.paging.kind} that is not whole, three times`,
-        profile,
-        all,
-        halved(kind),
-        {},
-        {},
-        all,
-      ]
+      const steps = [all, { answer: halved(kind), times: 3 }, all]
+      return [`a page by ${profile.paging.kind} that is not whole, three times`, profile, ...steps]
     }),
     ['an id that is gone from every record', PAGE, byPage(35), paged('page', UNNAMED)],
     [
@@ -311,10 +304,10 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
       'a lead that is gone, with a sync of changes and one that fails before the second complete scan',
       CHANGES,
       paged('page', [...records(59), NEWEST], 60),
-      paged('page', [...records(58, 1), NEWEST], 59),
-      changes(),
+      WITHOUT_FIRST,
+      changes(WITHOUT_FIRST),
       away,
-      paged('page', [...records(58, 1), NEWEST], 59),
+      WITHOUT_FIRST,
     ],
   ],
   'doubtful leads': Object.entries(DOUBTFUL).map(([name, list]) => {

@@ -10,17 +10,25 @@ import { type Answer, type Listing, openListing } from './listing.ts'
 interface Step extends Partial<SyncOptions>, Partial<Pick<Listing, 'answer' | 'address' | 'clockAheadMs'>> {
   readonly profile?: Partial<ProfileInput>
   readonly hoursLater?: number
+  /** How often it is run, once by default. */
+  readonly times?: number
 }
 
 /** A name, a profile, and the syncs. An answer alone is a full sync. */
 export type Story = readonly [name: string, profile: Partial<ProfileInput>, ...syncs: (Answer | Step)[]]
+
+/** Syncs of changes. */
+export const changes = (answer: Answer, times = 1): Step => ({ full: false, answer, times })
 
 export async function tellSyncs(stories: readonly Story[]): Promise<string> {
   const lines: string[] = []
   for (const [name, profile, ...syncs] of stories) {
     await using listing = await openListing(profile, () => ({}))
     const told: string[] = []
-    for (const step of syncs) told.push(...(await tellSync(listing, step)))
+    for (const sync of syncs) {
+      const step = typeof sync === 'function' ? { answer: sync } : sync
+      for (let time = 0; time < (step.times ?? 1); time++) told.push(...(await tellSync(listing, step)))
+    }
     expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all'), name).toEqual([])
     told.push(...(await tellCopy(listing)))
     lines.push(name, ...told.map((line) => `  ${line}`))
@@ -28,9 +36,8 @@ export async function tellSyncs(stories: readonly Story[]): Promise<string> {
   return `${lines.join('\n')}\n`
 }
 
-async function tellSync(listing: Listing, step: Answer | Step): Promise<string[]> {
-  const { hoursLater = 0, ...change } = typeof step === 'function' ? { answer: step } : step
-  const { answer, address, clockAheadMs, profile, ...options } = change
+async function tellSync(listing: Listing, step: Step): Promise<string[]> {
+  const { answer, address, clockAheadMs, profile, hoursLater = 0, times, ...options } = step
   listing.clock.now = new Date(listing.clock.now.getTime() + hoursLater * 3_600_000)
   listing.answer = answer ?? listing.answer
   listing.address = address ?? listing.address
@@ -61,20 +68,26 @@ function tellScan(scan: ScanResult): string[] {
   ]
 }
 
-/** Tells few leads one by one, and otherwise their ids. */
+/** Tells few leads one by one with their states in order, and otherwise their ids. */
 async function tellCopy({ store: { db } }: Listing): Promise<string[]> {
   const leads = await db.selectFrom('lead').selectAll().orderBy('id').execute()
-  const each = leads.map(({ id, status, company_name, updated_at, deleted_at }) =>
-    [id, status, company_name, updated_at, deleted_at && `deleted ${deleted_at}`].filter(Boolean).join(' '),
-  )
+  const versions = await db.selectFrom('lead_version').selectAll().orderBy('valid_from').execute()
+  const each = leads.map(({ id, status, company_name, updated_at, deleted_at }) => {
+    const states = versions.filter(({ lead_id }) => lead_id === id)
+    const history = states.map((version) => `${version.status} from ${version.valid_from}`).join(', ')
+    const deleted = deleted_at === null ? '' : `, deleted ${deleted_at}`
+    const name = company_name === null ? '' : ` ${company_name}`
+    return `${id} ${status}${name}, updated ${updated_at}${deleted} (${history})`
+  })
   const deleted = leads.filter(({ deleted_at }) => deleted_at !== null).map(({ id }) => id)
   const runs = db.selectFrom('sync_run').select(({ fn }) => fn.max('leads_as_of').as('asOf'))
   const watermark = await db.selectFrom('sync_watermark').select('updated_at').executeTakeFirst()
-  const held = await db.selectFrom('quarantined_record').select('reason').orderBy('reason').execute()
+  const held = await db.selectFrom('quarantined_record').selectAll().orderBy('reason').execute()
+  const range = `${leads.length} leads from ${leads[0]?.id} to ${leads.at(-1)?.id}, versions ${versions.length}`
   return [
-    ...(leads.length <= 5 ? each : [`${leads.length} leads from ${leads[0]?.id} to ${leads.at(-1)?.id}`]),
+    ...(leads.length <= 5 ? each : [range]),
     ...(leads.length > 5 && deleted.length > 0 ? [`deleted: ${deleted.join(' ')}`] : []),
-    ...held.map(({ reason }) => `quarantined: ${reason}`),
+    ...held.map(({ record_id, raw, reason }) => `quarantined: ${record_id} ${raw}: ${reason}`),
     `as of ${(await runs.executeTakeFirst())?.asOf}, watermark ${watermark?.updated_at || null}`,
   ]
 }
