@@ -20,18 +20,29 @@ export type Story = readonly [name: string, profile: Partial<ProfileInput>, ...s
 /** Syncs of changes. */
 export const changes = (answer: Answer, times = 1): Step => ({ full: false, answer, times })
 
+/** Tells what each sync found, and then what of the copy is not as it was before. */
 export async function tellSyncs(stories: readonly Story[]): Promise<string> {
   const lines: string[] = []
   for (const [name, profile, ...syncs] of stories) {
     await using listing = await openListing(profile, () => ({}))
-    const told: string[] = []
+    lines.push(name)
+    let before = new Set<string>()
     for (const sync of syncs) {
       const step = typeof sync === 'function' ? { answer: sync } : sync
-      for (let time = 0; time < (step.times ?? 1); time++) told.push(...(await tellSync(listing, step)))
+      for (let time = 0; time < (step.times ?? 1); time++) {
+        const told = await tellSync(listing, step)
+        const { leads, marks } = await tellCopy(listing)
+        const changed = leads.filter((lead) => !before.has(lead))
+        const [first, last] = [changed[0], changed.at(-1)].map((lead) => lead?.split(' ')[0])
+        const some = changed.length > 5 ? [`${changed.length} leads from ${first} to ${last}`] : changed
+        const found = told.map((line) => (before.has(line) ? `${line.split(':')[0]}: the same` : line))
+        const now = [...found, ...some, ...marks.filter((mark) => !before.has(mark))]
+        lines.push(...now.map((line) => `  ${line}`))
+        before = new Set([...told.slice(2), ...leads, ...marks])
+        const at = listing.clock.now.toISOString()
+        expect(await findViolations(listing.store.db, at, 'all'), name).toEqual([])
+      }
     }
-    expect(await findViolations(listing.store.db, listing.clock.now.toISOString(), 'all'), name).toEqual([])
-    told.push(...(await tellCopy(listing)))
-    lines.push(name, ...told.map((line) => `  ${line}`))
   }
   return `${lines.join('\n')}\n`
 }
@@ -68,26 +79,26 @@ function tellScan(scan: ScanResult): string[] {
   ]
 }
 
-/** Tells few leads one by one with their states in order, and otherwise their ids. */
-async function tellCopy({ store: { db } }: Listing): Promise<string[]> {
+/** Tells the leads with their states in order, and what is known of them all. */
+async function tellCopy({ store: { db } }: Listing): Promise<Record<'leads' | 'marks', string[]>> {
   const leads = await db.selectFrom('lead').selectAll().orderBy('id').execute()
   const versions = await db.selectFrom('lead_version').selectAll().orderBy('valid_from').execute()
-  const each = leads.map(({ id, status, company_name, updated_at, deleted_at }) => {
-    const states = versions.filter(({ lead_id }) => lead_id === id)
-    const history = states.map((version) => `${version.status} from ${version.valid_from}`).join(', ')
-    const deleted = deleted_at === null ? '' : `, deleted ${deleted_at}`
-    const name = company_name === null ? '' : ` ${company_name}`
-    return `${id} ${status}${name}, updated ${updated_at}${deleted} (${history})`
-  })
-  const deleted = leads.filter(({ deleted_at }) => deleted_at !== null).map(({ id }) => id)
   const runs = db.selectFrom('sync_run').select(({ fn }) => fn.max('leads_as_of').as('asOf'))
   const watermark = await db.selectFrom('sync_watermark').select('updated_at').executeTakeFirst()
+  const deletions = await db.selectFrom('lead_deletion').selectAll().execute()
   const held = await db.selectFrom('quarantined_record').selectAll().orderBy('reason').execute()
-  const range = `${leads.length} leads from ${leads[0]?.id} to ${leads.at(-1)?.id}, versions ${versions.length}`
-  return [
-    ...(leads.length <= 5 ? each : [range]),
-    ...(leads.length > 5 && deleted.length > 0 ? [`deleted: ${deleted.join(' ')}`] : []),
-    ...held.map(({ record_id, raw, reason }) => `quarantined: ${record_id} ${raw}: ${reason}`),
-    `as of ${(await runs.executeTakeFirst())?.asOf}, watermark ${watermark?.updated_at || null}`,
-  ]
+  return {
+    leads: leads.map(({ id, status, company_name, updated_at, deleted_at }) => {
+      const states = versions.filter(({ lead_id }) => lead_id === id)
+      const history = states.map((version) => `${version.status} from ${version.valid_from}`).join(', ')
+      const name = company_name === null ? '' : ` ${company_name}`
+      const deleted = deleted_at === null ? '' : `, deleted ${deleted_at}`
+      return `${id} ${status}${name}, updated ${updated_at}${deleted} (${history})`
+    }),
+    marks: [
+      ...held.map(({ record_id, raw, reason }) => `quarantined: ${record_id} ${raw}: ${reason}`),
+      `leads ${leads.length}, versions ${versions.length}, deletions ${deletions.length}, quarantined ${held.length}`,
+      `as of ${(await runs.executeTakeFirst())?.asOf}, watermark ${watermark?.updated_at || null}`,
+    ],
+  }
 }
