@@ -292,6 +292,7 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
       except('4', away, paged('page', OFTEN_CHANGED, 60)),
       paged('page', OFTEN_CHANGED, 60),
     ],
+    ['an empty list, where the copy has a lead', PAGE, byPage(1), byPage(0)],
     ['30 leads deleted while the list is read', OFFSET, shrinking(30)],
     ['200 leads deleted while the list is read', OFFSET, shrinking(200)],
     [
