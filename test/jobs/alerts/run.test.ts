@@ -1,6 +1,7 @@
 /** Operators get alerts about the problems of a real sync, through a real mail server and a real webhook. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
+import type { AlertLine } from '../../../src/jobs/alerts/alert-message.ts'
 import { type AlertWebhook, postDueAlerts } from '../../../src/jobs/alerts/alert-webhook.ts'
 import { type HeartbeatMonitor, pingHeartbeatMonitor } from '../../../src/jobs/alerts/heartbeat-ping.ts'
 import { openPoster, type Poster } from '../../../src/jobs/alerts/http-post.ts'
@@ -83,161 +84,122 @@ async function failingSync(status = 503): Promise<void> {
   upstream.faults.length = 0
 }
 
+const ping = () => pingHeartbeatMonitor(deps, signal)
+
 /** Returns the subjects of the mails to one of the operators. */
 function subjects(to = 'ops@example.com'): (string | undefined)[] {
   return mailServer.received.filter((one) => one.to.includes(to)).map(({ mail }) => mail.subject)
 }
 
-function posts(): { subject: string; opened: { message: string }[] }[] {
-  return receiver.posts.filter(({ path }) => path.startsWith('/hook')).map(({ body }) => JSON.parse(body))
+/** Tells the mails, the posts and the pings that have come, and what the webhook has not accepted. */
+async function told(): Promise<string> {
+  const posts = receiver.posts.map(({ path, body }) => {
+    if (path.startsWith('/ping')) return `${path}: ${body}`
+    const { subject, opened } = JSON.parse(body)
+    return [`post: ${subject}`, ...opened.map((alert: AlertLine) => alert.message)].join('\n  ')
+  })
+  const messages = syncing.store.db
+    .selectFrom('alert_message')
+    .where('post_state', 'in', ['pending', 'failed'])
+  const lines = [
+    ...mailServer.received.map(({ to, mail }) => `mail to ${to}: ${mail.subject}`),
+    ...posts,
+    ...(await messages.selectAll().orderBy('id').execute()).map(
+      (row) => `not accepted: ${row.post_state} ${row.post_attempts} ${row.post_response}`,
+    ),
+    ...(await listAlerts(syncing.store.db, 'open', 10)).map(
+      ({ checkId, acknowledgedAt }) => `open: ${checkId}, acknowledged ${acknowledgedAt}`,
+    ),
+  ]
+  const named = lines.join('\n').replaceAll(/127\.0\.0\.1:\d{2,}/g, 'SERVER')
+  return `${named.replaceAll(/Z-[0-9a-f]{6}/g, 'Z-ID')}\n`
 }
 
-describe('operators', () => {
-  it('are told of the third failing sync and of the good one after it, each of them once, by mail and webhook', async () => {
+/** What happens, by the name of its golden. */
+const STORIES: Readonly<Record<string, () => Promise<unknown>>> = {
+  async 'five syncs fail, and a good one follows'() {
     for (let sync = 0; sync < 5; sync++) {
       await failingSync()
       await tick(15)
     }
     await syncing.sync({ parts: ['leads'] })
-    await tick()
-    await tick()
-    for (const to of ['ops@example.com', 'oncall@example.com']) {
-      expect(subjects(to)).toEqual([
-        '[leadsheet] 1 alert: sync failing',
-        '[leadsheet] resolved: sync failing',
-      ])
-    }
-    expect(posts().map(({ subject }) => subject)).toEqual(['1 alert: sync failing', 'resolved: sync failing'])
-    const [first] = mailServer.received
-    expect(first?.mail.text).toContain('The last 3 syncs failed or came back incomplete')
-    expect(first?.mail.text).toMatch(/answered\s+503 to 5 attempts/)
-    expect(first?.mail.html).toContain('Sync failing')
-    expect(first?.mail.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
-  })
-
-  it('are told at once that the key is refused, each day again, and no more once they know', async () => {
+    for (let minute = 0; minute < 2; minute++) await tick()
+    const [{ mail } = {}] = mailServer.received
+    expect(mail?.text).toMatch(/The last 3 syncs failed or came back incomplete[\s\S]+503 to 5 attempts/)
+    expect(mail?.html).toContain('Sync failing')
+    expect(mail?.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
+  },
+  async 'the key is refused, each day again, until an operator knows'() {
     await failingSync(401)
     await tick()
     await tick(24 * 60)
-    expect(subjects()).toEqual([
-      '[leadsheet] 1 alert: API key refused',
-      '[leadsheet] still 1 alert: API key refused',
-    ])
-    const [notice] = await listAlerts(syncing.store.db, 'open', 10)
-    await syncing.store.write((trx) => markAcknowledged(trx, notice?.id ?? 0, '2026-11-22T06:00:00.000Z'))
+    const [alert] = await listAlerts(syncing.store.db, 'open', 10)
+    await syncing.store.write((trx) => markAcknowledged(trx, alert?.id ?? 0, '2026-11-22T06:00:00.000Z'))
     await tick(24 * 60)
-    expect(subjects().slice(2)).toEqual(['[leadsheet] 1 alert: data old'])
-    expect(await listAlerts(syncing.store.db, 'open', 10)).toMatchObject([
-      { checkId: 'key_refused', acknowledgedAt: '2026-11-22T06:00:00.000Z' },
-      { checkId: 'sync_late' },
-    ])
-  })
-
-  it('are told by webhook of a mail server that is away, and have the mails once it is back', async () => {
+  },
+  async 'the mail server is away for an hour'() {
     const away = 'smtp://127.0.0.1:1'
     await failingSync(401)
     await tick(1, away)
     for (let minutes = 0; minutes < 60; minutes += 5) await tick(5, away)
-    expect(posts().map(({ subject }) => subject)).toEqual([
-      '1 alert: API key refused',
-      '1 alert: mail waiting',
-    ])
-    expect(posts()[1]?.opened[0]?.message).toMatch(
-      /^smtp:\/\/127.0.0.1:1 cannot be reached since .* 2 messages wait \(alerts: 2\)/,
-    )
     expect(mailServer.received).toEqual([])
     await tick(60)
     await tick(5)
-    expect(subjects().slice(0, 2)).toEqual([
-      '[leadsheet] 1 alert: API key refused',
-      '[leadsheet] 1 alert: mail waiting',
-    ])
-    expect(subjects().at(-1)).toBe('[leadsheet] resolved: mail waiting')
-  })
-})
-
-describe('a webhook', () => {
-  it('that fails is tried again later, in order, and nothing else fails with it', async () => {
+  },
+  async 'the webhook fails, and what comes after waits for it'() {
     receiver.answer = 500
     await failingSync(401)
     await tick()
     await syncing.sync()
     await tick(0.5)
-    expect(posts()).toHaveLength(1)
-    expect(subjects()).toEqual(['[leadsheet] 1 alert: API key refused'])
-    expect(await listUnposted()).toEqual(['pending 1 it answered 500'])
-    // The alerts after it wait for it.
+    expect(receiver.posts).toHaveLength(1)
     await tick(6)
-    expect(posts()).toHaveLength(2)
+    expect(receiver.posts).toHaveLength(2)
     receiver.answer = 200
     await tick(6)
-    expect(posts().map(({ subject }) => subject)).toEqual([
-      '1 alert: API key refused',
-      '1 alert: API key refused',
-      '1 alert: API key refused',
-      'resolved: API key refused',
-    ])
-    expect(await listUnposted()).toEqual([])
-  })
-
-  it('that fails for two days is given up, and said so', async () => {
+  },
+  async 'the webhook fails for two days'() {
     receiver.answer = 404
     await failingSync(401)
     for (let hours = 0; hours < 60; hours += 5) await tick(300)
-    const unposted = await listUnposted()
-    expect(unposted.at(-1)).toMatch(/^failed \d+ it answered 404$/)
-    expect(unposted[0]).toMatch(/^pending/)
-  })
-
-  it('has its address in no table', async () => {
-    receiver.answer = (response) => response.destroy()
-    await failingSync(401)
-    await tick()
-    const rows = await syncing.store.db.selectFrom('alert_message').selectAll().execute()
-    expect(rows).toMatchObject([{ post_state: 'pending', post_attempts: 1 }])
-    expect(JSON.stringify(rows)).not.toContain('s3cr3t')
-  })
-})
-
-describe('a dead-man switch', () => {
-  const pings = () => receiver.posts.map(({ path }) => path).filter((path) => path.startsWith('/ping'))
-
-  it('is told once of each sync how it ended, and that it has begun', async () => {
+  },
+  async 'syncs end well and badly, and one has begun'() {
     await syncing.sync()
-    await pingHeartbeatMonitor(deps, signal)
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual(['/ping/s3cr3t'])
+    for (let time = 0; time < 2; time++) await ping()
     await failingSync()
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail'])
-    expect(receiver.posts[1]?.body).toContain('answered 503 to 5 attempts')
+    await ping()
     const runs = syncing.store.db.updateTable('sync_run')
     await runs.set({ outcome: null, finished_at: null, leads_as_of: null }).execute()
-    await pingHeartbeatMonitor(deps, signal)
+    await ping()
     await runs.set({ outcome: 'ok', leads_as_of: '2026-11-21T06:00:00.000Z' }).execute()
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings().slice(2)).toEqual(['/ping/s3cr3t/start', '/ping/s3cr3t'])
-  })
-
-  it('is told that no mail can be sent, with the reason, and that it can again', async () => {
+    await ping()
+  },
+  async 'a mail server takes no message, and does again'() {
     await syncing.sync()
-    await pingHeartbeatMonitor(deps, signal)
-    const full = '550 5.4.5 daily user sending limit exceeded'
-    await using limited = await openScriptedServer({ MAIL: full })
+    await ping()
+    await using limited = await openScriptedServer({ MAIL: '550 5.4.5 daily user sending limit exceeded' })
     await failingSync(401)
     await syncing.sync()
-    await tick(1, limited.url)
-    await tick(6, limited.url)
-    expect(posts().flatMap(({ opened }) => opened.map(({ message }) => message))).toContainEqual(
-      expect.stringContaining('takes no message from us since'),
-    )
-    await pingHeartbeatMonitor(deps, signal)
-    expect(receiver.posts.at(-1)?.body).toContain(full)
+    for (const minutes of [1, 6]) await tick(minutes, limited.url)
+    await ping()
     await syncing.store.write(deleteMailOutages)
-    await tick(1)
-    await pingHeartbeatMonitor(deps, signal)
-    expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail', '/ping/s3cr3t'])
-  })
+    await tick()
+    await ping()
+  },
+}
+
+it.each(Object.keys(STORIES))('what operators and the heartbeat monitor are told where %s', async (name) => {
+  await STORIES[name]?.()
+  await expect(await told()).toMatchFileSnapshot(`golden/${name.replaceAll(/,? /g, '-')}.txt`)
+})
+
+it('the address of a webhook is in no table', async () => {
+  receiver.answer = (response) => response.destroy()
+  await failingSync(401)
+  await tick()
+  const rows = await syncing.store.db.selectFrom('alert_message').selectAll().execute()
+  expect(rows).toMatchObject([{ post_state: 'pending', post_attempts: 1 }])
+  expect(JSON.stringify(rows)).not.toContain('s3cr3t')
 })
 
 it('a fault of the database goes to the webhook and the heartbeat monitor without the database, also where it cannot be mailed', async () => {
@@ -265,7 +227,7 @@ it('a fault of the database is mailed to each operator once, without the databas
   }, deps.now)
   const lost = new LeadsheetError('store_lost', 'leadsheet.db was deleted', { hint: 'Put it back.' })
   for (let minute = 0; minute < 3; minute++) await watch.note(lost)
-  expect(posts()).toHaveLength(3)
+  expect(receiver.posts.filter(({ path }) => path.startsWith('/hook'))).toHaveLength(3)
   for (const to of ['ops@example.com', 'oncall@example.com'])
     expect(subjects(to)).toEqual(['[leadsheet] 1 alert: database unwritable'])
   const { text = '' } = mailServer.received[0]?.mail ?? {}
@@ -285,12 +247,3 @@ it('a fault of the database that comes and goes is mailed once an hour', async (
   }
   expect(news).toEqual([true, false, true])
 })
-
-/** Lists the messages that the webhook has not accepted, newest first. */
-async function listUnposted(): Promise<string[]> {
-  const messages = syncing.store.db
-    .selectFrom('alert_message')
-    .where('post_state', 'in', ['pending', 'failed'])
-  const rows = await messages.selectAll().orderBy('id', 'desc').execute()
-  return rows.map((row) => `${row.post_state} ${row.post_attempts} ${row.post_response}`)
-}

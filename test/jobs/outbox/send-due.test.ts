@@ -9,7 +9,7 @@ import { claimDelivery, enqueueAlert, moveDelivery } from '../../../src/store/ou
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
-import { CONTENT, openLedger, openPost } from '../../support/mail/ledger.ts'
+import { CONTENT, type Ledger, openLedger, openNoServer, openPost } from '../../support/mail/ledger.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
 import { openMailServer, refusal } from '../../support/mail-server.ts'
 import { IN_POSTGRES } from '../../support/store.ts'
@@ -17,19 +17,10 @@ import { SILENT } from '../../support/syncing.ts'
 
 const signal = new AbortController().signal
 
-async function openIssue(recipients: readonly string[]) {
-  const ledger = await openLedger(recipients)
-  const states = async () =>
-    (await ledger.deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts])
-  return { ...ledger, states }
-}
+const [ANA, BEN] = ['ana@example.com', 'ben@example.com'] as const
 
 /** Claims the first message for a process that was killed, and returns its Message-ID. */
-async function claimFirst({
-  store,
-  clock,
-  deliveries,
-}: Awaited<ReturnType<typeof openIssue>>): Promise<string> {
+async function claimFirst({ store, clock, deliveries }: Ledger): Promise<string> {
   const [first] = await deliveries()
   if (first === undefined) throw new Error('found no message, expected one that waits')
   await store.write((trx) => claimDelivery(trx, first, 'one that was killed', clock.now.toISOString()))
@@ -38,16 +29,14 @@ async function claimFirst({
 
 describe('delivery', () => {
   it('withdraws what waits for people who have left the settings, alerts too, and says so', async () => {
-    await using made = await openIssue(['Ana@example.com', 'ben@example.com', 'cleo@example.com'])
-    const { store, deps, clock } = made
+    await using made = await openPost(['Ana@example.com', BEN, 'cleo@example.com'], openMailServer())
+    const { store, server, deps, clock } = made
     await store.write((trx) =>
       enqueueAlert(trx, { ...MESSAGE, to: 'gone@example.com' }, clock.now.toISOString()),
     )
-    await using server = await openMailServer()
-    await using transport = openTransport(server.url, { log: SILENT })
     const isRecipient = (address: string, report: string | null) =>
-      report === 'daily' && address.toLowerCase() !== 'ben@example.com'
-    await deliverDue({ ...deps, transport, policy: { ...deps.policy, isRecipient } }, signal)
+      report === 'daily' && address.toLowerCase() !== BEN
+    await deliverDue({ ...deps, policy: { ...deps.policy, isRecipient } }, signal)
     expect(server.received.map(({ to }) => to)).toEqual([['Ana@example.com'], ['cleo@example.com']])
     const response = 'its recipient is no longer in the settings'
     const alerts = store.db.selectFrom('delivery').where('message_id', '=', MESSAGE.messageId)
@@ -55,7 +44,7 @@ describe('delivery', () => {
       { state: 'withdrawn', next_attempt_at: null, response },
     ])
     expect((await made.deliveries())[1]).toMatchObject({
-      recipient: 'ben@example.com',
+      recipient: BEN,
       state: 'withdrawn',
       nextAttemptAt: null,
       response,
@@ -64,7 +53,7 @@ describe('delivery', () => {
 
   it('lets one refused recipient stand alone, and does not ask again (row 59)', async () => {
     await using made = await openPost(
-      ['ana@example.com', 'gone@example.com', 'zoe@example.com'],
+      [ANA, 'gone@example.com', 'zoe@example.com'],
       openMailServer({
         onRcptTo: ({ address }, _session, done) =>
           done(address.startsWith('gone') ? refusal(550, 'no such user') : null),
@@ -73,7 +62,7 @@ describe('delivery', () => {
     await deliverIssues(made.deps, [made.issue], signal)
     await deliverIssues(made.deps, [made.issue], signal)
     expect(await made.states()).toEqual([
-      ['ana@example.com', 'sent', 1],
+      [ANA, 'sent', 1],
       ['gone@example.com', 'failed', 1],
       ['zoe@example.com', 'sent', 1],
     ])
@@ -105,37 +94,37 @@ describe('delivery', () => {
     ],
     ['lets no byte of a message leave once another process has taken over', 'before', 0, 'sending'],
   ] as const)('%s', async (_, when, received, state) => {
-    await using made = await openPost(['ana@example.com'], openMailServer())
+    await using made = await openPost([ANA], openMailServer())
     const takeOver = () =>
       made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
     const deps = { ...made.deps, transport: interfering(made, { [when]: takeOver }) }
     await expect(deliverIssues(deps, [made.issue], signal)).rejects.toMatchObject({ code: 'job_busy' })
     expect(made.server.received).toHaveLength(received)
-    expect(await made.states()).toEqual([['ana@example.com', state, 1]])
+    expect(await made.states()).toEqual([[ANA, state, 1]])
   })
 
   it('lets no byte of a message leave that somebody else has dealt with meanwhile', async () => {
-    await using made = await openPost(['ana@example.com'], openMailServer())
+    await using made = await openPost([ANA], openMailServer())
     const to = { state: 'failed', at: made.clock.now.toISOString(), nextAttemptAt: null } as const
     const before = (id: string) => made.store.write((trx) => moveDelivery(trx, id, ['sending'], to))
     const deps = { ...made.deps, transport: interfering(made, { before }) }
     await expect(deliverDue(deps, signal)).rejects.toThrow('is sent no more')
     expect(made.server.received).toEqual([])
-    expect(await made.states()).toEqual([['ana@example.com', 'failed', 1]])
+    expect(await made.states()).toEqual([[ANA, 'failed', 1]])
   })
 
   it.each([
     ['sending', 0],
     ['data', 1],
   ] as const)('goes on after a crash in %s', async (state, timesUnconfirmed) => {
-    await using made = await openPost(['ana@example.com'], openMailServer())
+    await using made = await openPost([ANA], openMailServer())
     const messageId = await claimFirst(made)
     const at = made.clock.now.toISOString()
     if (state === 'data')
       await made.store.write((trx) => moveDelivery(trx, messageId, ['sending'], { state, at }))
     made.clock.now = new Date('2026-11-21T07:05:00Z')
     await made.deliver()
-    expect(await made.states()).toEqual([['ana@example.com', 'sent', 2]])
+    expect(await made.states()).toEqual([[ANA, 'sent', 2]])
     const counts = await made.store.db.selectFrom('delivery').select('unconfirmed_count').execute()
     expect(counts).toEqual([{ unconfirmed_count: timesUnconfirmed }])
     expect(made.server.received).toHaveLength(1)
@@ -144,7 +133,7 @@ describe('delivery', () => {
 
   it('has the state on disk before the first byte of the message leaves', async () => {
     const seen: unknown[] = []
-    await using made = await openPost(['ana@example.com'], openMailServer())
+    await using made = await openPost([ANA], openMailServer())
     const transport: Transport = {
       ...made.transport,
       send: (message, options) =>
@@ -158,11 +147,11 @@ describe('delivery', () => {
         }),
     }
     await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
-    expect(seen).toEqual([0, [['ana@example.com', 'sending', 1]], [['ana@example.com', 'data', 1]]])
+    expect(seen).toEqual([0, [[ANA, 'sending', 1]], [[ANA, 'data', 1]]])
   })
 
   it('sends a test to one person alone, says so, and leaves the ledger as it is', async () => {
-    await using made = await openPost(['ana@example.com'], openMailServer())
+    await using made = await openPost([ANA], openMailServer())
     await sendTest(
       made.deps,
       messageFor(made.store, made.issue, { address: 'me@example.com', name: null }, CONTENT, SENDER, 1),
@@ -170,11 +159,11 @@ describe('delivery', () => {
     )
     expect(made.server.received.map((one) => one.to)).toEqual([['me@example.com']])
     expect(made.server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
-    expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
+    expect(await made.states()).toEqual([[ANA, 'pending', 0]])
   })
 
   it('sends again the same bytes, with header, boundaries and signature', async () => {
-    await using made = await openIssue(['ana@example.com'])
+    await using made = await openLedger([ANA])
     await using server = await openMailServer()
     const taken: Buffer[] = []
     await using losing = await openMailServer({
@@ -192,7 +181,7 @@ describe('delivery', () => {
       made.clock.now = new Date(made.clock.now.getTime() + 60_000_000)
       await deliverDue({ ...made.deps, transport }, signal)
     }
-    expect(await made.states()).toEqual([['ana@example.com', 'sent', 3]])
+    expect(await made.states()).toEqual([[ANA, 'sent', 3]])
     const [first, ...others] = [...taken, server.received[0]?.raw]
     expect(first?.toString()).toMatch(/^DKIM-Signature: /m)
     expect(first?.toString()).toMatch(/^Date: Sat, 21 Nov 2026 07:00:00 \+0000/m)
@@ -203,8 +192,8 @@ describe('delivery', () => {
 describe('messages that wait', () => {
   it('go out in the order in which they came, so many a minute, once the server is back', async () => {
     const addresses = ['cleo', 'ana', 'ben'].map((name) => `${name}@example.com`)
-    await using made = await openLedger([])
-    await using server = await openMailServer()
+    await using made = await openPost([], openMailServer())
+    const { server, transport } = made
     const policy = { ...made.deps.policy, rateLimit: createRateLimit(2) }
     for (const [hour, to] of addresses.entries()) {
       const at = new Date(made.clock.now.getTime() + hour * 3_600_000).toISOString()
@@ -214,7 +203,6 @@ describe('messages that wait', () => {
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     await deliverDue({ ...made.deps, policy, transport: away }, signal)
     expect(await listMailOutages(made.store.db)).toMatchObject([{ failures: 1 }])
-    await using transport = openTransport(server.url, { log: SILENT })
     const rounds: (string | undefined)[][] = []
     for (let minute = 1; minute <= 3; minute++) {
       made.clock.now = new Date(made.clock.now.getTime() + 60_000)
@@ -225,7 +213,7 @@ describe('messages that wait', () => {
   })
 
   it('wait for their turn, unless the minute is over', async () => {
-    await using made = await openPost(['ana@example.com', 'ben@example.com'], openMailServer())
+    await using made = await openPost([ANA, BEN], openMailServer())
     const paced = (waits: number[]) => {
       const rateLimit = { msToWait: () => waits.shift() ?? 0, take: () => {} }
       return { ...made.deps, policy: { ...made.deps.policy, rateLimit } }
@@ -239,20 +227,18 @@ describe('messages that wait', () => {
   })
 
   it('are tried at once when the daemon starts, whatever the server said before; one of other settings is forgotten', async () => {
-    await using made = await openIssue(['ana@example.com'])
-    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverDue({ ...made.deps, transport }, signal)
-    await deliverDue(
-      { ...made.deps, transport: { ...transport, name: 'smtp://before.example.com:25' } },
-      signal,
-    )
+    await using made = await openPost([ANA], openNoServer())
+    const { transport } = made
+    await made.deliver()
+    const before = { ...transport, name: 'smtp://before.example.com:25' }
+    await deliverDue({ ...made.deps, transport: before }, signal)
     expect(await listMailOutages(made.store.db)).toHaveLength(2)
     const at = made.clock.now.toISOString()
     await made.store.write((trx) => reviewMailOutages(trx, transport.name, at))
     expect(await listMailOutages(made.store.db)).toMatchObject([
       { server: 'smtp://127.0.0.1:1', failures: 1, nextAttemptAt: at },
     ])
-    expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
+    expect(await made.deliver()).toBe(true)
     expect(await listMailOutages(made.store.db)).toMatchObject([{ failures: 2 }])
     // The same holds when another process takes a message, without a daemon.
     await using server = await openMailServer()
@@ -262,11 +248,11 @@ describe('messages that wait', () => {
   })
 
   it.skipIf(IN_POSTGRES)('wait too while another process sends', async () => {
-    await using made = await openPost(['ana@example.com'], openMailServer())
+    await using made = await openPost([ANA], openMailServer())
     const lease = await claimLease(made.store, 'delivery', made.deps.now)
     expect(await made.deliver()).toBe(false)
     expect(await deliverIssues(made.deps, [made.issue], signal)).toMatchObject([
-      { recipient: 'ana@example.com', state: 'pending', response: 'another process is sending' },
+      { recipient: ANA, state: 'pending', response: 'another process is sending' },
     ])
     await lease.release()
     expect(await made.deliver()).toBe(true)
@@ -274,21 +260,20 @@ describe('messages that wait', () => {
   })
 
   it('are unconfirmed after a crash also while no server can be reached', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
-    await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverDue({ ...made.deps, transport }, signal)
+    await using made = await openPost([ANA, BEN], openNoServer())
+    await made.deliver()
     const messageId = await claimFirst(made)
     const at = made.clock.now.toISOString()
     await made.store.write((trx) => moveDelivery(trx, messageId, ['sending'], { state: 'data', at }))
-    await deliverDue({ ...made.deps, transport }, signal)
+    await made.deliver()
     expect(await made.states()).toEqual([
-      ['ana@example.com', 'unconfirmed', 1],
-      ['ben@example.com', 'pending', 0],
+      [ANA, 'unconfirmed', 1],
+      [BEN, 'pending', 0],
     ])
   })
 
   it('are not held up by one that cannot be read', async () => {
-    await using made = await openPost(['ana@example.com', 'ben@example.com'], openMailServer())
+    await using made = await openPost([ANA, BEN], openMailServer())
     const [ana] = await made.deliveries()
     const broken = { html: Buffer.from('not packed') }
     await made.store.write((trx) =>
@@ -300,19 +285,17 @@ describe('messages that wait', () => {
     )
     await expect(deliverDue(made.deps, signal)).rejects.toThrow('header')
     await made.deliver()
-    expect(made.server.received.map(({ to }) => to)).toEqual([['ben@example.com']])
+    expect(made.server.received.map(({ to }) => to)).toEqual([[BEN]])
     expect(await made.states()).toEqual([
-      ['ana@example.com', 'pending', 1],
-      ['ben@example.com', 'sent', 1],
+      [ANA, 'pending', 1],
+      [BEN, 'sent', 1],
     ])
   })
 
   it('do not wait for what a clock that was far ahead took for the time', async () => {
-    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
+    await using made = await openPost([ANA, BEN], openMailServer())
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await using server = await openMailServer()
-    await using real = openTransport(server.url, { log: SILENT })
-    const transport = { ...real, name: away.name }
+    const transport = { ...made.transport, name: away.name }
     await deliverDue({ ...made.deps, transport: away, now: () => new Date('2036-11-21T07:00:00Z') }, signal)
     const [ana] = await made.deliveries()
     const at = '2036-11-21T07:00:00.000Z'
@@ -320,13 +303,13 @@ describe('messages that wait', () => {
       moveDelivery(trx, ana?.messageId ?? '', ['pending'], { state: 'pending', at, nextAttemptAt: at }),
     )
     await deliverDue({ ...made.deps, transport }, signal)
-    expect(server.received).toHaveLength(2)
+    expect(made.server.received).toHaveLength(2)
   })
 
   it('stay as they were when all is to stop, but the one that is leaving gets its answer', async () => {
     const stop = new AbortController()
     await using made = await openPost(
-      ['ana@example.com', 'ben@example.com'],
+      [ANA, BEN],
       openMailServer({
         onData: (stream, _session, done) => {
           stream.resume()
@@ -339,17 +322,17 @@ describe('messages that wait', () => {
     )
     await deliverDue(made.deps, stop.signal)
     expect(await made.states()).toEqual([
-      ['ana@example.com', 'sent', 1],
-      ['ben@example.com', 'pending', 0],
+      [ANA, 'sent', 1],
+      [BEN, 'pending', 0],
     ])
     expect(await listMailOutages(made.store.db)).toEqual([])
   })
 
   it('count no attempt that was broken off before anything left', async () => {
     const stop = new AbortController()
-    await using made = await openPost(['ana@example.com'], openMailServer({ onRcptTo: () => stop.abort() }))
+    await using made = await openPost([ANA], openMailServer({ onRcptTo: () => stop.abort() }))
     await deliverDue(made.deps, stop.signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
+    expect(await made.states()).toEqual([[ANA, 'pending', 0]])
     expect(await listMailOutages(made.store.db)).toEqual([])
   })
 })

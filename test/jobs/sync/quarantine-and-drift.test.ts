@@ -1,58 +1,37 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import {
-  type Listing,
-  MAPPING,
-  openListing,
-  PAGE,
-  paged,
-  records,
-  SINCE,
-} from '../../support/source/listing.ts'
+import { MAPPING, openListing, PAGE, paged, records, SINCE } from '../../support/source/listing.ts'
+import { changes, type Story, tellSyncs } from '../../support/source/sync-stories.ts'
 
-async function held(listing: Listing) {
-  return listing.store.db.selectFrom('quarantined_record').select(['record_id', 'reason', 'raw']).execute()
-}
+const CHANGES = { ...PAGE, ...SINCE }
+const created = (at: string) => paged('page', [{ id: 1, created: at }, { id: 2 }])
+const titled = paged(
+  'page',
+  records(3).map((record) => ({ ...record, title: `Company ${record.id}` })),
+)
+const named = { mapping: { lead: { ...MAPPING.lead, company_name: 'title' } } }
+const movedKey = { auth: { header: 'X-Api-Key', value: '{key}' } }
 
-it('quarantined records are forgotten when their record can be read, and one record is held once', async () => {
-  const list = (created: string) => paged('page', [{ id: 1, created }, { id: 2 }])
-  await using listing = await openListing(PAGE, list('soon'))
-  await listing.sync()
-  listing.answer = list('later')
-  await listing.sync()
-  expect(await held(listing)).toEqual([
-    { record_id: '1', reason: 'created_at: "later" is not an instant', raw: '{"id":1,"created":"later"}' },
-  ])
-  listing.answer = list('2026-11-01')
-  expect((await listing.sync()).leads).toMatchObject({ inserted: 1, quarantined: 0 })
-  expect(await held(listing)).toEqual([])
-})
+const STORIES: readonly Story[] = [
+  [
+    'a record that cannot be read, still not, and then can',
+    PAGE,
+    created('soon'),
+    created('later'),
+    created('2026-11-01'),
+  ],
+  [
+    'a profile with another mapping, and the sync after it',
+    CHANGES,
+    titled,
+    changes(titled),
+    { ...changes(titled, 2), profile: named },
+  ],
+  ['a profile that sends only the key elsewhere', CHANGES, titled, { ...changes(titled), profile: movedKey }],
+]
 
-describe('a changed profile', () => {
-  it('reads all leads again and maps unchanged records anew; the next sync is incremental', async () => {
-    const all = records(30).map((record) => ({ ...record, title: `Company ${record.id}` }))
-    await using listing = await openListing({ ...PAGE, ...SINCE }, paged('page', all))
-    await listing.sync()
-    expect((await listing.sync({ full: false })).scan?.mode).toBe('incremental')
-    const name = () =>
-      listing.store.db.selectFrom('lead').where('id', '=', 'l007').select('company_name').executeTakeFirst()
-    expect(await name()).toEqual({ company_name: null })
-
-    listing.profile = { ...listing.profile, mapping: { lead: { ...MAPPING.lead, company_name: 'title' } } }
-    const remapped = await listing.sync({ full: false })
-    expect(remapped).toMatchObject({ scan: { mode: 'full' }, leads: { updated: 30, unchanged: 0 } })
-    expect(await name()).toEqual({ company_name: 'Company l007' })
-    const versions = await listing.store.db.selectFrom('lead_version').select('lead_id').execute()
-    expect(versions).toHaveLength(30)
-    expect((await listing.sync({ full: false })).scan?.mode).toBe('incremental')
-  })
-
-  it('is no other profile when only the key is sent elsewhere', async () => {
-    await using listing = await openListing({ ...PAGE, ...SINCE }, paged('page', records(5)))
-    await listing.sync()
-    listing.profile = { ...listing.profile, auth: { header: 'X-Api-Key', value: '{key}' } }
-    expect((await listing.sync({ full: false })).scan?.mode).toBe('incremental')
-  })
+it('what each sync finds of records that cannot be read and of other profiles, and what it leaves', async () => {
+  await expect(await tellSyncs(STORIES)).toMatchFileSnapshot('golden/quarantine-and-profiles.txt')
 })
 
 describe('fields', () => {

@@ -30,6 +30,8 @@ export interface Ledger extends AsyncDisposable {
   readonly deps: Omit<DeliverDeps, 'transport'>
   /** Returns the deliveries in the order of their recipients. */
   deliveries(): Promise<Delivery[]>
+  /** Returns the recipient, the state and the attempts of each message. */
+  states(): Promise<(string | number)[][]>
 }
 
 /** Opens a store with an issue whose messages were queued at 07:00, in the order of their recipients. */
@@ -56,12 +58,15 @@ export async function openLedger(recipients: readonly string[], content = CONTEN
       await enqueueMessage(trx, issue.id, message, issue.renderedAt)
     }
   })
+  const deliveries = () => listDeliveries(store.db, issue.id)
   return {
     store,
     issue,
     clock,
     deps: { store, log: SILENT, now: () => clock.now, policy: AT_ONCE },
-    deliveries: () => listDeliveries(store.db, issue.id),
+    deliveries,
+    states: async () =>
+      (await deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts]),
     [Symbol.asyncDispose]: store.close,
   }
 }
@@ -73,8 +78,6 @@ export interface Post<Server> extends Ledger {
   readonly deps: DeliverDeps
   /** Moves the clock by so many minutes, and sends what is due. */
   deliver(minutes?: number): Promise<boolean>
-  /** Returns the recipient, the state and the attempts of each message. */
-  states(): Promise<(string | number)[][]>
 }
 
 /** Opens a ledger beside a mail server. Both are closed together. */
@@ -96,12 +99,15 @@ export async function openPost<Server extends AsyncDisposable & { readonly url: 
       ledger.clock.now = new Date(ledger.clock.now.getTime() + minutes * 60_000)
       return deliverDue(deps, new AbortController().signal)
     },
-    states: async () =>
-      (await ledger.deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts]),
     async [Symbol.asyncDispose]() {
       await transport.close()
       await server[Symbol.asyncDispose]()
       await ledger[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Returns a mail server that cannot be reached. */
+export async function openNoServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  return { url: 'smtp://127.0.0.1:1', [Symbol.asyncDispose]: async () => undefined }
 }

@@ -144,3 +144,11 @@ export function paged(kind: 'page' | 'offset', all: readonly unknown[], total: n
     return { records: some, next: some.length === 0 ? null : String(next), total }
   }
 }
+
+/** Answers with these pages, each of which names the next one. */
+export function pagesOf(...pages: readonly (readonly unknown[])[]): Answer {
+  return (position) => {
+    const at = Number(position ?? 0)
+    return { records: pages[at] ?? [], next: at + 1 < pages.length ? String(at + 1) : null }
+  }
+}
