@@ -57,7 +57,8 @@ const REGISTRY = {
   },
   today: {
     title: 'Today',
-    meaning: 'at most five leads to act on, the most valuable first, each with the reason, and its owner if there are several',
+    meaning:
+      'at most five leads to act on, the most valuable first, each with the reason, and its owner if there are several',
     compose: composeToday,
     list: listToday,
   },
