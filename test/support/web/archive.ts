@@ -42,8 +42,9 @@ export interface OpenedArchive extends OpenedDashboard {
   deliver(): Promise<void>
 }
 
-export async function openArchive(): Promise<OpenedArchive> {
-  const dashboard = await openDashboard(undefined, undefined, openSynced)
+/** @param more settings as YAML; without them the report has no recipients in the settings */
+export async function openArchive(more?: string): Promise<OpenedArchive> {
+  const dashboard = await openDashboard(undefined, more, openSynced)
   const { store } = dashboard
   const clock = { now: NOW }
   const mailServer = await openMailServer({

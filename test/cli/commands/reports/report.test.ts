@@ -77,7 +77,7 @@ it('sends none that the settings would hold, unless it is forced to, and then sa
   const holding = SETTINGS.replace('name: daily', 'name: daily\n    on_stale_data: hold')
   writeFileSync(join(options.cwd, 'leadsheet.yaml'), holding)
   change(options.cwd, "UPDATE sync_run SET leads_as_of = '2026-01-01T00:00:00.000Z'")
-  await checkTranscript(join(GOLDEN, 'send-held.txt'), options)
+  await checkTranscript(join(GOLDEN, 'send-refused.txt'), options)
 })
 
 it('says of each part that could not be made why, and leaves as done in part', async () => {
