@@ -5,6 +5,7 @@ import { completeAnswers, readGiven } from '../../../src/cli/init/answers.ts'
 import { findProfile } from '../../../src/cli/init/find-profile.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
 import { loadConfig } from '../../../src/config/load.ts'
+import { fixedKey } from '../../../src/upstream/client/key-source.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
@@ -59,7 +60,7 @@ async function ask(answers: Answers, env: Readonly<Record<string, string>> = {})
   return {
     answers: found,
     async probe() {
-      const service = { url: found.apiUrl.value, key: found.key.value }
+      const service = { url: found.apiUrl.value, openKeys: () => fixedKey(found.key.value) }
       const probed = await findProfile(service, { log: SILENT, signal, say: prompter.say })
       return { probed, screen: screen.join('\n') }
     },
