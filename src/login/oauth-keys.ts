@@ -67,7 +67,7 @@ export function openOAuthKeys(login: Login, options: OAuthOptions): KeySource {
       const end = token?.expiresAt ?? null
       const lasts =
         end === null ? 'until it is refused' : `until ${new Date(end).toISOString().slice(0, 16)}Z`
-      return `${login.grant} at ${origin}${pathname}, token valid ${lasts}`
+      return `${login.grant} at ${origin}${pathname}, token lasts ${lasts}`
     },
     async close() {
       closing.abort(new LeadsheetError('run_interrupted', 'the login was closed'))

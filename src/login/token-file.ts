@@ -154,7 +154,7 @@ function saveToken(database: Database.Database, id: string, token: Token): void 
   database
     .prepare('INSERT OR REPLACE INTO token VALUES (?, ?, ?, ?, ?)')
     .run(id, token.accessToken, token.refreshToken, token.expiresAt, token.fetchedAt)
-  database.exec('COMMIT')
+  database.prepare('COMMIT').run()
 }
 
 const FOLDER_HINT = 'Set data_dir (LEADSHEET_DATA_DIR) to a folder that this user may write to.'

@@ -67,7 +67,11 @@ export async function requestToken(
   deps: TokenDeps,
 ): Promise<Token> {
   const url = new URL(login.tokenUrl)
-  const redact = redactor([login.clientSecret ?? '', login.privateKey ?? '', refreshToken ?? ''])
+  // The time before the request, so that the token expires here no later than at the service.
+  const fetchedAt = deps.now().getTime()
+  const form = formOf(login, refreshToken, fetchedAt)
+  const secrets = [login.clientSecret, login.privateKey, refreshToken, form.get('assertion')]
+  const redact = redactor(secrets.filter((secret) => secret !== null))
   const client = createClient({
     // No secret is hidden from the answers, because a service may answer with the same refresh token again.
     apiKey: '',
@@ -84,9 +88,6 @@ export async function requestToken(
     ...(deps.backoff && { backoff: deps.backoff }),
   })
   try {
-    // The time before the request, so that the token expires here no later than at the service.
-    const fetchedAt = deps.now().getTime()
-    const form = formOf(login, refreshToken, fetchedAt)
     const { status, body } = await client.call({
       method: 'POST',
       url,
@@ -242,7 +243,7 @@ function withoutToken(login: Login, status: number, answer: Parameters): Leadshe
   const found = names.length === 0 ? 'another page' : names.join(', ')
   return new LeadsheetError(
     'api_unexpected',
-    `${placeOf(login)} answered ${status}: found ${found}, expected access_token`,
+    `${placeOf(login)} answered ${status}: found ${found}, expected access_token with a text that a header can carry`,
     { hint: ADDRESS_HINT },
   )
 }
