@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import { openKeyCommand } from '../login/key-command.ts'
 import { openOAuthKeys } from '../login/oauth-keys.ts'
 import type { ProxySettings } from '../proxy.ts'
+import { learnSecret } from '../redaction.ts'
 import type { Backoff } from '../retry.ts'
 import { fixedKey, type KeySource } from '../upstream/client/key-source.ts'
 
@@ -14,7 +15,7 @@ export const MAX_WAIT_MS = 60_000
 
 /** The settings that a login needs. `init` has no others yet. */
 type LoginSettings = Pick<Config, 'dataDir' | 'file' | 'keyFile' | 'proxy'> & {
-  readonly api: Pick<Config['api'], 'key' | 'keyCommand' | 'oauth'>
+  readonly api: Pick<Config['api'], 'key' | 'keyCommand' | 'oauth' | 'secret'>
 }
 
 export function openKeysOf(
@@ -22,7 +23,9 @@ export function openKeysOf(
   log: Log,
   { backoff }: { readonly backoff?: Backoff | undefined } = {},
 ): KeySource {
-  const { key, keyCommand, oauth } = config.api
+  const { key, keyCommand, oauth, secret } = config.api
+  for (const each of [secret, oauth?.clientSecret, oauth?.refreshToken, oauth?.privateKey])
+    if (each) learnSecret(each.reveal())
   if (keyCommand !== null)
     return openKeyCommand(keyCommand, config.file === null ? process.cwd() : dirname(config.file))
   if (oauth === null) return fixedKey(key?.reveal() ?? '', () => readKeyAgain(config))

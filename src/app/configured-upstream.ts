@@ -1,6 +1,6 @@
 /** Opens the configured upstream (the API that leads are read from), and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
-import { proxySecretsOf, requireApi } from '../config/config.ts'
+import { requireApi, secretsOf } from '../config/config.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import type { ProfileData } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -38,7 +38,7 @@ export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptio
     maxWaitMs: MAX_WAIT_MS,
     log,
     proxy: proxyOf(config),
-    otherSecrets: () => [...proxySecretsOf(config), ...webhookSecrets()],
+    otherSecrets: () => [...secretsOf(config), ...webhookSecrets()],
     ...options,
   })
 }

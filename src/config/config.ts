@@ -79,7 +79,7 @@ export function secretsOf(config: Config): string[] {
 }
 
 /** Returns the passwords of the proxies. */
-export function proxySecretsOf({ proxy: { http, https } }: Pick<Config, 'proxy'>): string[] {
+function proxySecretsOf({ proxy: { http, https } }: Pick<Config, 'proxy'>): string[] {
   return [http, https].flatMap((proxy) => (proxy === null ? [] : SECRET_TEXTS.login(proxy.reveal())))
 }
 

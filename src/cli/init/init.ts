@@ -68,7 +68,7 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   // A probe already needs the login, and keeps its tokens where the sync looks for them.
   const dataDir =
     environment.sources.data_dir === undefined ? join(dirname(file), 'data') : environment.dataDir
-  const api = { key: new Secret(key.value), keyCommand: null, oauth: oauthOf(login) }
+  const api = { key: new Secret(key.value), keyCommand: null, secret: null, oauth: oauthOf(login) }
   const probed =
     prompter === null || profile.value !== ''
       ? null

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { openDispatcher, type ProxySettings } from '../../proxy.ts'
-import { dataRedactor, redactor } from '../../redaction.ts'
+import { dataRedactor, redactor, withoutLearnedSecrets } from '../../redaction.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, failed, readAnswer } from './answer.ts'
 import { secretsOfKey, withKey } from './authorize.ts'
@@ -85,7 +85,8 @@ export function createClient(options: ClientOptions) {
   let secrets: readonly string[] = []
   let hideKey = dataRedactor(secrets)
   learnKeys()
-  const redact = (text: string) => redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(text)
+  const redact = (text: string) =>
+    redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(withoutLearnedSecrets(text))
   const dispatcher = openDispatcher(options.proxy, {
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },

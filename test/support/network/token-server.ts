@@ -16,7 +16,7 @@ interface Asked {
 }
 
 /** Answers a request for a token in place of the server. If it returns `false`, the server answers. */
-type TokenAnswer = (asked: Asked, response: ServerResponse) => boolean | undefined | Promise<boolean>
+export type TokenAnswer = (asked: Asked, response: ServerResponse) => boolean | undefined | Promise<boolean>
 
 export interface TokenServer extends AsyncDisposable {
   readonly url: string
