@@ -13,37 +13,37 @@ export const keyCommand = z.array(word, { error: COMMAND }).min(1, { error: COMM
 const GRANTS = ['client_credentials', 'refresh_token', 'jwt_bearer'] as const
 
 const oauthGroup = group({
-  token_url: setting(
-    'Address that gives access tokens: https://, or http:// on this machine or a private network.',
-    text('a URL with https://', tokenUrlFault),
-    { examples: ['https://login.example.com/oauth2/token'] },
-  ),
+  token_url: setting('Address that gives access tokens.', text('a URL with https://', tokenUrlFault), {
+    examples: ['https://login.example.com/oauth2/token'],
+  }),
   grant: setting(
-    'How the login is proved: client_credentials (id and secret of a client), refresh_token (what a person once allowed), or jwt_bearer (a text signed with a private key).',
+    'How the login is proved: client_credentials, refresh_token or jwt_bearer.',
     z
       .enum(GRANTS, { error: 'client_credentials, refresh_token or jwt_bearer' })
       .default('client_credentials'),
   ),
-  client_id: setting('Id of the client; with jwt_bearer only if the service wants it.', word.optional()),
-  client_secret: setting(
-    'Secret of the client. Keep it out of this file: see client_secret_file.',
-    secret('the secret of the client').optional(),
-    { env: 'LEADSHEET_API_OAUTH_CLIENT_SECRET' },
-  ),
+  client_id: setting('Id of the client.', word.optional()),
+  client_secret: setting('Secret of the client.', secret('the secret of the client').optional(), {
+    env: 'LEADSHEET_API_OAUTH_CLIENT_SECRET',
+  }),
   client_secret_file: setting('File that holds the secret, in place of client_secret.', path.optional()),
   client_auth: setting(
-    'Where the id and the secret are sent: basic (a header) or body.',
+    'Where the id and the secret are sent: in a header (basic) or in the body.',
     z.enum(['basic', 'body'], { error: 'basic or body' }).default('basic'),
   ),
-  scope: setting('What the token may be used for, with spaces between several scopes.', word.optional(), {
-    examples: ['crm.objects.contacts.read'],
-  }),
+  scope: setting(
+    'What the token may be used for; several scopes have spaces between them.',
+    word.optional(),
+    {
+      examples: ['crm.objects.contacts.read'],
+    },
+  ),
   audience: setting(
-    'What the token is for, where the service asks for it; with jwt_bearer the audience of the signed text (default: token_url).',
+    'What the token is for, where the service asks for it; for jwt_bearer aud (default: token_url).',
     word.optional(),
   ),
   refresh_token: setting(
-    'The first refresh token. Newer ones that the service gives are kept in tokens.db in data_dir. Keep it out of this file: see refresh_token_file.',
+    'The first refresh token. Newer ones are kept in tokens.db in data_dir.',
     secret('a refresh token').optional(),
     { env: 'LEADSHEET_API_OAUTH_REFRESH_TOKEN' },
   ),
@@ -52,24 +52,20 @@ const oauthGroup = group({
     path.optional(),
   ),
   private_key: setting(
-    'Private key of jwt_bearer in PEM, RSA or EC (P-256), or the JSON file of a Google service account. Keep it out of this file: see private_key_file.',
+    'Private key in PEM (RSA, or EC with P-256), or the JSON file of a Google service account.',
     secret('a private key in PEM, RSA or EC (P-256)', privateKeyFault)
       .transform((key) => new Secret(pemOf(key.reveal())))
       .optional(),
   ),
   private_key_file: setting('File that holds the private key, in place of private_key.', path.optional()),
-  issuer: setting(
-    'Issuer of the signed text of jwt_bearer (iss), such as the id of the client.',
-    word.optional(),
-    { examples: ['leadsheet'] },
-  ),
-  subject: setting(
-    'User in whose name jwt_bearer logs in (sub), if it is not the issuer itself.',
-    word.optional(),
-    { examples: ['reports@example.com'] },
-  ),
+  issuer: setting('Issuer of the text that jwt_bearer signs (iss), such as the client id.', word.optional(), {
+    examples: ['leadsheet'],
+  }),
+  subject: setting('User that jwt_bearer logs in as (sub).', word.optional(), {
+    examples: ['reports@example.com'],
+  }),
   params: setting(
-    'Further parameters of each request for a token. They are not secret.',
+    'Further parameters of the request for a token; not secret.',
     z.record(z.string(), z.string({ error: 'a text' }), { error: 'names with texts' }).optional(),
     { examples: [{ resource: 'https://crm.example.com' }] },
   ),

@@ -49,24 +49,21 @@ const topLevel = group({
         { env: 'LEADSHEET_API_KEY' },
       ),
       key_file: setting(
-        'File that holds the API key, in place of key. It is read again when the service refuses the key (401).',
+        'File that holds the API key, in place of key. It is read again after a 401.',
         path.optional(),
       ),
       key_command: setting(
-        'Program with its arguments that prints the API key, in place of key. It is run again when the service refuses the key (401).',
+        'Program with its arguments that prints the API key, in place of key; run again after a 401.',
         keyCommand.optional(),
         { examples: [['pass', 'show', 'crm/api-key']] },
       ),
       secret: setting(
-        'A second secret, for services that want two. The profile says where it goes ({secret} in auth).',
+        'A second secret, for {secret} in auth of the profile.',
         secret('the second secret', apiKeyFault).optional(),
         { env: 'LEADSHEET_API_SECRET' },
       ),
       secret_file: setting('File that holds the second secret, in place of secret.', path.optional()),
-      oauth: setting(
-        'A login by OAuth 2.0, in place of key: an access token is fetched before the last one expires. See Log in to your CRM.',
-        oauthSchema.optional(),
-      ),
+      oauth: setting('A login by OAuth 2.0, in place of key.', oauthSchema.optional()),
       profile: setting(
         'How to read a service that is not the reference service: a YAML file, which `probe` can write.',
         path.optional(),
