@@ -23,7 +23,7 @@ export function openOAuthKeys(login: Login, options: OAuthOptions): KeySource {
   const deps = { ...options, stop: closing.signal }
   let token: Token | null = null
   let known: readonly string[] = []
-  let renewal: Promise<void> | null = null
+  let renewal: Promise<Token> | null = null
   /** A refused token that the service gave again. */
   let hopeless: string | null = null
 
@@ -31,30 +31,33 @@ export function openOAuthKeys(login: Login, options: OAuthOptions): KeySource {
     expiresAt === null ||
     options.now().getTime() < expiresAt - Math.min(MARGIN_MS, (expiresAt - fetchedAt) * MARGIN_SHARE)
 
-  function renew(refused: string | null): Promise<void> {
+  function renew(refused: string | null): Promise<Token> {
     renewal ??= fetchToken(refused).finally(() => {
       renewal = null
     })
     return renewal
   }
 
-  async function fetchToken(refused: string | null): Promise<void> {
-    token = await shareToken(
+  async function fetchToken(refused: string | null): Promise<Token> {
+    const fetched = await shareToken(
       { path: options.file, stop: closing.signal },
       login,
       (stored) => stored.accessToken !== refused && isFresh(stored),
       (stored) => requestToken(login, stored?.refreshToken ?? login.refreshToken, deps),
     )
-    if (token.accessToken === refused) hopeless = refused
-    if (!known.includes(token.accessToken)) known = [...known, token.accessToken].slice(-KNOWN_MAX)
+    if (fetched.accessToken === refused) hopeless = refused
+    if (!known.includes(fetched.accessToken)) known = [...known, fetched.accessToken].slice(-KNOWN_MAX)
+    token = fetched
+    return fetched
   }
 
   return {
     what: 'the access token',
     hint: `The token is new, and came from api.oauth.token_url. Check what api.oauth.scope and the user of the login may read, and how the profile sends it (auth).`,
     async current(signal) {
-      while (token === null || !isFresh(token)) await unlessAborted(renew(null), signal)
-      return token.accessToken
+      if (token !== null && isFresh(token)) return token.accessToken
+      // A new token is used as it is, even if its answer took longer than it lasts.
+      return (await unlessAborted(renew(null), signal)).accessToken
     },
     async hasOther(refused, signal) {
       if (renewal !== null) await unlessAborted(renewal, signal)

@@ -99,7 +99,8 @@ export async function requestToken(
   } catch (thrown) {
     throw thrown instanceof LeadsheetError ? ofLogin(thrown, redact) : thrown
   } finally {
-    await client.close()
+    // Without waiting for it, because the token must be stored first.
+    void client.close()
   }
 }
 

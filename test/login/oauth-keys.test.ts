@@ -120,6 +120,17 @@ it('has no other token if the service gives the refused one again, and does not 
   expect(server.asked).toHaveLength(2)
 })
 
+it('uses a token whose answer took longer than it lasts, instead of asking forever', async () => {
+  await using installation = await openInstallation({}, 1)
+  const { server, clock } = installation
+  server.answers.push(() => {
+    clock.ms += 10_000
+    return false
+  })
+  expect(server.good.has(await installation.open().current(NO_SIGNAL))).toBe(true)
+  expect(server.asked).toHaveLength(1)
+})
+
 it('begins anew with another refresh token in the settings, and goes on with another client secret', async () => {
   await using installation = await openInstallation()
   const { server } = installation
