@@ -11,7 +11,7 @@ export const ERROR_CODES = {
   api_forbidden: 'the API key is valid but may not do this',
   api_not_found: 'the upstream does not have this lead, pipeline or path',
   api_rejected: 'the upstream rejected the request as invalid',
-  api_unauthorized: 'the upstream does not accept the API key',
+  api_unauthorized: 'the upstream does not accept the API key, or its login gives no access token',
   api_unexpected: 'the answer of the upstream is not what its API should return',
   api_unreachable: 'the upstream could not be reached, or kept failing',
   api_deferred: 'the upstream asked for a longer wait than one run allows',

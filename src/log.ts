@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import { pino } from 'pino'
 import { printable, printableJson } from './printable.ts'
-import { redactor, withoutNamedSecrets } from './redaction.ts'
+import { redactor, withoutLearnedSecrets, withoutNamedSecrets } from './redaction.ts'
 
 export type Log = Logger
 
@@ -31,7 +31,7 @@ export async function openLog(options: LogOptions): Promise<Log> {
     },
     // Removes secrets before the line is formatted, because formatting undoes some JSON escapes and the
     // secrets would then no longer be found.
-    { write: (line: string) => write(format(redact(withoutNamedSecrets(line)))) },
+    { write: (line: string) => write(format(redact(withoutLearnedSecrets(withoutNamedSecrets(line))))) },
   )
 }
 

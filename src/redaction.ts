@@ -19,6 +19,25 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(pattern, REDACTED)
 }
 
+/** The secrets that this process has learned since its start, such as access tokens. */
+const learned = new Set<string>()
+/** Older ones have expired, and to look for thousands of them in each line would take long. */
+const LEARNED_MAX = 50
+let withoutKnown: (text: string) => string = (text) => text
+
+/** Remembers a secret that no setting holds, and returns it. Every log and error of the process hides it. */
+export function learnSecret(secret: string): string {
+  if (learned.has(secret)) return secret
+  learned.add(secret)
+  if (learned.size > LEARNED_MAX) for (const oldest of learned.values().take(1)) learned.delete(oldest)
+  withoutKnown = redactor([...learned])
+  return secret
+}
+
+export function withoutLearnedSecrets(text: string): string {
+  return withoutKnown(text)
+}
+
 /** A shorter secret, or one of digits, could be a word or a number of the data. */
 const SHORTEST_IN_DATA = 8
 

@@ -38,7 +38,7 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = Object.fromEntries
 /** Packages and texts that only some paths may hold. Each path is the beginning of a file's path. */
 const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/proxy.ts', 'src/service/webhooks/post.ts'],
-  'better-sqlite3': ['src/store/', 'src/service/'],
+  'better-sqlite3': ['src/store/', 'src/login/', 'src/service/'],
   kysely: ['src/store/', 'src/service/'],
   'pg-boss': ['src/queue/'],
   '@resvg/resvg-js': ['src/report/charts/png.ts'],

@@ -1,6 +1,7 @@
 /** Requests go through the proxies of the environment, and never if they are for this machine. */
 import { describe, expect, it, test } from 'vitest'
-import { openSourceOf, proxyOf } from '../src/app/configured-upstream.ts'
+import { proxyOf } from '../src/app/configured-login.ts'
+import { openSourceOf } from '../src/app/configured-upstream.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { openPoster } from '../src/jobs/alerts/http-post.ts'
 import { folderWith } from './support/folder.ts'

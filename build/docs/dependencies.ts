@@ -49,6 +49,11 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
     'undici cuts Retry-After to 30 s, `p-retry` does not read it, and neither outlives a restart.',
   ],
   [
+    'OAuth 2.0',
+    '`src/login/token-request.ts`',
+    '`oauth4webapi` refuses answers that vendors give, such as forms and other token types, and does not sign for jwt-bearer.',
+  ],
+  [
     'Public holidays',
     'one file of `date-holidays`, copied by the build',
     'Only it has the whole world offline; with its packages it would take 45 MB, its file takes 1.5 MB.',

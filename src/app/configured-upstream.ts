@@ -1,7 +1,6 @@
 /** Opens the configured upstream (the API that leads are read from), and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
-import { proxySecretsOf, requireApi } from '../config/config.ts'
-import { readSecret } from '../config/merge.ts'
+import { requireApi, secretsOf } from '../config/config.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import type { ProfileData } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -9,7 +8,6 @@ import { registrationFile, watchSecrets } from '../jobs/events/webhook-registrat
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../jobs/sync/sync-context.ts'
 import type { Log } from '../log.ts'
-import type { ProxySettings } from '../proxy.ts'
 import { withoutNamedSecrets } from '../redaction.ts'
 import { endpointUrl, hasEndpoint } from '../upstream/client/request.ts'
 import { listOverwritten } from '../upstream/profile/overwritten.ts'
@@ -18,9 +16,8 @@ import { parseProfile, sendsKey } from '../upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
 import type { Source, SourceOptions } from '../upstream/source.ts'
 import { openSource } from '../upstream/source.ts'
+import { MAX_WAIT_MS, openKeysOf, proxyOf } from './configured-login.ts'
 
-/** The longest wait that a run accepts from the upstream (Retry-After). A longer one defers the run. */
-export const MAX_WAIT_MS = 60_000
 /** The maximum number of requests for details of leads at the same time. */
 const DETAILS_AT_ONCE = 8
 
@@ -31,38 +28,43 @@ const DETAILS_AT_ONCE = 8
  */
 export function openSourceOf(config: Config, log: Log, options: Pick<SourceOptions, 'backoff'> = {}): Source {
   const profile = profileOf(config)
-  const { url, key } = requireApi(config, needsKey(profile))
+  const { url } = requireApi(config, needsKey(profile))
   const webhookSecrets = webhookSecretsOf(config)
   return openSource({
     baseUrl: url,
-    apiKey: key?.reveal() ?? '',
-    readKey: () => readKeyAgain(config),
+    apiKey: openKeysOf(config, log, options),
+    secret: config.api.secret?.reveal(),
     profile,
     maxWaitMs: MAX_WAIT_MS,
     log,
     proxy: proxyOf(config),
-    otherSecrets: () => [...proxySecretsOf(config), ...webhookSecrets()],
+    otherSecrets: () => [...secretsOf(config), ...webhookSecrets()],
     ...options,
   })
 }
 
-/** Returns the proxies of the environment in clear. Their URLs may contain a login and must never be shown. */
-export function proxyOf({ proxy: { http, https, except } }: Config): ProxySettings {
-  return { http: http?.reveal() ?? null, https: https?.reveal() ?? null, except }
-}
-
-/** Returns the key that `api.key_file` has now, which another program may have rotated; null without one. */
-function readKeyAgain({ keyFile }: Config): string | null {
-  const read = keyFile === null ? null : readSecret(keyFile)
-  return read !== null && 'value' in read ? read.value : null
-}
-
 /** @throws LeadsheetError config_invalid */
-export function profileOf({ api: { profile, url } }: Config): Profile {
+export function profileOf({ api: { profile, url, secret } }: Config): Profile {
   const read = profileFrom(profile)
+  refuseOtherSecret(read, secret !== null)
   if (url !== null && hasEndpoint(read, 'leads'))
     refuseOverwriting(read, endpointUrl(url, read, 'leads'), profile)
   return read
+}
+
+/** A profile without a place for the second secret would never send it, and one with a place needs it. */
+function refuseOtherSecret({ auth }: Profile, isSet: boolean): void {
+  const texts = auth === 'none' ? [] : [auth.value, ...Object.values(auth.headers)]
+  if (texts.some((text) => text.includes('{secret}')) === isSet) return
+  throw isSet
+    ? new LeadsheetError('config_invalid', 'api.secret is set, but auth of the profile has no {secret}', {
+        hint: 'Write {secret} into a header of the profile, such as auth.headers, or take api.secret away.',
+      })
+    : new LeadsheetError(
+        'config_missing',
+        'auth of the profile has {secret}, but api.secret (LEADSHEET_API_SECRET) is not set',
+        { hint: 'Set api.secret_file to the file that holds it.' },
+      )
 }
 
 function refuseOverwriting(profile: Profile, list: URL, data: ProfileData | null): void {

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { pasteSettings } from '../config/secrets.ts'
 import { syncAndPrune } from '../jobs/sync/scheduled-sync.ts'
 import { openLog } from '../log.ts'
+import { withoutLearnedSecrets } from '../redaction.ts'
 import { answerParent, type Parent } from '../store/db/subprocess.ts'
 import { openStore } from '../store/open.ts'
 import { borrowLease } from '../store/schedule/lease.ts'
@@ -41,6 +42,10 @@ answerParent(
       const { signal } = parent
       const result = await syncAndPrune(work, full, borrowLease(store, lease, signal), signal)
       return { result, clockAheadMs: source.clockAheadMs() }
+    } catch (thrown) {
+      // The parent process shows the stack of a bug, and does not know the tokens of this process.
+      if (thrown instanceof Error) thrown.stack = withoutLearnedSecrets(thrown.stack ?? '')
+      throw thrown
     } finally {
       await source.close()
     }

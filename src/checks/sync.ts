@@ -48,7 +48,7 @@ export const SYNC_CHECKS = {
       findByCode(
         await listEndedRuns(facts),
         KEY_CODES,
-        'Check api.key, and ask for one that may read leads.',
+        'Check api.key or api.oauth, and ask for one that may read leads.',
       ),
   },
   source_changed: {

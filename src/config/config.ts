@@ -79,7 +79,7 @@ export function secretsOf(config: Config): string[] {
 }
 
 /** Returns the passwords of the proxies. */
-export function proxySecretsOf({ proxy: { http, https } }: Pick<Config, 'proxy'>): string[] {
+function proxySecretsOf({ proxy: { http, https } }: Pick<Config, 'proxy'>): string[] {
   return [http, https].flatMap((proxy) => (proxy === null ? [] : SECRET_TEXTS.login(proxy.reveal())))
 }
 
@@ -250,16 +250,12 @@ function missingForDaemon(config: Config, needsKey: boolean): SettingPath[] {
 }
 
 function missingApi(config: Config, needsKey: boolean): SettingPath[] {
-  return missingIn(
-    config,
-    needsKey
-      ? [
-          ['api', 'url'],
-          ['api', 'key'],
-        ]
-      : [['api', 'url']],
-  )
+  const { oauth, keyCommand } = config.api
+  const isKeyLacking = needsKey && oauth === null && keyCommand === null
+  return missingIn(config, isKeyLacking ? [API_URL, ['api', 'key']] : [API_URL])
 }
+
+const API_URL = ['api', 'url']
 
 function missingIn(config: Config, paths: readonly SettingPath[]): SettingPath[] {
   return paths.filter((path) => valueAt(config, path) === null)

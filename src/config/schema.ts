@@ -5,6 +5,7 @@ import { snakeCase } from '../domain/names.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
 import { WEEK_STARTS } from '../schedule/zone.ts'
 import { postgresFault } from '../store/db/place.ts'
+import { keyCommand, oauthSchema, refuseTwoKeys } from './schema-login.ts'
 import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { goalSettings, recipients, reportSchema } from './schema-reports.ts'
 import { eventsSchema, webSchema } from './schema-web.ts'
@@ -48,9 +49,21 @@ const topLevel = group({
         { env: 'LEADSHEET_API_KEY' },
       ),
       key_file: setting(
-        'File that holds the API key, in place of key. It is read again when the service refuses the key (401).',
+        'File that holds the API key, in place of key. It is read again after a 401.',
         path.optional(),
       ),
+      key_command: setting(
+        'Program with its arguments that prints the API key, in place of key; run again after a 401.',
+        keyCommand.optional(),
+        { examples: [['pass', 'show', 'crm/api-key']] },
+      ),
+      secret: setting(
+        'A second secret, for {secret} in auth of the profile.',
+        secret('the second secret', apiKeyFault).optional(),
+        { env: 'LEADSHEET_API_SECRET' },
+      ),
+      secret_file: setting('File that holds the second secret, in place of secret.', path.optional()),
+      oauth: setting('A login by OAuth 2.0, in place of key.', oauthSchema.optional()),
       profile: setting(
         'How to read a service that is not the reference service: a YAML file, which `probe` can write.',
         path.optional(),
@@ -61,7 +74,9 @@ const topLevel = group({
         'The longest time of a sync, in minutes. After it, the sync stops at the end of its page, and the next sync continues there.',
         wholeNumber(1, 1440).default(15),
       ),
-    }).prefault({}),
+    })
+      .superRefine(refuseTwoKeys)
+      .prefault({}),
   ),
   data_dir: setting(
     'Folder of the archive, the snapshot, the .eml files of file:./outbox and, without database_url, the database.',

@@ -11,6 +11,7 @@ import type { Backoff } from '../retry.ts'
 import { BACKOFF, wait } from '../retry.ts'
 import type { Answer } from '../upstream/client/answer.ts'
 import { authorize } from '../upstream/client/authorize.ts'
+import type { KeySource } from '../upstream/client/key-source.ts'
 import { createClient } from '../upstream/client/retrying-client.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
@@ -49,8 +50,10 @@ export interface Asker extends AsyncDisposable {
 }
 
 interface AskerOptions {
-  /** The API key; empty if there is none. */
-  readonly apiKey: string
+  /** The API key or where it comes from; empty if there is none. */
+  readonly apiKey: string | KeySource
+  /** What `{secret}` stands for in the headers that the user gave. */
+  readonly secret?: string | undefined
   /** The headers that the user gave for every request. `{key}` stands for the API key. */
   readonly headers?: Headers
   readonly maxWaitMs: number
@@ -64,19 +67,20 @@ interface AskerOptions {
 
 /** @throws LeadsheetError api_unreachable, api_deferred; api_rejected after REQUESTS_MAX requests */
 export function openAsker(options: AskerOptions): Asker {
-  const { apiKey, signal } = options
+  const { apiKey, secret, signal } = options
   // Warnings are not logged, because refused trials are normal in a probe.
   const log = options.log.child({}, { level: 'error' })
   const client = createClient({
     apiKey,
+    secret,
     log,
     maxWaitMs: options.maxWaitMs,
     proxy: options.proxy,
     userAgent: 'leadsheet-probe',
     backoff: options.backoff ?? BACKOFF.probe,
-    authorize: (url, headers) => {
-      authorize({ auth: { ...NO_KEY, headers: asker.headers } }, apiKey, url, headers)
-      authorize(asker, apiKey, url, headers)
+    authorize: (url, headers, key) => {
+      authorize({ auth: { ...NO_KEY, headers: asker.headers } }, key, url, headers, secret)
+      authorize(asker, key, url, headers, secret)
     },
   })
   const known = new Map<string, Reply>()

@@ -88,12 +88,14 @@ const detailShape = leadDetailSchema.loose()
 export function openSource(options: SourceOptions) {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
-  refuseUnsendable(profile, options.apiKey)
+  const { apiKey, secret } = options
+  for (const key of typeof apiKey === 'string' ? [apiKey] : apiKey.known())
+    refuseUnsendable(profile, key, secret)
   const client = createClient({
     ...options,
     userAgent: 'leadsheet',
     requestsPerSecond: profile.limits.requests_per_second,
-    authorize: (url, headers, apiKey) => authorize(profile, apiKey, url, headers),
+    authorize: (url, headers, key) => authorize(profile, key, url, headers, secret),
   })
   const { redact } = client
   const at = (name: keyof Profile['endpoints'], id?: string): URL =>

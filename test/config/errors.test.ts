@@ -50,7 +50,7 @@ function mistakesOf(input: string): string[] {
     .map((line) => line.trim())
 }
 
-test.each(['settings', 'web', 'addresses', 'reports', 'secrets', 'environment'])(
+test.each(['settings', 'web', 'addresses', 'reports', 'secrets', 'environment', 'logins'])(
   'a mistake is told by its place, value and remedy, and never quotes a secret: %s',
   (group) => checkExamples(join(import.meta.dirname, `golden/mistakes-${group}.txt`), mistakesOf),
 )

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { settingsJsonSchema } from '../../build/docs/settings.ts'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -33,13 +33,22 @@ test('the example shows every setting, and all of them are right', () => {
   const shown = new Set([...leavesOf(parse(wholeExample))].map(([path]) => settingAt(path)))
   const known = new Set(settingPaths(settingsJsonSchema()).map(settingAt))
   expect([...shown].sort()).toEqual([...known].sort())
-  const oneOfEach = wholeExample.replace(/^ *(key|url|database_url|token|secret)_file:.*$/gm, '')
+  const oneOfEach = wholeExample.replace(
+    /^ *(key|url|database_url|token|secret|\w+_(secret|token|key))_file:.*$/gm,
+    '',
+  )
   const signed = oneOfEach.replace(
     /(dkim:[\s\S]*? key: ).*/,
     (_, before) => before + JSON.stringify(privateKey()),
   )
-  const cwd = folderWith({ 'leadsheet.yaml': signed, 'profile.yaml': 'name: mine' })
-  expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
+  // Of the ways to a key, and of the settings of a login, only some go together.
+  const { key, key_command: _command, oauth, ...api } = parse(signed).api
+  const { refresh_token: _token, private_key: _key, issuer: _issuer, subject: _subject, ...client } = oauth
+  for (const way of [{ key }, { oauth: client }]) {
+    const yaml = stringify({ ...parse(signed), api: { ...api, ...way } })
+    const cwd = folderWith({ 'leadsheet.yaml': yaml, 'profile.yaml': 'name: mine' })
+    expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
+  }
 })
 
 test('the defaults that the example shows are the true ones', () => {
@@ -70,7 +79,7 @@ function uncomment(text: string): string {
 
 /** Returns the setting at a path. A list of values is one setting, and so are recipients and filters. */
 function settingAt(path: SettingPath): string {
-  return pathText(path).replace(/(?<=recipients|filter)\b.*|\[\d+\]$/, '')
+  return pathText(path).replace(/(?<=recipients|filter|params)\b.*|\[\d+\]$/, '')
 }
 
 /** Lists the paths of all settings that are not groups. Of a list of groups, it lists those of the first. */

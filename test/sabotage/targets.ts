@@ -43,6 +43,10 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   'src/jobs/sync/sync-leads.ts': [
     ['storePage', 'test/jobs/sync/run-sync.test.ts', 'test/crash/power.test.ts'],
   ],
+  'src/login/oauth-keys.ts': [['openOAuthKeys', 'test/login/oauth-keys.test.ts']],
+  'src/login/token-file.ts': [
+    ['shareToken', 'test/login/oauth-keys.test.ts', 'test/login/processes.test.ts'],
+  ],
   'src/mail/message.ts': [['readLink', 'test/mail/link-token.test.ts']],
   'src/mail/smtp.ts': [['serverOf', 'test/mail/smtp.test.ts']],
   'src/main.ts': [['main', 'test/faults/canary.test.ts', 'test/cli/frame.test.ts']],

@@ -15,6 +15,8 @@ export interface Upstream extends AsyncDisposable {
   readonly leads: Map<string, WireLead>
   /** The faults of the next requests. Each request takes the first one. */
   readonly faults: Fault[]
+  /** Returns whether a request is let in; the others get 401. */
+  allows: (headers: IncomingMessage['headers']) => boolean
   /** Returns the answer for a path below /api/v1; null for the usual answer. */
   answer: (path: string) => string | null
   /** The faults of requests for a lead's details, by lead. */
@@ -42,6 +44,7 @@ export async function startUpstream(count: number): Promise<Upstream> {
   const http = await openHttpServer((request, response) => {
     requests.push({ path: request.url ?? '', headers: request.headers })
     if (faults.shift()?.(request, response)) return
+    if (!upstream.allows(request.headers)) return void status(401)(request, response)
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const said = upstream.answer(decodeURIComponent(url.pathname.slice('/api/v1'.length)))
     if (said !== null) return void body(said)(request, response)
@@ -57,6 +60,7 @@ export async function startUpstream(count: number): Promise<Upstream> {
   })
   const upstream: Upstream = {
     ...http,
+    allows: () => true,
     answer: () => null,
     leads,
     faults,

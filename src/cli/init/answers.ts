@@ -17,6 +17,7 @@ import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { upperFirst } from '../../report/words/clean-text.ts'
 import { COUNTRIES } from '../../schedule/holidays.ts'
 import type { Prompter } from '../terminal/prompter.ts'
+import { askLogin, type LoginAnswers, OAUTH } from './login-answers.ts'
 
 export interface Answer {
   /** The text of the answer. Addresses are separated by commas. */
@@ -54,7 +55,10 @@ type AnswerName =
   | ('mailUrl' | 'from' | 'recipients' | 'alertRecipients')
   | ('timeZone' | 'holidays' | 'schedule' | 'listen' | 'token')
 
-export type Answers = Readonly<Record<AnswerName, Answer>>
+export type Answers = Readonly<Record<AnswerName, Answer>> & {
+  /** The login by OAuth; null if there is a key or none is needed. */
+  readonly login: LoginAnswers | null
+}
 type Known = { readonly [Name in AnswerName]?: Answer }
 
 /** In the order in which the person is asked. */
@@ -189,6 +193,7 @@ export function readGiven(options: AnswerOptions, environment: Config): Known {
  */
 export async function completeAnswers(given: Known, prompter: Prompter | null): Promise<Answers> {
   const known: Partial<Record<AnswerName, Answer>> = { ...given }
+  let login: LoginAnswers | null = null
   const profile = given.profile?.file ?? given.profile?.value
   if (profile && !needsKey(profileFrom(readProfile(resolve(profile), process.cwd()))))
     known.key ??= answered('')
@@ -196,6 +201,10 @@ export async function completeAnswers(given: Known, prompter: Prompter | null): 
     if (known[name] !== undefined) continue
     if (prompter !== null && row.isAsked !== false) known[name] = answered(await ask(prompter, name, known))
     else if (row.standard !== undefined) known[name] = answered(row.standard(known))
+    if (prompter !== null && name === 'key' && known.key?.value === OAUTH) {
+      login = await askLogin(prompter)
+      known.key = answered('')
+    }
   }
   const missing = ROWS.filter(([name]) => known[name] === undefined)
   if (missing.length > 0) {
@@ -204,7 +213,7 @@ export async function completeAnswers(given: Known, prompter: Prompter | null): 
       hint: `${shellCommand('init')} in a terminal asks for them; ${shellCommand('init --help')} shows all options.`,
     })
   }
-  return known as Record<AnswerName, Answer>
+  return { ...(known as Record<AnswerName, Answer>), login }
 }
 
 /** Returns the addresses of an answer. */
@@ -215,7 +224,10 @@ export function listIn(answer: Answer | undefined): readonly string[] {
 async function ask(prompter: Prompter, name: AnswerName, known: Known): Promise<string> {
   const { about, path, standard, offered, fault = faultAt(path) } = QUESTIONS[name]
   const text = upperFirst(about.replace(/ \(default: .*\)$/, ''))
-  if (name === 'key') return (await prompter.askHidden(`${text} (stays hidden; Enter for none)`)).trim()
+  if (name === 'key')
+    return (
+      await prompter.askHidden(`${text} (stays hidden; Enter for none; ${OAUTH} for a login by OAuth)`)
+    ).trim()
   const value = await prompter.ask({ text, standard: standard?.(known) ?? offered?.(known), fault })
   return name === 'mailUrl' ? withLogin(prompter, value) : value
 }

@@ -14,11 +14,16 @@ const FILES = {
   key: 'secrets/api-key',
   mailUrl: 'secrets/smtp-url',
   token: 'secrets/web-token',
+  clientSecret: 'secrets/client-secret',
+  refreshToken: 'secrets/refresh-token',
   profile: 'profile.yaml',
 } as const
 
 const ABOUT_HOLIDAYS =
   'The country of the time zone. One of its regions can stand in its place, such as DE-BY, and dates beside it: 2026-12-24.'
+
+/** The answers that are written to files of their own. */
+type WrittenName = 'key' | 'mailUrl' | 'token' | 'profile'
 
 interface NewFile {
   /** The absolute path. */
@@ -34,16 +39,17 @@ interface NewFile {
  * written. `init` writes no file for a value that comes from an existing file or from the environment.
  * @throws LeadsheetError usage_invalid, data_unwritable
  */
-export function refuseTaken(file: string, given: { readonly [Name in keyof Answers]?: Answer }): void {
+export function refuseTaken(file: string, given: { readonly [Name in WrittenName]?: Answer }): void {
   if (existsSync(file)) {
     throw new LeadsheetError('usage_invalid', `${file} is there already`, {
       hint: `Edit it and run ${shellCommand('doctor')}, or move it and its secrets away to begin anew.`,
     })
   }
-  for (const name of ['key', 'mailUrl', 'token', 'profile'] as const) {
+  for (const name of Object.keys(FILES) as (keyof typeof FILES)[]) {
     const path = join(dirname(file), FILES[name])
-    if (given[name] !== undefined || !existsSync(path)) continue
-    const { fileFlag } = QUESTIONS[name]
+    const isOfLogin = name === 'clientSecret' || name === 'refreshToken'
+    if ((!isOfLogin && given[name] !== undefined) || !existsSync(path)) continue
+    const fileFlag = isOfLogin ? undefined : QUESTIONS[name].fileFlag
     const use = fileFlag ? `${fileFlag} ${pathFrom(process.cwd(), path)} uses it as it is, or ` : ''
     throw new LeadsheetError('usage_invalid', `${path} is there already`, {
       hint: `${use}move it away to have a new one.`,
@@ -67,13 +73,21 @@ export function writeFirstSettings(file: string, answers: Answers, probed: strin
     return { value: `./${path}` }
   }
   /** Returns the settings entry for a file: its environment variable, the existing file, or a new file. */
-  const keep = (name: keyof typeof FILES, what: string): Entry | null => {
+  const keep = (name: WrittenName, what: string): Entry | null => {
     const { value, variable, file: existing } = answers[name]
     if (variable !== null) return { variable }
     if (existing !== null) return { value: pathFrom(folder, existing) }
     return value === '' ? null : add(FILES[name], value, what, true)
   }
-  const { mailUrl, timeZone, holidays, schedule } = answers
+  const { mailUrl, timeZone, holidays, schedule, login } = answers
+  const loginEntry = (name: string, value: string): readonly [string, Entry] => {
+    if (name === 'client_secret')
+      return [`${name}_file`, add(FILES.clientSecret, value, 'the client secret', true)]
+    if (name === 'refresh_token')
+      return [`${name}_file`, add(FILES.refreshToken, value, 'the first refresh token', true)]
+    return [name, { value: name === 'private_key_file' ? pathFrom(folder, value) : value }]
+  }
+  const loginEntries = Object.entries(login ?? {}).map(([name, value]) => loginEntry(name, value))
   const hasPassword =
     mailUrl.file !== null || (mailUrl.variable === null && new URL(mailUrl.value).password !== '')
   const mailFile = hasPassword ? keep('mailUrl', 'the mail server with its password') : null
@@ -86,6 +100,7 @@ export function writeFirstSettings(file: string, answers: Answers, probed: strin
     entries: [
       [['api', 'url'], entryOf(answers.apiUrl)],
       [['api', 'key_file'], keep('key', 'the API key')],
+      ...loginEntries.map(([name, entry]) => [['api', 'oauth', name], entry] as const),
       [['api', 'profile'], profile],
       [['time_zone'], entryOf(timeZone)],
       [['holidays'], { comment: ABOUT_HOLIDAYS, ...listEntryOf(holidays) }],

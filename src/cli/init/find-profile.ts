@@ -7,6 +7,7 @@ import { probe } from '../../probe/probe.ts'
 import { profileText } from '../../probe/profile-text.ts'
 import type { ProxySettings } from '../../proxy.ts'
 import { BACKOFF } from '../../retry.ts'
+import type { KeySource } from '../../upstream/client/key-source.ts'
 import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
 import { openSource } from '../../upstream/source.ts'
 import { plainText } from '../terminal/table.ts'
@@ -21,7 +22,7 @@ interface FindDeps {
 
 interface Service {
   readonly url: string
-  readonly key: string
+  readonly openKeys: () => KeySource
 }
 
 // The wait is short, because a person is waiting for the answer.
@@ -32,10 +33,13 @@ const WAIT_MS = 5_000
  * answer, or if the probe could not find out how it works.
  */
 export async function findProfile(service: Service, deps: FindDeps): Promise<string | null> {
-  const { url, key } = service
+  const { url, openKeys } = service
   const { say } = deps
-  if (!(await answersOtherwise(service, deps))) return null
-  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, ...deps })
+  const keys = openKeys()
+  await using asker = openAsker({ apiKey: keys, maxWaitMs: WAIT_MS, ...deps })
+  const key = await keys.current(deps.signal).catch(unlessBug)
+  // The checks at the end tell why the login fails.
+  if (key === null || !(await answersOtherwise(service, deps))) return null
   const result = await probe(asker, {
     base: new URL(url),
     path: null,
@@ -58,12 +62,15 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<str
 }
 
 /** Returns true if the service answers, but not as the reference service does. */
-async function answersOtherwise({ url, key }: Service, { log, signal, proxy }: FindDeps): Promise<boolean> {
+async function answersOtherwise(
+  { url, openKeys }: Service,
+  { log, signal, proxy }: FindDeps,
+): Promise<boolean> {
   await using opened = new AsyncDisposableStack()
   try {
     const source = openSource({
       baseUrl: url,
-      apiKey: key,
+      apiKey: openKeys(),
       maxWaitMs: WAIT_MS,
       log,
       backoff: BACKOFF.upstreamWhileWaiting,

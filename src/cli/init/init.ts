@@ -2,13 +2,14 @@
  * `leadsheet init`: writes the first settings from the answers to about ten questions, or from options, and then
  * tries them as `doctor` does.
  */
-import { relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
+import { openKeysOf, proxyOf } from '../../app/configured-login.ts'
 import { schedulesOf } from '../../app/configured-schedules.ts'
-import { proxyOf } from '../../app/configured-upstream.ts'
 import type { CheckResult } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig, settingsPath } from '../../config/load.ts'
+import { Secret } from '../../config/secrets.ts'
 import { CALLED } from '../../errors.ts'
 import { openLog } from '../../log.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
@@ -23,6 +24,7 @@ import type { AnswerOptions } from './answers.ts'
 import { completeAnswers, NONE, QUESTIONS, readGiven } from './answers.ts'
 import { refuseTaken, writeFirstSettings } from './files.ts'
 import { findProfile } from './find-profile.ts'
+import { oauthOf } from './login-answers.ts'
 
 type Options = AnswerOptions & {
   readonly testAlert?: boolean
@@ -58,16 +60,20 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   const now = new Date()
   prompter?.say(
     `About ten questions; then ${shownPath(file)} is written, and all of it is tested.`,
-    'Enter takes what stands in [brackets]. Until the file is written, Ctrl-C leaves nothing behind.',
+    'Enter takes what stands in [brackets]. Until the file is written, Ctrl-C leaves no settings behind.',
   )
   const answers = await completeAnswers(given, prompter)
   const testAlert = options.testAlert ?? (await prompter?.confirm('Send a test alert at the end?')) ?? false
-  const { apiUrl, key, profile } = answers
+  const { apiUrl, key, profile, login } = answers
+  // A probe already needs the login, and keeps its tokens where the sync looks for them.
+  const dataDir =
+    environment.sources.data_dir === undefined ? join(dirname(file), 'data') : environment.dataDir
+  const api = { key: new Secret(key.value), keyCommand: null, secret: null, oauth: oauthOf(login) }
   const probed =
     prompter === null || profile.value !== ''
       ? null
       : await findProfile(
-          { url: apiUrl.value, key: key.value },
+          { url: apiUrl.value, openKeys: () => openKeysOf({ ...environment, dataDir, api }, log) },
           { log, signal, proxy: proxyOf(environment), say: prompter.say },
         )
   const files = writeFirstSettings(file, answers, probed, now)

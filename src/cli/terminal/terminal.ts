@@ -11,7 +11,7 @@ import type { NeededSetting } from '../../config/load.ts'
 import { LeadsheetError, withPlaces } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { printableJson } from '../../printable.ts'
-import { redactor, withoutNamedSecrets } from '../../redaction.ts'
+import { redactor, withoutLearnedSecrets, withoutNamedSecrets } from '../../redaction.ts'
 import { englishCount } from '../../report/words/numbers.ts'
 import type { Ending } from '../exit-status.ts'
 import type { Page, Paragraph } from './table.ts'
@@ -179,7 +179,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal) {
     /** The hint of an error, with the places of the loaded settings. */
     hintOf: ({ hint }: LeadsheetError): string | undefined => hint && withPlaces(hint, sources),
     /** Hides the secrets of the loaded settings in a text. */
-    redact: (text: string): string => redact(withoutNamedSecrets(text)),
+    redact: (text: string): string => redact(withoutLearnedSecrets(withoutNamedSecrets(text))),
   }
 }
 

@@ -5,6 +5,7 @@ import { promisify, TextDecoder } from 'node:util'
 import { constants, gunzip } from 'node:zlib'
 import type { LeadsheetError } from '../../errors.ts'
 import { parseJson, skipSpace } from '../values/json.ts'
+import type { KeySource } from './key-source.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit.ts'
 import type { Call } from './request.ts'
 import {
@@ -41,6 +42,8 @@ interface Asked {
   readonly redact: (text: string) => string
   /** Removes the API key from a body, before anything of it is stored. */
   readonly hideKey: (body: Buffer) => Buffer
+  /** The words for the key that an error needs. */
+  readonly keys: Pick<KeySource, 'what' | 'hint'>
 }
 
 interface Response {
@@ -103,7 +106,7 @@ async function readSuccess(
 
 async function readRefusal(
   response: Response,
-  { call, attempt, now, redact }: Asked,
+  { call, attempt, now, redact, keys }: Asked,
 ): Promise<Answer | Failed> {
   const { statusCode: status, headers } = response
   const text = await readErrorBody(response.body, headers)
@@ -123,6 +126,7 @@ async function readRefusal(
     detail: isJson(headers, text) ? problemText(redact(text)) : quoteOf(text, redact),
     headers: Object.keys(call.headers ?? {}),
     attempts: attempt,
+    keys,
     isPassing,
     isConcurrent,
     isPage,

@@ -7,17 +7,20 @@ import { REDACTED } from '../../redaction.ts'
 import type { Profile } from '../profile/profile.ts'
 import { setParameter } from './request.ts'
 
-/** Changes `url` and `headers`. */
+/** Changes `url` and `headers`. `secret` is what `{secret}` stands for, beside the key. */
 export function authorize(
   profile: Pick<Profile, 'auth'>,
   key: string,
   url: URL,
   headers: Record<string, string>,
+  secret = '',
 ): void {
   const { auth } = profile
   if (auth === 'none') return
   const fill = (template: string): string =>
-    template.replaceAll('{key}', () => key).replaceAll('{basic}', () => basicOf(key))
+    template.replace(/\{(key|basic|secret)\}/g, (_, name: string) =>
+      name === 'key' ? key : name === 'basic' ? basicOf(key) : secret,
+    )
   for (const [name, value] of Object.entries(auth.headers)) headers[name.toLowerCase()] = fill(value)
   if (auth.query !== undefined) setParameter(url, auth.query, key)
   else if (auth.value !== '') headers[auth.header.toLowerCase()] = fill(auth.value)
@@ -29,20 +32,26 @@ export function basicOf(key: string): string {
 }
 
 /** RFC 9110, 5.5, and Latin-1 as in Node. Throws LeadsheetError config_invalid. */
-export function refuseUnsendable(profile: Pick<Profile, 'auth'>, key: string): void {
+export function refuseUnsendable(profile: Pick<Profile, 'auth'>, key: string, secret = ''): void {
   const headers: Record<string, string> = {}
-  authorize(profile, key, new URL('http://localhost'), headers)
+  authorize(profile, key, new URL('http://localhost'), headers, secret)
   for (const [name, value] of Object.entries(headers)) {
-    const sign = /[^\t -~\u{80}-\u{ff}]/u.exec(value)?.[0]
+    const sign = UNSENDABLE.exec(value)?.[0]
     if (sign === undefined) continue
+    const setting = secret.includes(sign)
+      ? 'api.secret (LEADSHEET_API_SECRET)'
+      : 'api.key (LEADSHEET_API_KEY)'
     const code = sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
     throw new LeadsheetError(
       'config_invalid',
-      `api.key (LEADSHEET_API_KEY) has the character U+${code}, which the header ${name} cannot carry`,
+      `${setting} has the character U+${code}, which the header ${name} cannot carry`,
       { hint: 'Copy the key again, without what a web page or a mail has put into it.' },
     )
   }
 }
+
+/** Matches a character that the value of a header cannot carry. */
+export const UNSENDABLE = /[^\t -~\u{80}-\u{ff}]/u
 
 /** Returns the texts of a key that must not be shown: the key, and the password of `user:password`. */
 export function secretsOfKey(key: string): string[] {

@@ -11,6 +11,10 @@ export interface Call<T = unknown> {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly body?: unknown
+  /** Sent as the body in place of `body`. */
+  readonly form?: URLSearchParams
+  /** True for a POST that may be sent again like a GET. */
+  readonly isRepeatable?: boolean
   /** True if the URL is a link of the upstream, whose query is sent as it stands. */
   readonly isLink?: boolean
   readonly headers?: Readonly<Record<string, string>>

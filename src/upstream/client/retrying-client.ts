@@ -7,10 +7,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { openDispatcher, type ProxySettings } from '../../proxy.ts'
-import { dataRedactor, redactor } from '../../redaction.ts'
+import { dataRedactor, redactor, withoutLearnedSecrets } from '../../redaction.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, failed, readAnswer } from './answer.ts'
 import { secretsOfKey, withKey } from './authorize.ts'
+import { fixedKey, type KeySource } from './key-source.ts'
 import { createRequestRate } from './rate-limit.ts'
 import { type Call, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
@@ -39,10 +40,10 @@ const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
   readonly authorize: (url: URL, headers: Record<string, string>, apiKey: string) => void
-  /** The API key, which is removed from everything that the upstream sends. */
-  readonly apiKey: string
-  /** Reads the API key again, after the upstream has refused it; null if it cannot be read. */
-  readonly readKey?: (() => string | null) | undefined
+  /** The API key or where it comes from. Each key is removed from everything that the upstream sends. */
+  readonly apiKey: string | KeySource
+  /** A further secret of every request, which is removed likewise. */
+  readonly secret?: string | undefined
   readonly proxy?: ProxySettings | undefined
   /** Returns further secrets that are removed from quoted text. */
   readonly otherSecrets?: () => readonly string[]
@@ -79,11 +80,13 @@ export function createClient(options: ClientOptions) {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  let apiKey = options.apiKey
-  let secrets = secretsOfKey(apiKey)
+  const keys = typeof options.apiKey === 'string' ? fixedKey(options.apiKey) : options.apiKey
+  let knownKeys: readonly string[] = []
+  let secrets: readonly string[] = []
   let hideKey = dataRedactor(secrets)
-  // An upstream may quote a refused key, as plain text or in base64.
-  const redact = (text: string) => redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(text)
+  learnKeys()
+  const redact = (text: string) =>
+    redactor([...secrets, ...(options.otherSecrets?.() ?? [])])(withoutLearnedSecrets(text))
   const dispatcher = openDispatcher(options.proxy, {
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
@@ -101,7 +104,9 @@ export function createClient(options: ClientOptions) {
     forgetClock(): void {
       clockAheadMs = null
     },
-    close: () => dispatcher.close(),
+    async close(): Promise<void> {
+      await Promise.all([keys.close(), dispatcher.close()])
+    },
     /**
      * Sends a request and returns an answer with a status 2xx and its parsed JSON. A body that is cut off or
      * broken counts like a missing answer: the request is sent again.
@@ -109,14 +114,14 @@ export function createClient(options: ClientOptions) {
      */
     async call<T>(call: Call<T>): Promise<Answer<T>> {
       const signal = call.signal ?? new AbortController().signal
-      const canRepeat = call.method !== 'POST' || call.idempotencyKey !== undefined
+      const canRepeat = call.method !== 'POST' || call.idempotencyKey !== undefined || call.isRepeatable
       const attempts = canRepeat ? backoff.attempts : 1
       let isUndecided = false
       for (let attempt = 1; ; attempt++) {
-        const usedKey = apiKey
-        let outcome = await sendInTurn(call, attempt, signal, attempt > 1)
-        if ('error' in outcome && outcome.error.code === 'api_unauthorized' && hasOtherKey(usedKey))
-          outcome = await sendInTurn(call, attempt, signal, true)
+        let { outcome, key } = await sendInTurn(call, attempt, signal, attempt > 1)
+        const isRefused = 'error' in outcome && outcome.error.code === 'api_unauthorized'
+        if (isRefused && (await keys.hasOther(key, signal)))
+          ({ outcome, key } = await sendInTurn(call, attempt, signal, true))
         // The cast is safe: if the call has no parser of its own, T is unknown.
         if (!('error' in outcome)) return outcome as Answer<T>
         const { error, isPassing, isThrottled, waitMs } = outcome
@@ -157,21 +162,23 @@ export function createClient(options: ClientOptions) {
     attempt: number,
     signal: AbortSignal,
     isRetry: boolean,
-  ): Promise<Answer | Failed> {
+  ): Promise<{ readonly outcome: Answer | Failed; readonly key: string }> {
     await takeRequest(call.url, signal)
+    const key = await keys.current(signal)
+    learnKeys()
     usage.requests++
     if (isRetry) usage.retries++
-    const outcome = await send(call, attempt)
-    return 'error' in outcome ? { ...outcome, error: withoutSecrets(outcome.error) } : outcome
+    const sent = await send(call, key, attempt)
+    const outcome = 'error' in sent ? { ...sent, error: withoutSecrets(sent.error) } : sent
+    return { outcome, key }
   }
 
-  /** Returns whether there is another key than the refused one: the key may have been rotated since. */
-  function hasOtherKey(refused: string): boolean {
-    if (apiKey === refused) apiKey = options.readKey?.() ?? refused
-    if (apiKey === refused) return false
-    secrets = [...secrets, ...secretsOfKey(apiKey)]
+  /** Learns the keys, because an upstream may quote one, also a refused one or in base64. */
+  function learnKeys(): void {
+    if (knownKeys === keys.known()) return
+    knownKeys = keys.known()
+    secrets = [options.secret ?? '', ...knownKeys.flatMap(secretsOfKey)]
     hideKey = dataRedactor(secrets)
-    return true
   }
 
   /** Removes the secrets from an error, whose URL may be a link of the upstream with the key in it. */
@@ -183,25 +190,25 @@ export function createClient(options: ClientOptions) {
     )
   }
 
-  async function send(call: Call, attempt: number): Promise<Answer | Failed> {
+  async function send(call: Call, key: string, attempt: number): Promise<Answer | Failed> {
     const deadline = AbortSignal.timeout(deadlines.attemptMs)
     const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline
-    const url = withKey(call.url, apiKey)
+    const url = withKey(call.url, key)
     const headers = headersOf(call, options)
-    options.authorize(url, headers, apiKey)
+    options.authorize(url, headers, key)
     try {
       const response = await dispatcher.request({
         origin: url.origin,
         path: requestTarget(url, call.isLink),
         method: call.method,
         headers,
-        body: call.body === undefined ? null : JSON.stringify(call.body),
+        body: call.form?.toString() ?? (call.body === undefined ? null : JSON.stringify(call.body)),
         signal,
       })
       const { statusCode, body } = response
       clockAheadMs = aheadOf(response.headers, now()) ?? clockAheadMs
       const hidden = JSON.parse(hideKey(Buffer.from(JSON.stringify(response.headers))).toString())
-      const asked = { call, attempt, now: now(), redact, hideKey }
+      const asked = { call, attempt, now: now(), redact, hideKey, keys }
       const outcome = await readAnswer({ statusCode, headers: hidden, body }, asked)
       call.signal?.throwIfAborted()
       return outcome
@@ -251,7 +258,8 @@ function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
 
 /** A POST also says if it may have been carried out. GET and DELETE can be sent again without harm. */
 function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
-  return call.method === 'POST' && isUndecided ? undecided(error, call.idempotencyKey) : error
+  const isOnce = call.method === 'POST' && !call.isRepeatable
+  return isOnce && isUndecided ? undecided(error, call.idempotencyKey) : error
 }
 
 function headersOf(call: Call, options: ClientOptions): Record<string, string> {
@@ -260,6 +268,7 @@ function headersOf(call: Call, options: ClientOptions): Record<string, string> {
     'accept-encoding': 'gzip',
     'user-agent': options.userAgent,
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(call.form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
     ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
     ...call.headers,
   }

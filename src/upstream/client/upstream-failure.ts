@@ -1,5 +1,6 @@
 /** Makes the error for a failed request, and decides whether the request may be sent again. */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
+import type { KeySource } from './key-source.ts'
 import { requestTarget } from './request.ts'
 
 /** The statuses of requests that come too fast: the usual one, and those of single services. */
@@ -88,6 +89,7 @@ interface Refusal {
   /** The names of the request's headers, for the hint: the upstream may have refused one of them. */
   readonly headers: readonly string[]
   readonly attempts: number
+  readonly keys: Pick<KeySource, 'what' | 'hint'>
   readonly isPassing: boolean
   readonly isConcurrent: boolean
   /** True if the answer is a web page, as those of firewalls, proxies and sign-in pages are. */
@@ -114,9 +116,8 @@ export function refusal(refused: Refusal): LeadsheetError {
     })
   }
   if (status === 401) {
-    return new LeadsheetError('api_unauthorized', `${at} does not accept the API key (401)${said}`, {
-      hint: 'Check api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE), and how the profile sends it (auth).',
-    })
+    const { what, hint } = refused.keys
+    return new LeadsheetError('api_unauthorized', `${at} does not accept ${what} (401)${said}`, { hint })
   }
   if (status === 403 && refused.isPage) {
     return unexpected(

@@ -1,12 +1,17 @@
 /** The questions, answered from a list, and the probe of the service, which is real. */
+import { generateKeyPairSync } from 'node:crypto'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { completeAnswers, readGiven } from '../../../src/cli/init/answers.ts'
 import { findProfile } from '../../../src/cli/init/find-profile.ts'
+import { OAUTH, oauthOf } from '../../../src/cli/init/login-answers.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
 import { loadConfig } from '../../../src/config/load.ts'
+import { fixedKey } from '../../../src/upstream/client/key-source.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { folderWith } from '../../support/folder.ts'
+import { CLIENT, startTokenServer } from '../../support/network/token-server.ts'
 import { startService } from '../../support/service.ts'
 import { CONTACTS } from '../../support/source/contacts.ts'
 import { KEY, startForeign } from '../../support/source/foreign.ts'
@@ -59,7 +64,7 @@ async function ask(answers: Answers, env: Readonly<Record<string, string>> = {})
   return {
     answers: found,
     async probe() {
-      const service = { url: found.apiUrl.value, key: found.key.value }
+      const service = { url: found.apiUrl.value, openKeys: () => fixedKey(found.key.value) }
       const probed = await findProfile(service, { log: SILENT, signal, say: prompter.say })
       return { probed, screen: screen.join('\n') }
     },
@@ -121,4 +126,59 @@ test('a mail server gets the user and the password as they were typed, and its u
   expect(screen).not.toMatch(/p ä|p%20/)
   expect(answers.from.value).toBe('Lead reports <dana@example.org>')
   expect(answers.alertRecipients.value).toBe('ana@example.com')
+})
+
+test('a login by OAuth is asked for as its grant needs it, until it is right, and is used by the probe', async () => {
+  await using tokens = await startTokenServer()
+  await using foreign = await startForeign(CONTACTS)
+  const first = tokens.consent()
+  const { answers, screen } = await ask({
+    'Address of the service': [`${foreign.url}/crm`],
+    'API key': [OAUTH],
+    'Token URL': ['http://id.example.com/token', tokens.url, tokens.url],
+    Grant: ['password', 'refresh_token', 'refresh_token'],
+    'Client id': [CLIENT.id, CLIENT.id],
+    'Client secret (': [CLIENT.secret, CLIENT.secret],
+    'Client secret in': ['', 'body'],
+    'Refresh token': ['', first],
+    Scope: ['', 'leads.read'],
+  })
+  expect(answers.login).toEqual({
+    token_url: tokens.url,
+    grant: 'refresh_token',
+    client_id: CLIENT.id,
+    client_secret: CLIENT.secret,
+    client_auth: 'body',
+    refresh_token: first,
+    scope: 'leads.read',
+  })
+  expect(answers.key.value).toBe('')
+  expect(screen).toMatch(/http:\/\/ would send secrets unencrypted/)
+  expect(screen).toContain('api.oauth.refresh_token: expected a value, with the grant refresh_token')
+  expect(screen).not.toMatch(new RegExp(`${CLIENT.secret}|${first}`))
+  const { grant, clientAuth, refreshToken } = oauthOf(answers.login) ?? {}
+  expect([grant, clientAuth, refreshToken?.reveal()]).toEqual(['refresh_token', 'body', first])
+})
+
+test('a login with a private key reads its file', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const cwd = folderWith({
+    'google.json': JSON.stringify({ private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }) }),
+  })
+  const { answers, screen } = await ask({
+    'API key': [OAUTH],
+    'Token URL': ['https://oauth2.googleapis.com/token'],
+    Grant: ['jwt_bearer'],
+    'File with the private key': ['nowhere.pem', join(cwd, 'google.json')],
+    Issuer: ['leadsheet@project.iam.gserviceaccount.com'],
+    Subject: [''],
+    Audience: [''],
+    Scope: ['https://www.googleapis.com/auth/spreadsheets.readonly'],
+  })
+  expect(screen).toContain('cannot read it: ENOENT')
+  expect(oauthOf(answers.login)).toMatchObject({
+    issuer: 'leadsheet@project.iam.gserviceaccount.com',
+    subject: null,
+  })
+  expect(oauthOf(answers.login)?.privateKey?.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/)
 })

@@ -13,6 +13,10 @@ const WORDS = {
   changed: 'CANARYchangedLKJHGF',
   events: 'CANARYeventsGZUIOP',
   registered: 'CANARYregisteredEDCRFV',
+  access: 'CANARYaccessRFVTGB',
+  refresh: 'CANARYrefreshZHNUJM',
+  client: 'CANARYclientIKOLPQ',
+  second: 'CANARYsecondWSXEDC',
 }
 
 /** The secrets. Around each word stand characters that output formats have to encode. */
@@ -29,6 +33,11 @@ export const CANARIES = {
   /** The secrets of webhooks at the upstream: one registered by hand, one registered automatically. */
   events: `e+/=&"<${WORDS.events}>%41'`,
   registered: `r+/=&"<${WORDS.registered}>%41'`,
+  /** Tokens of a login, the secret of its client, and the second secret of a profile. */
+  access: `a+/=&"<${WORDS.access}>%41'`,
+  refresh: `f+/=&"<${WORDS.refresh}>%41'`,
+  client: `c+/=&"<${WORDS.client}>%41'`,
+  second: `s+/=&"<${WORDS.second}>%41'`,
 }
 
 export const USER = 'reports@example.com'
@@ -46,6 +55,18 @@ export const QUOTED = {
     ...[CANARIES.password, base64(CANARIES.password), base64(`\0${USER}\0${CANARIES.password}`)],
     encodeURIComponent(CANARIES.password),
   ].join(' '),
+}
+
+/** Returns the text in which a server quotes a secret in several forms. */
+export function quotedForms(secret: string): string {
+  const forms = [
+    secret,
+    `Bearer ${secret}`,
+    base64(secret),
+    encodeURIComponent(secret),
+    JSON.stringify(secret),
+  ]
+  return forms.join(' | ')
 }
 
 /** Returns the URL of a mail server on this machine, with a login. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
+import { fixedKey } from '../../../src/upstream/client/key-source.ts'
 import type { Call } from '../../../src/upstream/client/request.ts'
 import {
   type Client,
@@ -263,7 +264,11 @@ describe('a key that was rotated', () => {
       reads++
       return 'new-key-4712'
     }
-    const client = open({ authorize, readKey, backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
+    const client = open({
+      authorize,
+      apiKey: fixedKey(KEY, readKey),
+      backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
+    })
     const calls = [1, 2, 3].map(() => client.call({ method: 'POST', url: server.url, body: {} }))
     for (const { body } of await Promise.all(calls)) expect(body).toEqual({ ok: true })
     await client.call({ method: 'GET', url: server.url })
@@ -281,7 +286,7 @@ describe('a key that was rotated', () => {
     await using server = await serve(
       reply(status, {}, '{"message":"neither canary-4711-secret nor other-key-4713"}'),
     )
-    await expect(call(server, { authorize, readKey })).rejects.toMatchObject({
+    await expect(call(server, { authorize, apiKey: fixedKey(KEY, readKey) })).rejects.toMatchObject({
       code: status === 401 ? 'api_unauthorized' : 'api_forbidden',
       message: expect.stringMatching(/neither \[redacted\] nor (\[redacted\]|other-key-4713)$/),
     })

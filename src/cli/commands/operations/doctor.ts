@@ -6,6 +6,7 @@
 import { resolveTxt } from 'node:dns/promises'
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { tryLogin } from '../../../app/configured-login.ts'
 import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
@@ -114,11 +115,17 @@ async function* examineAll(
   yield profile
   const proxy = config.proxy.https ?? config.proxy.http
   if (proxy !== null) yield ok('proxy', `${new URL(proxy.reveal()).origin}, from HTTPS_PROXY or HTTP_PROXY`)
+  const login = await attempt('login', 'see docs/how-to/log-in-to-your-crm.md', async () => {
+    const log = await patient.log()
+    return ok('login', (await tryLogin(config, log, patient.signal, BACKOFF.upstreamWhileWaiting)) ?? '')
+  })
+  if (login.found !== '') yield login
   const openSource = async () =>
     openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
-  const clock = profile.status === 'ok' ? yield* checkSource(openSource, patient.signal) : null
+  const canAsk = profile.status === 'ok' && login.status === 'ok'
+  const clock = canAsk ? yield* checkSource(openSource, patient.signal) : null
   const isRunning = isNew ? false : yield* checkData(config, { whole, now, clock })
-  if (profile.status === 'ok') yield* checkWebhook(config, openSource, patient.signal)
+  if (canAsk) yield* checkWebhook(config, openSource, patient.signal)
   yield await attempt('reports', `fix it; ${shellCommand('report preview NAME')} tries it`, async () => {
     await tryReports(config, patient.signal)
     const names = config.reports.map(({ name }) => name).join(', ')

@@ -1,7 +1,7 @@
 /** Sends a test alert through every configured channel, each as a check of `leadsheet doctor`. */
 import { alertMailOf, channelsOf, placeOf } from '../../../app/alert-settings.ts'
+import { proxyOf } from '../../../app/configured-login.ts'
 import { dkimOf } from '../../../app/configured-mail.ts'
-import { proxyOf } from '../../../app/configured-upstream.ts'
 import { openDataToRead } from '../../../app/installation.ts'
 import { attempt, type CheckResult, fail, ok } from '../../../checks/check.ts'
 import type { Config } from '../../../config/config.ts'

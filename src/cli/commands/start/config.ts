@@ -52,6 +52,7 @@ async function checkSettings(terminal: Terminal): Promise<Result> {
 }
 
 function valueText(value: unknown): string | null {
-  if (!Array.isArray(value)) return value === null ? null : String(value)
+  if (value === null) return null
+  if (!Array.isArray(value)) return typeof value === 'object' ? JSON.stringify(value) : String(value)
   return value.length === 0 ? null : value.join(', ')
 }

@@ -4,12 +4,14 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { MAX_WAIT_MS, proxyOf } from '../../../app/configured-upstream.ts'
+import { MAX_WAIT_MS, openKeysOf, proxyOf } from '../../../app/configured-login.ts'
 import { CALLED, errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { type Auth, openAsker } from '../../../probe/ask.ts'
 import { type ProbeResult, probe } from '../../../probe/probe.ts'
 import { profileText } from '../../../probe/profile-text.ts'
+import { BACKOFF } from '../../../retry.ts'
 import { isOpenHttp } from '../../../upstream/client/authorize.ts'
+import { fixedKey } from '../../../upstream/client/key-source.ts'
 import { addExamples } from '../../command.ts'
 import { type Paragraph, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
@@ -26,7 +28,7 @@ interface Options {
 export function defineProbe(command: Command, terminal: Terminal): void {
   command
     .argument('[url]', 'base address of the API, or the address of its list of leads (default: api.url)')
-    .option('--key-file <file>', 'file with the API key (default: api.key, or LEADSHEET_API_KEY)')
+    .option('--key-file <file>', 'file with the API key (default: the key or the login of the settings)')
     .option('--auth <header>', "header that carries the key, if you know it: 'Name: value {key}'")
     .option('--header <header...>', "further header of every request, 'Name: value'; the profile gets it too")
     .option('--path <path>', 'path of the list of leads, if you know it')
@@ -46,21 +48,30 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
   refuseOverwriting(options)
   const config = await terminal.config()
   const url = urlOf(argument ?? config.api.url)
-  const key = keyOf(options) ?? config.api.key?.reveal() ?? ''
+  const given = keyOf(options)
+  const log = await terminal.log()
+  const keys =
+    given === null ? openKeysOf(config, log, { backoff: BACKOFF.upstreamWhileWaiting }) : fixedKey(given)
+  await using opened = new AsyncDisposableStack()
+  opened.defer(keys.close)
+  const key = await keys.current(terminal.signal)
   if (key !== '' && isOpenHttp(url)) {
     throw new LeadsheetError(
       'usage_invalid',
       `the address: found ${url.origin}, which would send the API key unencrypted over the internet, expected https://`,
     )
   }
-  await using asker = openAsker({
-    apiKey: key,
-    headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),
-    maxWaitMs: MAX_WAIT_MS,
-    proxy: proxyOf(config),
-    log: await terminal.log(),
-    signal: terminal.signal,
-  })
+  const asker = opened.use(
+    openAsker({
+      apiKey: keys,
+      secret: config.api.secret?.reveal(),
+      headers: Object.fromEntries((options.header ?? []).map((text) => headerOf('--header', text))),
+      maxWaitMs: MAX_WAIT_MS,
+      proxy: proxyOf(config),
+      log,
+      signal: terminal.signal,
+    }),
+  )
   const started = performance.now()
   const result = await probe(asker, {
     base: url,

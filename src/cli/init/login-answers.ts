@@ -1,0 +1,95 @@
+/** The questions of `leadsheet init` about a login by OAuth, which follow the answer `oauth` to that for the key. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { settingFault } from '../../config/errors.ts'
+import { settingsSchema } from '../../config/schema.ts'
+import { errorText } from '../../errors.ts'
+import type { Prompter } from '../terminal/prompter.ts'
+
+/** The answer to the question for the key that leads to these questions. */
+export const OAUTH = 'oauth'
+const NONE = 'none'
+
+type LoginName =
+  | ('token_url' | 'grant' | 'client_id' | 'client_secret' | 'client_auth' | 'refresh_token')
+  | ('private_key_file' | 'issuer' | 'subject' | 'audience' | 'scope')
+
+/** The settings below `api.oauth`; `private_key_file` is an absolute path. */
+export type LoginAnswers = { readonly [Name in LoginName]?: string }
+
+interface Row {
+  readonly text: string
+  /** The grants that need it; all if absent. */
+  readonly grants?: readonly string[]
+  readonly standard?: string
+  readonly isHidden?: true
+}
+
+const WITH_CLIENT = ['client_credentials', 'refresh_token']
+const SIGNED = ['jwt_bearer']
+
+const QUESTIONS: Readonly<Record<LoginName, Row>> = {
+  token_url: { text: 'Token URL' },
+  grant: {
+    text: 'Grant: client_credentials, refresh_token or jwt_bearer',
+    standard: 'client_credentials',
+  },
+  client_id: { text: 'Client id', grants: WITH_CLIENT },
+  client_secret: {
+    text: 'Client secret (stays hidden; Enter for none)',
+    grants: WITH_CLIENT,
+    isHidden: true,
+  },
+  client_auth: {
+    text: 'Client secret in a header (basic) or in the body',
+    grants: WITH_CLIENT,
+    standard: 'basic',
+  },
+  refresh_token: { text: 'Refresh token (stays hidden)', grants: ['refresh_token'], isHidden: true },
+  private_key_file: { text: 'File with the private key', grants: SIGNED },
+  issuer: { text: 'Issuer, such as the client id', grants: SIGNED },
+  subject: { text: `Subject, the user to log in as, or ${NONE}`, grants: SIGNED, standard: NONE },
+  audience: { text: `Audience, or ${NONE} for the token URL`, grants: SIGNED, standard: NONE },
+  scope: { text: `Scope, or ${NONE}`, standard: NONE },
+}
+
+/** Asks until the answers together are a valid login. */
+export async function askLogin(prompter: Prompter): Promise<LoginAnswers> {
+  const answers: { [Name in LoginName]?: string } = {}
+  for (const [name, { text, grants, standard, isHidden }] of Object.entries(QUESTIONS) as [
+    LoginName,
+    Row,
+  ][]) {
+    if (grants?.includes(answers.grant ?? '') === false) continue
+    const fault = (value: string) => (value === NONE && standard === NONE ? null : faultOf(name, value))
+    const value = isHidden
+      ? (await prompter.askHidden(text)).trim()
+      : await prompter.ask({ text, standard, fault })
+    if (value !== '' && value !== NONE) answers[name] = name === 'private_key_file' ? resolve(value) : value
+  }
+  const parsed = settingsSchema.safeParse(treeOf(answers))
+  if (parsed.success) return answers
+  const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: expected ${message}`)
+  prompter.say(...lines)
+  return askLogin(prompter)
+}
+
+/** Returns the login as the settings will have it once they are written. */
+export function oauthOf(answers: LoginAnswers | null): Config['api']['oauth'] {
+  return answers && settingsSchema.parse(treeOf(answers)).api.oauth
+}
+
+function treeOf({ private_key_file: file, ...oauth }: LoginAnswers) {
+  const key = file === undefined ? {} : { private_key: readFileSync(file, 'utf8').trim() }
+  return { api: { oauth: { ...oauth, ...key } } }
+}
+
+function faultOf(name: LoginName, value: string): string | null {
+  if (name !== 'private_key_file') return settingFault(['api', 'oauth', name], value)
+  try {
+    return settingFault(['api', 'oauth', 'private_key'], readFileSync(value, 'utf8').trim())
+  } catch (thrown) {
+    return `cannot read it: ${errorText(thrown)}`
+  }
+}

@@ -1,0 +1,102 @@
+/** Several processes of one installation, which share a rotated refresh token, and kills of them. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { folderWith } from '../support/folder.ts'
+import { runScript } from '../support/leadsheet.ts'
+import { CLIENT, startTokenServer } from '../support/network/token-server.ts'
+
+const SCRIPT = join(import.meta.dirname, 'support/ask-tokens.ts')
+
+async function openInstallation() {
+  const server = await startTokenServer()
+  const cwd = folderWith({
+    'leadsheet.yaml': `
+api:
+  oauth: { token_url: "${server.url}", grant: refresh_token, client_id: ${CLIENT.id}, client_secret_file: s, refresh_token_file: r }
+`,
+    s: CLIENT.secret,
+    r: server.consent(),
+  })
+  return {
+    server,
+    cwd,
+    /** Runs a process that asks for a token, and then for this number of others. */
+    async ask(others = 0): Promise<readonly string[]> {
+      const { status, stdout, stderr } = await runScript([SCRIPT, String(others)], { cwd })
+      expect(stderr).toBe('')
+      expect(status).toBe(0)
+      return stdout.trim().split('\n')
+    },
+    /** Starts a process that is to be killed. */
+    start(): ChildProcess {
+      const child = spawn(process.execPath, [SCRIPT, '0'], { cwd })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      return child
+    },
+    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+  }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+it('one process of many asks the service, and all have its token', async () => {
+  await using installation = await openInstallation()
+  const tokens = await Promise.all(Array.from({ length: 5 }, () => installation.ask()))
+  expect(new Set(tokens.flat()).size).toBe(1)
+  expect(installation.server.asked).toHaveLength(1)
+})
+
+it('no refresh token is used twice by processes that all want new tokens', async () => {
+  await using installation = await openInstallation()
+  const { server } = installation
+  const tokens = await Promise.all(Array.from({ length: 4 }, () => installation.ask(6)))
+  expect(tokens.flat()).toHaveLength(4 * 7)
+  const used = server.asked.map(({ body }) => body['refresh_token'])
+  expect(new Set(used).size).toBe(used.length)
+  expect(used.length).toBe(server.good.size)
+  expect(used.length).toBeGreaterThanOrEqual(7)
+})
+
+it('a process that is killed while it waits for an answer is followed by one that waits for it', async () => {
+  await using installation = await openInstallation()
+  const { server } = installation
+  const isAsked = Promise.withResolvers<void>()
+  server.answers.push(() => {
+    isAsked.resolve()
+    return true
+  })
+  const child = installation.start()
+  await isAsked.promise
+  const next = installation.ask()
+  await kill(child)
+  expect(server.good).toEqual(new Set(await next))
+  expect(server.asked).toHaveLength(2)
+})
+
+it('a kill between the answer and its commit is the one that loses a rotated refresh token, which is told', async () => {
+  await using installation = await openInstallation()
+  const { server, cwd } = installation
+  const isRotated = Promise.withResolvers<void>()
+  server.answers.push(async ({ headers, body }) => {
+    const { authorization = '' } = headers
+    await fetch(server.url, { method: 'POST', headers: { authorization }, body: new URLSearchParams(body) })
+    isRotated.resolve()
+    return true
+  })
+  const child = installation.start()
+  await isRotated.promise
+  await kill(child)
+  const { status, stderr } = await runScript([SCRIPT, '0'], { cwd })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/no access token: .* answered 400: invalid_grant: grant request is invalid/)
+  expect(stderr).toMatch(/Get a new one .* put it into api\.oauth\.refresh_token/)
+
+  writeFileSync(join(cwd, 'r'), server.consent())
+  expect(server.good.has((await installation.ask())[0] ?? '')).toBe(true)
+})

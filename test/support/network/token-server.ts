@@ -1,0 +1,122 @@
+/**
+ * A token URL on 127.0.0.1 with one client. It rotates refresh tokens as RFC 9700 (4.14.2) wants it: a refresh
+ * token that is used twice revokes all that came of it.
+ */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+export const CLIENT = { id: 'leadsheet', secret: 'client-secret-4711' }
+
+interface Asked {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Readonly<Record<string, string>>
+}
+
+/** Answers a request for a token in place of the server. If it returns `false`, the server answers. */
+export type TokenAnswer = (asked: Asked, response: ServerResponse) => boolean | undefined | Promise<boolean>
+
+export interface TokenServer extends AsyncDisposable {
+  readonly url: string
+  readonly asked: Asked[]
+  /** The answers to the next requests. Each request takes the first one. */
+  readonly answers: TokenAnswer[]
+  /** The lifetime of tokens in seconds. */
+  lifetime: number
+  /** The access tokens that are good now. */
+  readonly good: Set<string>
+  /** Begins a family of refresh tokens, as the consent of a person does, and returns the first. */
+  consent(): string
+  /** Revokes all tokens. */
+  revoke(): void
+  /** Returns whether a request carries a good token. */
+  allows(headers: IncomingHttpHeaders): boolean
+}
+
+export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
+  /** The family of each refresh token that was ever given, and the one of each family that may be used. */
+  const families = new Map<string, string>()
+  const newest = new Map<string, string>()
+  const newToken = (kind: string): string => `${kind}-${randomBytes(12).toString('base64url')}`
+  const rotate = (family: string): string => {
+    const token = newToken('refresh')
+    families.set(token, family)
+    newest.set(family, token)
+    return token
+  }
+
+  function answer({ headers, body }: Asked): { status: number; json: object } {
+    const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`
+    const isKnown = headers.authorization === basic || body['client_secret'] === CLIENT.secret
+    if (!isKnown && body['assertion'] === undefined) return { status: 401, json: { error: 'invalid_client' } }
+    const family = families.get(body['refresh_token'] ?? '')
+    let refresh = {}
+    if (body['grant_type'] === 'refresh_token') {
+      const isUsable = family !== undefined && newest.get(family) === body['refresh_token']
+      if (!isUsable) {
+        if (family !== undefined) newest.delete(family)
+        return {
+          status: 400,
+          json: { error: 'invalid_grant', error_description: 'grant request is invalid' },
+        }
+      }
+      refresh = { refresh_token: rotate(family) }
+    }
+    const access = newToken('access')
+    server.good.add(access)
+    const ends = setTimeout(() => server.good.delete(access), server.lifetime * 1000)
+    ends.unref()
+    return {
+      status: 200,
+      json: { access_token: access, token_type: 'Bearer', expires_in: server.lifetime, ...refresh },
+    }
+  }
+
+  const listener = createServer(async (request, response) => {
+    const asked = {
+      headers: request.headers,
+      body: Object.fromEntries(new URLSearchParams(await text(request))),
+    }
+    server.asked.push(asked)
+    if (await server.answers.shift()?.(asked, response)) return
+    const { status, json } = answer(asked)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const server: TokenServer = {
+    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/token`,
+    asked: [],
+    answers: [],
+    lifetime,
+    good: new Set(),
+    consent: () => rotate(randomBytes(6).toString('hex')),
+    revoke() {
+      newest.clear()
+      server.good.clear()
+    },
+    allows: ({ authorization = '' }) => server.good.has(authorization.replace(/^Bearer /, '')),
+    async [Symbol.asyncDispose]() {
+      listener.closeAllConnections()
+      listener.close()
+      await once(listener, 'close')
+    },
+  }
+  return server
+}
+
+/** Returns an answer with a status and a body. */
+export function tokenAnswer(
+  status: number,
+  body: string | object,
+  headers: Readonly<Record<string, string>> = {},
+): TokenAnswer {
+  return (_asked, response) => {
+    const type = typeof body === 'string' ? 'text/plain' : 'application/json'
+    response.writeHead(status, { 'content-type': type, ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+    return true
+  }
+}
