@@ -8,7 +8,7 @@ import { parseProfile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
-import { evidenceOf, finding, gap, readPage } from './ask.ts'
+import { evidenceOf, finding, gap, questionFor, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
 import { columnsOf, findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
 import { findOrder } from './list-parameters.ts'
@@ -185,6 +185,9 @@ function listFindings(base: URL, { first }: FoundList, list: List): Finding[] {
       'proved',
       evidenceOf(first.reply, `a list of ${count} objects there`),
     ),
+    ...(list.body === undefined
+      ? []
+      : [finding('request', 'POST', 'proved', evidenceOf(first.reply, 'where a GET gives no list'))]),
   ]
 }
 
@@ -291,6 +294,7 @@ function draftProfile(found: FoundParts): ProfileInput {
     name: base.hostname,
     endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },
     auth: authInput(asker),
+    ...(list.body === undefined ? {} : { request: { method: 'POST', body: bodyOf(list, paging) } }),
     ...(paging.input === null ? {} : { paging: paging.input }),
     envelope: { leads: pathText(paging.largest.envelope), ...others.envelope },
     ...(since === null ? {} : { filters: { updated_since: sinceInput(since.filter) } }),
@@ -322,11 +326,17 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
 
 /** With the parameters that every request needs, and without those that the paging sets. */
 function leadsPath(base: URL, list: List, { along, input }: FoundPaging): string {
-  const url = new URL(list.url)
-  for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)
-  for (const name of ['param', 'size_param']) {
-    const param = toText(readPath(input, [name]))
-    if (param !== null) url.searchParams.delete(param)
-  }
+  const { url } = questionFor(list, along)
+  for (const param of paramsOf(input)) url.searchParams.delete(param)
   return endpointPath(base, url)
+}
+
+/** Returns what each POST sends beside what paging and filters write into it. */
+function bodyOf(list: List, { along, input }: FoundPaging): Record<string, unknown> {
+  const body = Object.entries(Object(questionFor(list, along).body))
+  return Object.fromEntries(body.filter(([name]) => !paramsOf(input).includes(name)))
+}
+
+function paramsOf(input: FoundPaging['input']): string[] {
+  return ['param', 'size_param'].flatMap((name) => toText(readPath(input, [name])) ?? [])
 }

@@ -3,7 +3,7 @@
  * the effect must be proved. A time far in the future must give no record. A time between the times of known
  * records must give exactly the later records.
  */
-import { formatTime } from '../upstream/paging/paging.ts'
+import { fillTime, formatTime } from '../upstream/paging/paging.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { readPath } from '../upstream/values/json.ts'
@@ -11,6 +11,7 @@ import { toInstant } from '../upstream/values/scalar.ts'
 import type { Asker, Budget, Effect, Finding, Headers, List, Page, Params } from './ask.ts'
 import { apart, evidenceOf, findEffective, finding, readPage } from './ask.ts'
 import {
+  SINCE_BODIES,
   SINCE_BOTH,
   SINCE_EXPRESSIONS,
   SINCE_FAMILIES,
@@ -131,13 +132,13 @@ async function ask(
   format: TimeFilter['format'],
   instant: string,
 ): Promise<Page | null> {
-  const put = (where: Guess['in']): Params =>
-    Object.fromEntries(
-      guesses
-        .filter((each) => each.in === where)
-        .map(({ param, value }) => [param, value.replaceAll('{value}', formatTime(instant, format))]),
-    )
-  return readPage(asker, list, { ...params, ...put('query') }, { ...headers, ...put('header') })
+  const put = (where: Guess['in']): [string, unknown][] =>
+    guesses
+      .filter((each) => each.in === where)
+      .map(({ param, value }) => [param, fillTime(value, instant, format)])
+  const inHeader = put('header').map(([name, value]) => [name, String(value)])
+  const asked = { ...params, ...Object.fromEntries(put('query')) }
+  return readPage(asker, list, asked, { ...headers, ...Object.fromEntries(inHeader) })
 }
 
 type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
@@ -150,6 +151,7 @@ type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
 function roundsOf(search: SinceSearch): Round[] {
   const field = search.updated.at(-1) ?? ''
   const created = search.created?.at(-1) ?? ''
+  if (search.list.body !== undefined) return roundsByPost(search, field)
   const withField = (text: string): string =>
     text.replaceAll('{field}', field).replaceAll('{created}', created)
   const both =
@@ -179,12 +181,24 @@ function roundsOf(search: SinceSearch): Round[] {
   ])
 }
 
+/** Returns the rounds for a list by POST: the filters of well-known searches one by one, and then plain names. */
+function roundsByPost(search: SinceSearch, field: string): Round[] {
+  const [own = 'iso'] = formatsFor(search)
+  const bodies = SINCE_BODIES.map(({ param, value, format }): Round => {
+    const named: unknown = JSON.parse(JSON.stringify(value).replaceAll('{field}', field))
+    return [[{ param, value: named as Guess['value'], in: 'query' }], format ?? own]
+  })
+  const plain = SINCE_PARAMS.map((name) => guess(name.replaceAll('{field}', field)))
+  return [...bodies, ...apart(plain, ({ param }) => param).map((each) => [each, own] as const)]
+}
+
 /** A guess that would overwrite the address's own value for the parameter is left out. */
 function besideAddress(guess: Guess, { searchParams }: URL): Guess[] {
   const fixed = guess.in === 'query' ? searchParams.get(guess.param) : null
   if (fixed === null) return [guess]
-  const isExpression = guess.value.includes(' ') && !guess.value.startsWith('{"')
-  return isExpression ? [{ ...guess, value: `(${fixed}) and (${guess.value})` }] : []
+  const { value } = guess
+  const isExpression = typeof value === 'string' && value.includes(' ') && !value.startsWith('{"')
+  return isExpression ? [{ ...guess, value: `(${fixed}) and (${value})` }] : []
 }
 
 /** Returns the time formats to try. The format that the records themselves use comes first. */
@@ -216,5 +230,6 @@ function guess(param: string): Guess {
 
 function filterText({ param, value, format, in: where }: TimeFilter): string {
   const place = where === 'header' ? `${param}: ` : `?${param}=`
-  return `${place}${value.replaceAll('{value}', `{${format}}`)}`
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return `${place}${text.replaceAll('{value}', `{${format}}`)}`
 }

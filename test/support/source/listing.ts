@@ -10,8 +10,9 @@ import { openStore } from '../../../src/store/open.ts'
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
+import type { RawPage } from '../../../src/upstream/paging/raw-page.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import type { Source } from '../../../src/upstream/source.ts'
 import { IN_POSTGRES, openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 
@@ -83,6 +84,7 @@ function sourceOf(listing: Listing): Source {
   }
   return {
     profile,
+    paging: profile.paging,
     address: listing.address,
     stages: [],
     hasUpdatedSince: profile.filters.updated_since !== undefined,

@@ -6,8 +6,9 @@
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { type FindUnchanged, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
+import type { RawPage } from '../../../src/upstream/paging/raw-page.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import type { Source } from '../../../src/upstream/source.ts'
 
 export type Order = 'updated_desc' | 'updated_asc' | 'id'
 
@@ -114,6 +115,7 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
     }
     return {
       profile,
+      paging: profile.paging,
       address: 'test/leads',
       stages: [],
       hasUpdatedSince: options.hasUpdatedSince,
