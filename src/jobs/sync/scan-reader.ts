@@ -205,7 +205,8 @@ export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindU
       repeats: canShift(paging) && !isRepeat && probes === 0 ? tail.length : null,
       hasMoved: !isRepeat && (isRewound || place !== 'there'),
       isBroken: place === 'elsewhere' || isChainBroken(page),
-      isAgain: next !== null && Number(next) <= frontier,
+      // A chain of searches always moves on, though a search may begin with many leads of the one before.
+      isAgain: page.chain !== undefined || (next !== null && Number(next) <= frontier),
       partialSign: page.partialSign ?? null,
       isBehindEnd: probes > 0,
       namesNext: namesNext(paging),

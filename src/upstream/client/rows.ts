@@ -26,7 +26,8 @@ export class BrokenRows extends SyntaxError {}
  */
 export function rowsAsJson(bytes: Buffer, headers: IncomingHttpHeaders): Buffer | null {
   const type = headers['content-type'] ?? ''
-  const [first = '', second = ''] = new TextDecoder().decode(bytes.subarray(0, BEGINNING)).split(/\r?\n/, 2)
+  const beginning = new TextDecoder().decode(bytes.subarray(0, BEGINNING))
+  const [first = '', second = ''] = beginning.trimStart().split(/[\r\n]+/, 2)
   if (NDJSON_TYPE.test(type) || (second.trimStart().startsWith('{') && isObject(first))) return ndjson(bytes)
   const delimiter = delimiterOf(first)
   const isCsv = CSV_TYPE.test(type) && !/^\s*[<[{]/.test(first)

@@ -24,7 +24,7 @@ const LINKS = 3
 /** The share of a page that may come once more. If it is more, the same search goes on, as long as it can. */
 const REPEATED_SHARE = 0.2
 /** The share of records that may be older than the record before, because a search may lag behind the records. */
-const DISORDER_SHARE = 0.2
+const DISORDER_SHARE = 0.1
 
 /** A place in the chain, which is stored as the position of a scan. */
 interface Place {
@@ -50,16 +50,18 @@ export function scannedPaging({ paging, limits }: Pick<Profile, 'paging' | 'limi
 
 /** Returns a function that reads pages of the chain; `readPage` itself if the profile has no limit of a search. */
 export function chainSearches(readPage: ReadPage, { limits, filters, mapping, paging }: Profile): ReadPage {
-  const { search_records: limit } = limits
   const { updated_since: filter } = filters
-  if (limit === undefined || filter === undefined) return readPage
+  if (limits.search_records === undefined || filter === undefined) return readPage
+  const limit = limits.search_records
   const unitMs = UNIT_MS[filter.format]
   const floor = (ms: number): number => Math.floor(ms / unitMs) * unitMs
 
   return async (wanted, position, size, options) => {
     const place: Place = position === null ? FIRST : JSON.parse(position)
     const since = place.since ?? wanted.updatedSince
-    const page = await readPage({ ...wanted, updatedSince: since }, place.inner, size, options)
+    // Numbers of pages count pages of one size. Otherwise the last page of a search may be smaller.
+    const room = paging.kind === 'page' ? size : Math.min(size, limit - place.read)
+    const page = await readPage({ ...wanted, updatedSince: since }, place.inner, room, options)
     const times = page.records.flatMap(({ value }) => {
       const at = readInstant(value, mapping.lead.updated_at)
       return at === null ? [] : floor(Date.parse(at))
@@ -93,18 +95,18 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
   ): Place | null {
     const rows = page.records.length
     const read = place.read + rows
-    const isCut = rows > 0 && page.next === null && (read >= (limit ?? 0) || isOfLimit(page))
+    const isCut = rows > 0 && (read >= limit || isOfLimit(page))
     if (page.next === null && !isCut) return null
     const from = Math.min(...times.slice(-LINKS)) - unitMs
     const repeated = times.filter((at) => at >= from).length
     const isAhead = Number.isFinite(from) && (since === undefined || from > floor(Date.parse(since)))
-    const mustEnd = isCut || read + size > (limit ?? 0)
-    if (isAhead && (mustEnd || repeated <= rows * REPEATED_SHARE)) {
+    const isNearEnd = isCut || read + size > limit
+    if (isAhead && (isNearEnd || repeated <= rows * REPEATED_SHARE)) {
       const wasDeep = place.wasDeep || place.inner !== null
       const last = new Date(Math.max(...times.slice(-LINKS))).toISOString()
       return { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep }
     }
-    if (mustEnd) throw endless(read, since)
+    if (read >= limit || page.next === null) throw endless(read, since)
     return { ...place, since: place.since, inner: page.next, read }
   }
 }
