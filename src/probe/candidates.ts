@@ -191,16 +191,39 @@ export const SINCE_EXPRESSIONS = [
   { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
 ] as const
 
+export interface SinceBody extends Pick<TimeFilterInput, 'param' | 'value' | 'format'> {
+  /** What sorts such a search by the time of change, the oldest first. */
+  readonly order?: Readonly<Record<string, unknown>>
+  /** The number of records after which such a search ends, as its vendor documents it. */
+  readonly records?: number
+}
+
 /** Filters of lists by POST: of HubSpot, Notion, Attio, Copper, Intercom, Wix, Elasticsearch, and others. */
-export const SINCE_BODIES: readonly Pick<TimeFilterInput, 'param' | 'value' | 'format'>[] = [
+export const SINCE_BODIES: readonly SinceBody[] = [
   ...['{field}', 'lastmodifieddate', 'hs_lastmodifieddate'].map((propertyName) => ({
     param: 'filterGroups',
     value: [{ filters: [{ propertyName, operator: 'GTE', value: '{value}' }] }],
     format: 'epoch_ms' as const,
+    order: { sorts: [{ propertyName, direction: 'ASCENDING' }] },
+    records: 10_000,
   })),
-  { param: 'filter', value: { timestamp: '{field}', '{field}': { on_or_after: '{value}' } } },
-  { param: 'filter', value: { '{field}': { $gte: '{value}' } } },
-  { param: 'minimum_modified_date', format: 'epoch_s' },
+  {
+    param: 'filter',
+    value: { timestamp: '{field}', '{field}': { on_or_after: '{value}' } },
+    order: { sorts: [{ timestamp: '{field}', direction: 'ascending' }] },
+    records: 10_000,
+  },
+  {
+    param: 'filter',
+    value: { '{field}': { $gte: '{value}' } },
+    order: { sorts: [{ attribute: '{field}', direction: 'asc' }] },
+  },
+  {
+    param: 'minimum_modified_date',
+    format: 'epoch_s',
+    order: { sort_by: '{field}', sort_direction: 'asc' },
+    records: 100_000,
+  },
   { param: 'query', value: { field: '{field}', operator: '>', value: '{value}' }, format: 'epoch_s' },
   { param: 'query', value: { filter: { '{field}': { $gte: '{value}' } } } },
   { param: 'query', value: { range: { '{field}': { gte: '{value}' } } } },

@@ -18,7 +18,7 @@ import type { OtherEndpoints } from './other-endpoints.ts'
 import { findLead, findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
-import { findSince, isUndated } from './since-probe.ts'
+import { findSearchOrder, findSince, isUndated, type SinceSearch } from './since-probe.ts'
 
 /** The maximum number of unread fields that are named. A record may have hundreds of them. */
 const NAMED_MAX = 20
@@ -76,7 +76,9 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
   // The filter was proved with records that have no time of change yet, so they count by their creation.
   const fields = since === null ? named : withFallback(named, records)
-  const order = await cut.go('sort', null, () => findSort(asker, paged, paging, named))
+  const chain = await cut.go('sort', null, () => findChain(asker, paged, paging, named, since))
+  const order =
+    chain === null ? await cut.go('sort', null, () => findSort(asker, paged, paging, named)) : null
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
   const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
@@ -92,13 +94,14 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...paging.findings,
     ...(since === null ? [] : [since.finding]),
     ...(order === null ? [] : [order.finding]),
+    ...(chain === null ? [] : [chain.finding]),
     idFinding(list, records, others.endpoints.lead !== 'none'),
     ...fields.map(({ field, rule, confidence, evidence }) =>
       finding(`mapping.lead.${field}`, ruleText(rule), confidence, evidence),
     ),
     ...others.findings,
   ]
-  const input = draftProfile({ asker, base, list, paging, fields, others, since, order })
+  const input = draftProfile({ asker, base, list, paging, fields, others, since, order, chain })
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
   return { findings, gaps, input, profile, tried: [] }
@@ -153,11 +156,35 @@ async function withAskableId(
 }
 
 async function findFilter(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
+  const search = searchOf(asker, list, paging, fields)
+  return search === null ? null : findSince(search)
+}
+
+/** Finds how a list by POST is sorted by the time of change, by which searches can follow one another. */
+async function findChain(
+  asker: Asker,
+  list: List,
+  paging: FoundPaging,
+  fields: readonly FoundField[],
+  since: Awaited<ReturnType<typeof findFilter>>,
+) {
+  const search = searchOf(asker, list, paging, fields)
+  return list.body === undefined || search === null || since === null
+    ? null
+    : findSearchOrder(search, since.filter)
+}
+
+function searchOf(
+  asker: Asker,
+  list: List,
+  paging: FoundPaging,
+  fields: readonly FoundField[],
+): SinceSearch | null {
   const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
   if (updated === null) return null
   const { params, headers, records } = paging
   const pageSize = paging.largest.ids.length
-  return findSince({ asker, list, params, headers, updated, created, pageSize, records })
+  return { asker, list, params, headers, updated, created, pageSize, records }
 }
 
 async function findSort(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
@@ -283,18 +310,21 @@ interface FoundParts {
   readonly others: OtherEndpoints
   readonly since: Awaited<ReturnType<typeof findFilter>>
   readonly order: Awaited<ReturnType<typeof findSort>>
+  readonly chain: Awaited<ReturnType<typeof findChain>>
 }
 
 /** Builds a profile that contains only what was found, without the default values. */
 function draftProfile(found: FoundParts): ProfileInput {
-  const { asker, base, list, paging, fields, others, since, order } = found
+  const { asker, base, list, paging, fields, others, since, order, chain } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
     name: base.hostname,
     endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },
     auth: authInput(asker),
-    ...(list.body === undefined ? {} : { request: { method: 'POST', body: bodyOf(list, paging) } }),
+    ...(list.body === undefined
+      ? {}
+      : { request: { method: 'POST', body: { ...bodyOf(list, paging), ...chain?.body } } }),
     ...(paging.input === null ? {} : { paging: paging.input }),
     envelope: { leads: pathText(paging.largest.envelope), ...others.envelope },
     ...(since === null ? {} : { filters: { updated_since: sinceInput(since.filter) } }),
@@ -305,6 +335,7 @@ function draftProfile(found: FoundParts): ProfileInput {
       ...(Object.keys(others.agent).length === 0 ? {} : { agent: others.agent }),
     },
     ...(stages.length === 0 ? {} : { stages }),
+    ...(chain === null || chain.records === null ? {} : { limits: { search_records: chain.records } }),
   } as ProfileInput
 }
 

@@ -3,6 +3,7 @@
  * the effect must be proved. A time far in the future must give no record. A time between the times of known
  * records must give exactly the later records.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { fillTime, formatTime } from '../upstream/paging/paging.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
@@ -17,6 +18,7 @@ import {
   SINCE_FAMILIES,
   SINCE_PARAMS,
   SINCE_PARAMS_IN_BRACKETS,
+  type SinceBody,
 } from './candidates.ts'
 
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
@@ -27,7 +29,7 @@ const ROUND_BUDGET = 12
 /** A filter is proved with a time after which this share of the known records changed. */
 const SHARE_AFTER = 0.2
 
-interface SinceSearch {
+export interface SinceSearch {
   readonly asker: Asker
   readonly list: List
   /** The parameters with which the largest page was requested. */
@@ -184,12 +186,43 @@ function roundsOf(search: SinceSearch): Round[] {
 /** Returns the rounds for a list by POST: the filters of well-known searches one by one, and then plain names. */
 function roundsByPost(search: SinceSearch, field: string): Round[] {
   const [own = 'iso'] = formatsFor(search)
-  const bodies = SINCE_BODIES.map(({ param, value, format }): Round => {
-    const named: unknown = JSON.parse(JSON.stringify(value).replaceAll('{field}', field))
-    return [[{ param, value: named as Guess['value'], in: 'query' }], format ?? own]
+  const bodies = bodiesFor(field).map(({ param, value = '{value}', format }): Round => {
+    return [[{ param, value, in: 'query' }], format ?? own]
   })
   const plain = SINCE_PARAMS.map((name) => guess(name.replaceAll('{field}', field)))
   return [...bodies, ...apart(plain, ({ param }) => param).map((each) => [each, own] as const)]
+}
+
+function bodiesFor(field: string): SinceBody[] {
+  return JSON.parse(JSON.stringify(SINCE_BODIES).replaceAll('{field}', field))
+}
+
+interface SearchOrder {
+  /** The part of the body that sorts the list by the time of change. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The number of records after which such a search ends; null if it is not known. */
+  readonly records: number | null
+  readonly finding: Finding
+}
+
+/** Finds what sorts a list by POST in the order of change; the form of its filter tells how. */
+export async function findSearchOrder(search: SinceSearch, filter: TimeFilter): Promise<SearchOrder | null> {
+  const field = search.updated.at(-1) ?? ''
+  const { order, records = null } =
+    bodiesFor(field).find(
+      ({ param, value = '{value}' }) => param === filter.param && isDeepStrictEqual(value, filter.value),
+    ) ?? {}
+  if (order === undefined) return null
+  const page = await readPage(search.asker, search.list, { ...search.params, ...order })
+  const times = page?.records.map((record) => timeOf(search, record)) ?? []
+  const isRising = times.every((time, index) => time >= (times[index - 1] ?? ''))
+  if (page === null || !isRising || new Set(times).size < 2) return null
+  const evidence = evidenceOf(page.reply, 'oldest change first')
+  return {
+    body: order,
+    records,
+    finding: finding('request.body', 'in the order of change', 'proved', evidence),
+  }
 }
 
 /** A guess that would overwrite the address's own value for the parameter is left out. */

@@ -87,7 +87,7 @@ function delimiterOf(header: string): string {
   return counts.reduce((most, each) => (each.count > most.count ? each : most)).sign
 }
 
-/** Returns whether two lines are a header of several names and a row with as many values. */
+/** Returns whether two lines are a header of several names, unlike a sentence, and a row with as many values. */
 function looksLikeCsv(header: string, row: string, delimiter: string): boolean {
   const names = cells(header, delimiter)
   return (
@@ -99,7 +99,7 @@ function looksLikeCsv(header: string, row: string, delimiter: string): boolean {
 
 function cells(line: string, delimiter: string): string[] {
   const bare = line.replace(/"((?:[^"]|"")*)"/g, (_, quoted: string) => quoted.replaceAll(delimiter, ' '))
-  return bare.split(delimiter).map((cell) => cell.trim())
+  return bare.split(delimiter)
 }
 
 function isObject(line: string): boolean {
