@@ -94,7 +94,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...paging.findings,
     ...(since === null ? [] : [since.finding]),
     ...(order === null ? [] : [order.finding]),
-    ...(chain === null ? [] : [chain.finding]),
+    ...(chain?.findings ?? []),
     idFinding(list, records, others.endpoints.lead !== 'none'),
     ...fields.map(({ field, rule, confidence, evidence }) =>
       finding(`mapping.lead.${field}`, ruleText(rule), confidence, evidence),

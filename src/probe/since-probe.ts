@@ -202,7 +202,7 @@ interface SearchOrder {
   readonly body: Readonly<Record<string, unknown>>
   /** The number of records after which such a search ends; null if it is not known. */
   readonly records: number | null
-  readonly finding: Finding
+  readonly findings: readonly Finding[]
 }
 
 /** Finds what sorts a list by POST in the order of change; the form of its filter tells how. */
@@ -218,11 +218,12 @@ export async function findSearchOrder(search: SinceSearch, filter: TimeFilter): 
   const isRising = times.every((time, index) => time >= (times[index - 1] ?? ''))
   if (page === null || !isRising || new Set(times).size < 2) return null
   const evidence = evidenceOf(page.reply, 'oldest change first')
-  return {
-    body: order,
-    records,
-    finding: finding('request.body', 'in the order of change', 'proved', evidence),
+  const findings = [finding('request.body', 'in the order of change', 'proved', evidence)]
+  if (records !== null) {
+    const why = 'by the documentation of such a search, it ends there; the list is read by the time of change'
+    findings.push(finding('limits.search_records', String(records), 'likely', why))
   }
+  return { body: order, records, findings }
 }
 
 /** A guess that would overwrite the address's own value for the parameter is left out. */

@@ -43,6 +43,8 @@ describe('a list by POST', () => {
       expect(profile?.limits.search_records ?? null).toBe(records)
       expect(gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
       expect(findings.every(({ evidence }) => !evidence.includes('\n') && evidence.length < 300)).toBe(true)
+      const lead = vendor.url + dialect.path.replace(/[^/]+$/, '{id}')
+      if (dialect === HUBSPOT) expect(profile?.endpoints.lead).toBe(lead)
       expect(text).not.toContain(VENDOR_KEY)
       expect((await syncBy(text, vendor.url + dialect.path, VENDOR_KEY)).size).toBe(330)
       await using copy = await openSyncing(vendor.url + dialect.path, VENDOR_KEY, {

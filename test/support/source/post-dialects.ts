@@ -6,6 +6,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
+import { readPath, splitPath } from '../../../src/upstream/values/json.ts'
 
 /** A lead as the vendor keeps it. Its times are instants. */
 export interface VendorLead {
@@ -381,8 +382,10 @@ export interface Vendor extends AsyncDisposable {
   before: (body: Json, request: number) => Answer | null
 }
 
-/** Starts a vendor whose list answers POST alone, with a key. */
-export async function startVendor({ path, search }: Dialect, count: number, cap = 10_000): Promise<Vendor> {
+/** Starts a vendor whose list answers POST alone, with a key. A GET beside the list answers a single lead. */
+export async function startVendor(dialect: Dialect, count: number, cap = 10_000): Promise<Vendor> {
+  const { path, search, profile } = dialect
+  const recordsAt = String(profile.envelope?.leads ?? '')
   const leads = new Map<string, VendorLead>()
   for (let number = 0; number < count; number++) {
     const lead = vendorLead(number)
@@ -396,6 +399,10 @@ export async function startVendor({ path, search }: Dialect, count: number, cap 
       const reply = ({ status = 200, headers = {}, body }: Answer): void => {
         response.writeHead(status, { 'content-type': 'application/json', ...headers })
         response.end(typeof body === 'string' ? body : JSON.stringify(body))
+      }
+      const lead = request.method === 'GET' ? leads.get(request.url?.split('/').at(-1) ?? '') : undefined
+      if (lead !== undefined && request.url === path.replace(/[^/]+$/, lead.id)) {
+        return reply({ body: readPath(search([lead], {}, cap).body, [...splitPath(recordsAt), '0']) })
       }
       if (request.url !== path) return reply({ status: 404, body: { message: 'not found' } })
       if (request.method !== 'POST') return reply({ status: 405, headers: { allow: 'POST' }, body: '' })
