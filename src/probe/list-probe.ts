@@ -5,7 +5,7 @@ import { findRecords, isEmptyList, readPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List, Page, Reply } from './ask.ts'
 import { evidenceOf, finding, gap, pageOf } from './ask.ts'
 import { authText, findAuth, openFinding, wantsKey } from './auth-probe.ts'
-import { INDEX_PATHS, LIST_BODIES, LIST_PATHS, LIST_WORDS, READING_WORDS } from './candidates.ts'
+import { INDEX_PATHS, LIST_BODIES, LIST_PATHS, LIST_WORDS, READ_WORDS } from './candidates.ts'
 import { pickId } from './field-probe.ts'
 
 const INDEX_CANDIDATES_MAX = 6
@@ -320,7 +320,7 @@ function onlyReads({ pathname }: URL): boolean {
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/)
-  return words.some((word) => READING_WORDS.includes(word))
+  return words.some((word) => READ_WORDS.includes(word))
 }
 
 function isGraphql({ pathname }: URL, body: unknown): boolean {

@@ -4,7 +4,7 @@ import type { Profile } from './profile/profile.ts'
 
 /** The parameters that choose fields, page sizes or an order, and therefore no other leads. */
 const SHAPING =
-  /^[$_]?(fields?|select|expand|include|embed|populate|columns?|properties|format|per_?page|page_?size|limit|top|sorts?(_?(by|direction))?|order(_?by)?)(\[|$)/i
+  /^[$_]?(fields?|select|expand|include|embed|populate|columns?|properties|format|per_?page|page_?size|limit|top|sort\w*|order(_?by)?)(\[|$)/i
 
 /** The fixed headers by which one address serves several accounts, such as `X-Tenant-Id`. */
 const OF_ACCOUNT = /account|tenant|org|workspace|company|project|portal|shop|environment/i

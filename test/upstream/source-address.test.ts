@@ -8,12 +8,20 @@ interface Given {
   readonly leads?: string
   readonly auth?: object
   readonly key?: string
+  readonly body?: Readonly<Record<string, unknown>>
 }
 
-async function addressOf({ url, leads = '/leads', auth = {}, key = 'k3y-of-tests' }: Given): Promise<string> {
+async function addressOf({
+  url,
+  leads = '/leads',
+  auth = {},
+  key = 'k3y-of-tests',
+  body,
+}: Given): Promise<string> {
   const paging = { kind: 'none' }
   const mapping = { lead: { id: 'id' } }
-  const profile = parseProfile({ name: 'test', endpoints: { leads }, auth, paging, mapping }, 'test')
+  const request = body && { method: 'POST', body }
+  const profile = parseProfile({ name: 'test', endpoints: { leads }, auth, request, paging, mapping }, 'test')
   const source = openSource({ baseUrl: url, apiKey: key, maxWaitMs: 1000, log: SILENT, profile })
   await source.close()
   return source.address
@@ -52,6 +60,18 @@ describe('the address of a source', () => {
     expect(await addressOf(given)).toBe('crm.example.com/api/leads?x=1')
     expect(await addressOf(other)).toBe(await addressOf(given))
     expect(await addressOf({ url: 'https://crm.example.com/api?token=s3cr3t' })).not.toContain('s3cr3t')
+  })
+
+  it('has what a body asks for, without what shapes the answer', async () => {
+    const query = 'query($n: Int) { leads(first: $n) { nodes { id } } }'
+    const shaping = { properties: ['name'], limit: 5, sorts: [{ attribute: 'id' }] }
+    expect(await addressOf({ ...BASE, body: shaping })).toBe(await addressOf(BASE))
+    const address = 'crm.example.com/api/leads {"filter":{"a":1},"query":"leads"}'
+    expect(await addressOf({ ...BASE, body: { query, filter: { a: 1 }, ...shaping } })).toBe(address)
+    expect(
+      await addressOf({ ...BASE, body: { query: query.replace('id', 'id name'), filter: { a: 1 } } }),
+    ).toBe(address)
+    expect(await addressOf({ ...BASE, body: { api_key: 's3cr3t-of-a-body' } })).not.toContain('s3cr3t')
   })
 
   it('does not depend on the order of its parameters', async () => {

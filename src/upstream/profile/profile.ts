@@ -220,7 +220,7 @@ export const profileSchema = group({
    */
   request: group({
     method: z.literal('POST'),
-    body: z.record(z.string(), z.unknown()).default({}),
+    body: z.record(z.string(), z.unknown(), { error: 'an object, such as {limit: 100}' }).default({}),
   }).optional(),
   paging: pagingSchema,
   /** An empty path means that the answer itself is the record or the list. */
