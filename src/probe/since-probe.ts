@@ -125,7 +125,7 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
     created !== null && (toInstant(readPath(record, created)) ?? first) < first
   if (missing.length > 0 && (page.ids.length < search.pageSize || !page.records.some(isOlder))) return null
   const evidence = `${evidenceOf(page.reply, `${page.ids.length} records, all at or after it`)}; none with a time in ${FAR_FUTURE.slice(0, 4)}`
-  return finding('filters.updated_since', filterText(filter), 'proved', evidence)
+  return finding('filters.updated_since', filterText(filter, search.list), 'proved', evidence)
 }
 
 async function ask(
@@ -262,8 +262,8 @@ function guess(param: string): Guess {
   return { param, value: '{value}', in: 'query' }
 }
 
-function filterText({ param, value, format, in: where }: TimeFilter): string {
-  const place = where === 'header' ? `${param}: ` : `?${param}=`
+function filterText({ param, value, format, in: where }: TimeFilter, { body }: List): string {
+  const place = where === 'header' || body !== undefined ? `${param}: ` : `?${param}=`
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return `${place}${text.replaceAll('{value}', `{${format}}`)}`
 }
