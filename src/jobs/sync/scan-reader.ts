@@ -7,8 +7,9 @@
 
 import type { ScanStop } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Scan } from '../../store/sync/scan.ts'
+import { CLOCK_SKEW_MS, type Scan } from '../../store/sync/scan.ts'
 import type { PageRead } from '../../store/sync/scan-page.ts'
+import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindUnchanged, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
 import type { RawPage } from '../../upstream/paging/raw-page.ts'
@@ -90,8 +91,9 @@ export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindU
   let before: PageBefore | null = null
   let ahead = fetchPage(rewind(paging, position, overlap))
   let scan = begun
-  /** The records of searches with several pages, by id. */
-  const deep = new Map<string, string>()
+  /** The records of searches with several pages, by id, each with the time at which its search ended. */
+  const deep = new Map<string, { readonly fingerprint: string; readonly search: { endedMs: number } }>()
+  let search = { endedMs: 0 }
 
   return {
     async next(written) {
@@ -227,18 +229,22 @@ export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindU
 
   /**
    * Returns whether a chain of searches may have left out leads: behind the end of a search, or because a lead has
-   * changed that a search with several pages had read, so that others moved to a page that was read before.
+   * changed while a search read several pages, so that others moved to a page that was read before.
    */
   function isChainBroken({ chain, records }: RawPage): boolean {
     if (chain === undefined) return false
     const isResumed = last === null && begun.cursor !== null
     let isBroken = chain.isBroken || (isResumed && chain.wasDeep)
+    if (chain.isFirst) search = { endedMs: 0 }
+    search.endedMs = run.now().getTime() - (source.clockAheadMs() ?? 0) + CLOCK_SKEW_MS
     for (const record of chain.isDeep || deep.size > 0 ? records : []) {
-      const [id = ''] = idsOf(source, [record])
-      const before = deep.get(id)
+      const lead = source.mapLead(record.value, record.text)
+      const before = deep.get(lead.id ?? '')
       const fingerprint = `${record.high} ${record.low}`
-      if (before !== undefined && before !== fingerprint) isBroken = true
-      if (chain.isDeep) deep.set(id, fingerprint)
+      const changedMs = isQuarantined(lead) ? 0 : Date.parse(lead.updatedAt ?? '')
+      if (before !== undefined && before.fingerprint !== fingerprint && !(changedMs > before.search.endedMs))
+        isBroken = true
+      if (chain.isDeep && lead.id !== null) deep.set(lead.id, { fingerprint, search })
     }
     return isBroken
   }

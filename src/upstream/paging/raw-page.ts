@@ -30,6 +30,8 @@ export type ReadPage = (
 
 /** What a page says of the chain of searches that it is part of. */
 export interface ChainLink {
+  /** Tells whether the page is the first one of its search. */
+  readonly isFirst: boolean
   /** Tells whether its search has several pages, so that a change of a record may hide another one. */
   readonly isDeep: boolean
   /** Tells whether a search before had several pages. */

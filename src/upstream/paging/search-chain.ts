@@ -78,6 +78,7 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
       // The search was cut at its limit, and a new one goes on from there.
       partialSign: next !== null && isOfLimit(page) ? null : (page.partialSign ?? null),
       chain: {
+        isFirst,
         isDeep: !isFirst || (next !== null && next.inner !== null),
         wasDeep: place.wasDeep,
         isBroken: isFirst && place.last !== null && begin > Date.parse(place.last),
@@ -141,7 +142,7 @@ function endless(read: number, since: Instant | undefined): LeadsheetError {
   const from = since === undefined ? '' : ` since ${since}`
   return new LeadsheetError(
     'api_unexpected',
-    `The list of leads has more than ${read} leads that changed at one time${from}, and a search ends there (limits.search_records)`,
+    `The list of leads has ${read} leads or more that changed at one time${from}, and a search ends there (limits.search_records)`,
     {
       hint: 'What was read is kept. Read another list that has no such limit, or narrow this one by a filter in the profile.',
     },
