@@ -87,6 +87,8 @@ class Search {
   /** An address that takes POST, which was not sent because it may make a record. */
   #unsent: URL | null = null
   #isGraphql = false
+  /** The answer to a POST that was taken at its address, but gave no list. */
+  #posted: Reply | null = null
   #page: string | null = null
 
   get isRefused(): boolean {
@@ -128,6 +130,7 @@ class Search {
       if (found !== null) return found
       // Another body does not help where nothing is, or where the key is refused.
       if (reply.status === 404 || reply.status === 405 || wantsKey(reply)) return null
+      this.#posted ??= reply
     }
     return null
   }
@@ -194,7 +197,7 @@ class Search {
   }
 
   #listGap(): Gap {
-    const why = this.#why ?? this.#page
+    const why = (this.#posted && whyNoList(this.#posted)) ?? this.#why ?? this.#page
     const problem =
       this.#empty !== null
         ? `${evidenceOf(this.#empty)}: an empty list teaches nothing; put a few records there first`
@@ -204,9 +207,11 @@ class Search {
     const remedy =
       this.#unsent !== null
         ? `if ${this.#unsent.pathname} is a list and makes no records, write by hand: request: { method: POST, body: {} }`
-        : this.#isGraphql
-          ? 'write by hand: request: { method: POST, body: { query: … } }, with paging.param: variables.after and envelope.leads: data.…'
-          : 'name the path of the list with --path, with the parameters that it wants: /leads?fields=name'
+        : this.#posted !== null
+          ? 'write by hand what the list wants: request: { method: POST, body: { … } }'
+          : this.#isGraphql
+            ? 'write by hand: request: { method: POST, body: { query: … } }, with paging.param: variables.after and envelope.leads: data.…'
+            : 'name the path of the list with --path, with the parameters that it wants: /leads?fields=name'
     return gap('endpoints.leads', problem, remedy)
   }
 

@@ -30,8 +30,8 @@ export interface Dialect {
   readonly profile: ProfileInput
   /** @param cap the number of records after which the vendor ends a search */
   readonly search: (all: readonly VendorLead[], body: Json, cap: number) => Answer
-  /** The precision of the vendor's times in milliseconds. */
-  readonly precisionMs: number
+  /** Tells whether the key is looked at before the method, so that a GET without it is refused with 401. */
+  readonly asksForKeyFirst?: boolean
 }
 
 const NONE = { lead: 'none', pipelines: 'none', stats: 'none', webhooks: 'none', agents: 'none' } as const
@@ -55,7 +55,7 @@ const at = (value: unknown, ...path: (string | number)[]): unknown =>
 
 export const HUBSPOT: Dialect = {
   path: '/crm/v3/objects/contacts/search',
-  precisionMs: 1,
+  asksForKeyFirst: true,
   profile: {
     name: 'hubspot-search',
     endpoints: { ...NONE, leads: '/crm/v3/objects/contacts/search' },
@@ -119,7 +119,6 @@ export const HUBSPOT: Dialect = {
 
 export const ATTIO: Dialect = {
   path: '/v2/objects/deals/records/query',
-  precisionMs: 1,
   profile: {
     name: 'attio',
     endpoints: { ...NONE, leads: '/v2/objects/deals/records/query' },
@@ -153,7 +152,6 @@ export const ATTIO: Dialect = {
 
 export const APOLLO: Dialect = {
   path: '/api/v1/contacts/search',
-  precisionMs: 1,
   profile: {
     name: 'apollo',
     endpoints: { ...NONE, leads: '/api/v1/contacts/search' },
@@ -197,7 +195,6 @@ export const APOLLO: Dialect = {
 
 export const COPPER: Dialect = {
   path: '/developer_api/v1/leads/search',
-  precisionMs: 1000,
   profile: {
     name: 'copper',
     endpoints: { ...NONE, leads: '/developer_api/v1/leads/search' },
@@ -235,7 +232,6 @@ export const COPPER: Dialect = {
 
 export const NOTION: Dialect = {
   path: '/v1/data_sources/d1/query',
-  precisionMs: 60_000,
   profile: {
     name: 'notion',
     endpoints: { ...NONE, leads: '/v1/data_sources/d1/query' },
@@ -302,7 +298,6 @@ export const NOTION: Dialect = {
 
 export const GRAPHQL: Dialect = {
   path: '/graphql',
-  precisionMs: 1,
   profile: {
     name: 'graphql',
     endpoints: { ...NONE, leads: '/graphql' },
@@ -405,9 +400,11 @@ export async function startVendor(dialect: Dialect, count: number, cap = 10_000)
         return reply({ body: readPath(search([lead], {}, cap).body, [...splitPath(recordsAt), '0']) })
       }
       if (request.url !== path) return reply({ status: 404, body: { message: 'not found' } })
-      if (request.method !== 'POST') return reply({ status: 405, headers: { allow: 'POST' }, body: '' })
-      if (request.headers.authorization !== `Bearer ${VENDOR_KEY}`)
+      const isAllowed = request.headers.authorization === `Bearer ${VENDOR_KEY}`
+      const isPost = request.method === 'POST'
+      if (!isAllowed && (isPost || dialect.asksForKeyFirst))
         return reply({ status: 401, body: { message: 'Authentication required' } })
+      if (!isPost) return reply({ status: 405, headers: { allow: 'POST' }, body: '' })
       const body: Json = JSON.parse(Buffer.concat(chunks).toString())
       vendor.bodies.push(body)
       return reply(vendor.before(body, vendor.bodies.length) ?? search([...leads.values()], body, cap))
