@@ -244,7 +244,7 @@ export const LIST_BODIES: readonly Readonly<Record<string, unknown>>[] = [
 ]
 
 /** Words of a path that only reads. A POST to another path may make a record. */
-export const READ_WORDS = names('search query queries list find filter lookup fetch get read browse export')
+export const READ_WORDS = names('search query queries list find filter lookup fetch get browse')
 
 /** If a paging parameter matches `paging`, the filter parameters usually match `since`. */
 export const SINCE_FAMILIES = [
