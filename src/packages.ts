@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 interface Packages {
   readonly '@css-inline/css-inline': typeof import('@css-inline/css-inline')
+  readonly 'csv-parse/sync': typeof import('csv-parse/sync')
   readonly 'date-holidays': typeof import('date-holidays').default
   readonly handlebars: typeof import('handlebars')
   readonly 'intl-messageformat': typeof import('intl-messageformat')

@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   '@resvg/resvg-js': 'Turns SVG charts into PNG for mail programs.',
   'better-sqlite3': 'SQLite, with its binaries.',
   commander: 'Commands, options and help.',
+  'csv-parse': 'Reads lists that come as CSV.',
   croner: 'Finds the next run of a cron expression.',
   fastify: 'The HTTP server.',
   handlebars: 'Templates of reports and pages.',

@@ -1,4 +1,4 @@
-/** Checks for `doctor`, with a few GET requests, whether an upstream still matches its profile. */
+/** Checks for `doctor`, with a few requests that read, whether an upstream still matches its profile. */
 
 import { LEAD_FIELDS } from '../domain/lead-fields.ts'
 import type { Lead } from '../domain/model.ts'

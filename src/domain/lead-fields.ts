@@ -288,7 +288,7 @@ export const LEAD_FIELDS = [
       lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime
       updatedtime modifieddate modifiedtime hslastmodifieddate changedat changed systemmodstamp
       updatedms updatedts mtime lastchange lastchanged lastactivityat modificationdate touchedat
-      editedat udate datemodify`,
+      editedat lasteditedtime udate datemodify`,
   },
   {
     name: 'statusChangedAt',

@@ -92,7 +92,7 @@ export async function requestToken(
       method: 'POST',
       url,
       form,
-      isRepeatable: true,
+      isRead: true,
       takesAny: true,
     })
     return tokenIn(login, status, parametersIn(body), { refreshToken, fetchedAt })

@@ -1,5 +1,5 @@
 /**
- * Sends the probe's requests: only GETs, one at a time with a pause, no request twice, at most REQUESTS_MAX.
+ * Sends the probe's requests: GETs, and POSTs to a list that is asked for so. They go one at a time with a pause, no request twice, at most REQUESTS_MAX.
  * To find a parameter that has an effect, the probe tries many parameters in one request, and then each half
  * of them.
  */
@@ -9,10 +9,12 @@ import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
 import type { Backoff } from '../retry.ts'
 import { BACKOFF, wait } from '../retry.ts'
-import type { Answer } from '../upstream/client/answer.ts'
+import { type Answer, quote } from '../upstream/client/answer.ts'
 import { authorize } from '../upstream/client/authorize.ts'
 import type { KeySource } from '../upstream/client/key-source.ts'
+import type { Call } from '../upstream/client/request.ts'
 import { createClient } from '../upstream/client/retrying-client.ts'
+import { putAt } from '../upstream/paging/list-request.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
@@ -26,8 +28,12 @@ export type Auth = Profile['auth']
 /** An authorization without the key. With it, a request carries only the headers that the user gave. */
 const NO_KEY = { header: 'Authorization', value: '' } as const
 
+export type Question = Pick<Call, 'method' | 'url' | 'body'> & { readonly headers: Headers }
+
 export interface Reply {
   readonly url: URL
+  /** The request itself, which can be sent again with another key. */
+  readonly question: Question
   /** The request without the key, as the profile's comments quote it: `GET /leads?limit=3`. */
   readonly request: string
   readonly status: number
@@ -44,6 +50,8 @@ export interface Asker extends AsyncDisposable {
   /** The headers that the user gave for every request. `{key}` stands for the API key. */
   readonly headers: Headers
   get(url: URL, headers?: Headers): Promise<Reply>
+  /** Sends a request that changes nothing. */
+  ask(question: Question): Promise<Reply>
   readonly requests: number
   /** Returns how many more requests may be sent before the total number of requests exceeds the limit. */
   left(limit: number): number
@@ -92,17 +100,19 @@ export function openAsker(options: AskerOptions): Asker {
     },
     left: (limit) => Math.max(0, limit - known.size),
     [Symbol.asyncDispose]: () => client.close(),
-    async get(url, headers = {}) {
-      const question = JSON.stringify([url.href, headers, asker.auth])
-      const before = known.get(question)
+    get: (url, headers = {}) => asker.ask({ method: 'GET', url, headers }),
+    async ask(question) {
+      const { method, url, headers, body } = question
+      const asked = JSON.stringify([method, url.href, headers, body, asker.auth])
+      const before = known.get(asked)
       if (before) return before
       if (known.size >= REQUESTS_MAX) throw tooMany()
       if (known.size > 0) await wait(options.gapMs ?? GAP_MS, signal)
       const answer = await client
-        .call({ method: 'GET', url, headers, takesAny: true, signal })
+        .call({ method, url, headers, body, isRead: true, takesAny: true, signal })
         .catch(asRefusal)
-      const reply = { ...answer, url, request: requestText(url, headers) }
-      known.set(question, reply)
+      const reply = { ...answer, url, question, request: requestText(question) }
+      known.set(asked, reply)
       return reply
     },
   }
@@ -118,9 +128,10 @@ function asRefusal(thrown: unknown): Answer {
   return { status: 500, headers: {}, body: thrown.message }
 }
 
-function requestText(url: URL, headers: Headers): string {
+function requestText({ method, url, headers, body }: Question): string {
   const extra = Object.entries(headers).map(([name, value]) => ` (${name}: ${value})`)
-  return `GET ${decodeSoftly(url.pathname + url.search)}${extra.join('')}`
+  const sent = body === undefined ? '' : ` ${quote(JSON.stringify(body))}`
+  return `${method} ${decodeSoftly(url.pathname + url.search)}${sent}${extra.join('')}`
 }
 
 /** Decodes a path for people: `page%5Bsize%5D=3` becomes `page[size]=3`. */
@@ -142,7 +153,10 @@ const SINGLES_MAX = 12
 
 /** Some servers crash if a request has both `sort` and `sort[]`. */
 export function clashes(a: string, b: string): boolean {
-  return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
+  return (
+    [`${a}[`, `${a}.`].some((inside) => b.startsWith(inside)) ||
+    [`${b}[`, `${b}.`].some((inside) => a.startsWith(inside))
+  )
 }
 
 /** Divides the candidates into few groups. No group has two candidates whose names are equal or clash. */
@@ -208,7 +222,8 @@ async function findByHalves<T>(
   return first ?? (await findByHalves(candidates.slice(middle), test, budget))
 }
 
-export type Params = Readonly<Record<string, string>>
+/** The value of a parameter is a text, or JSON for the body of a POST. */
+export type Params = Readonly<Record<string, unknown>>
 
 export interface Page {
   readonly reply: Reply
@@ -224,6 +239,13 @@ export interface List {
   readonly id: FieldPath
   /** True if the server refuses unknown parameters, or filters by them. */
   readonly isStrict: boolean
+  /** The body of a list that is asked for by POST. Its parameters are then places in the body. */
+  readonly body?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Writes the names of parameters as places in a body, if the list is asked for by POST: `page[size]` as `page.size`. */
+export function namesFor({ body }: List, names: readonly string[]): readonly string[] {
+  return body === undefined ? names : names.map((name) => name.replace(/\[(\w+)\]/g, '.$1'))
 }
 
 /** Null if the server refuses the request or does not answer with a list. */
@@ -233,9 +255,23 @@ export async function readPage(
   params: Params = {},
   headers: Headers = {},
 ): Promise<Page | null> {
+  return pageOf(await asker.ask(questionFor(list, params, headers)), list)
+}
+
+/** A number in the place of a parameter is written as one in a body. */
+export function questionFor(list: List, params: Params, headers: Headers = {}): Question {
   const url = new URL(list.url)
-  for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value)
-  return pageOf(await asker.get(url, headers), list)
+  if (list.body === undefined) {
+    for (const [name, value] of Object.entries(params)) {
+      url.searchParams.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+    }
+    return { method: 'GET', url, headers }
+  }
+  const body = structuredClone(list.body)
+  for (const [name, value] of Object.entries(params)) {
+    putAt(body, name, typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value)
+  }
+  return { method: 'POST', url, headers, body }
 }
 
 export function pageOf(reply: Reply, list: List): Page | null {

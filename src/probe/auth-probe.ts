@@ -63,7 +63,7 @@ export async function findAuth(
 ): Promise<{ finding: Finding; reply: Reply } | null> {
   for (const form of authForms(challenge, key)) {
     asker.auth = form
-    const reply = await asker.get(challenge.url)
+    const reply = await asker.ask(challenge.question)
     if (wantsKey(reply) || reply.status >= 500) continue
     // An error other than 404 may mean that the upstream does not read the key in this form at all. A request
     // with a wrong key would then get the same answer.
@@ -85,7 +85,7 @@ async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promi
   if (form.query !== undefined) url.searchParams.set(form.query, ANOTHER_KEY)
   const value = form.value.replace('{key}', ANOTHER_KEY).replace('{basic}', basicOf(ANOTHER_KEY))
   asker.auth = form.query === undefined ? { ...form, value } : 'none'
-  return wantsKey(await asker.get(url))
+  return wantsKey(await asker.ask({ ...challenge.question, url }))
 }
 
 export function openFinding(reply: Reply): Finding {

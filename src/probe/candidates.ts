@@ -1,5 +1,8 @@
 /** The names of paths, parameters and fields that the probe tries, the most usual first. Only data. */
 import { fieldsWith } from '../domain/lead-fields.ts'
+import type { ProfileInput } from '../upstream/profile/profile.ts'
+
+type TimeFilterInput = NonNullable<NonNullable<ProfileInput['filters']>['updated_since']>
 
 function names(text: string): readonly string[] {
   return text.trim().split(/\s+/)
@@ -71,6 +74,7 @@ export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>
   'page[limit]': ['page[offset]', 'page[number]'],
   'pagination[pageSize]': ['pagination[page]'],
   'pagination[limit]': ['pagination[start]', 'pagination[offset]'],
+  'pagination[per_page]': ['pagination[page]'],
   'paging[limit]': ['paging[offset]', 'paging[page]'],
   'options[limit]': ['options[offset]', 'options[skip]'],
   'filter[limit]': ['filter[skip]', 'filter[offset]'],
@@ -84,16 +88,18 @@ export const POSITION_PARAMS = names(`
 `)
 
 export const POSITION_PARAMS_IN_BRACKETS = names(`
-  page[number] page[offset] pagination[page] pagination[start] pagination[offset] filter[skip]
+  page[number] page[offset] paging[offset] pagination[page] pagination[start] pagination[offset] filter[skip]
 `)
 
 /** Parameters that take the cursor of the next page, which the previous answer contains. */
 export const CURSOR_PARAMS = names(`
-  cursor after page_token pageToken next starting_after next_cursor next_token nextToken
+  cursor after page_token pageToken next starting_after start_cursor next_cursor next_token nextToken
   nextPageToken next_page_token continuation continuation_token continuationToken bookmark marker
   token offset page start _cursor start_after scroll_id from
 `)
-export const CURSOR_PARAMS_IN_BRACKETS = names('page[after] page[cursor] pagination[cursor]')
+export const CURSOR_PARAMS_IN_BRACKETS = names(
+  'page[after] page[cursor] pagination[cursor] pagination[starting_after]',
+)
 
 /** Parameters that take the id of the last record of the previous page. */
 export const LAST_ID_PARAMS = names(`
@@ -184,6 +190,61 @@ export const SINCE_EXPRESSIONS = [
   { param: 'filter', value: '{"{field}":{"gte":"{value}"}}' },
   { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
 ] as const
+
+export interface SinceBody extends Pick<TimeFilterInput, 'param' | 'value' | 'format'> {
+  /** What sorts such a search by the time of change, the oldest first. */
+  readonly order?: Readonly<Record<string, unknown>>
+  /** The number of records after which such a search ends, as its vendor documents it. */
+  readonly records?: number
+}
+
+/** Filters of lists by POST: of HubSpot, Notion, Attio, Copper, Intercom, Wix, Elasticsearch, and others. */
+export const SINCE_BODIES: readonly SinceBody[] = [
+  ...['{field}', 'lastmodifieddate', 'hs_lastmodifieddate'].map((propertyName) => ({
+    param: 'filterGroups',
+    value: [{ filters: [{ propertyName, operator: 'GTE', value: '{value}' }] }],
+    format: 'epoch_ms' as const,
+    order: { sorts: [{ propertyName, direction: 'ASCENDING' }] },
+    records: 10_000,
+  })),
+  {
+    param: 'filter',
+    value: { timestamp: '{field}', '{field}': { on_or_after: '{value}' } },
+    order: { sorts: [{ timestamp: '{field}', direction: 'ascending' }] },
+    records: 10_000,
+  },
+  {
+    param: 'filter',
+    value: { '{field}': { $gte: '{value}' } },
+    order: { sorts: [{ attribute: '{field}', direction: 'asc' }] },
+  },
+  {
+    param: 'minimum_modified_date',
+    format: 'epoch_s',
+    order: { sort_by: '{field}', sort_direction: 'asc' },
+    records: 100_000,
+  },
+  { param: 'query', value: { field: '{field}', operator: '>', value: '{value}' }, format: 'epoch_s' },
+  { param: 'query', value: { filter: { '{field}': { $gte: '{value}' } } } },
+  { param: 'query', value: { range: { '{field}': { gte: '{value}' } } } },
+  { param: 'filter', value: { '{field}': { gte: '{value}' } } },
+  { param: 'filters', value: [{ field: '{field}', operator: 'gte', value: '{value}' }] },
+  { param: 'where', value: { '{field}': { gte: '{value}' } } },
+]
+
+/** The bodies of a POST that usually answers a list, and changes nothing, the simplest first. */
+export const LIST_BODIES: readonly Readonly<Record<string, unknown>>[] = [
+  {},
+  { limit: 10, page: 1 },
+  { query: {} },
+  { query: '' },
+  { filterGroups: [], limit: 10 },
+  { page_size: 10 },
+  { query: { field: 'created_at', operator: '>', value: 0 } },
+]
+
+/** Words of a path that only reads. A POST to another path may make a record. */
+export const READ_WORDS = names('search query queries list find filter lookup fetch get browse')
 
 /** If a paging parameter matches `paging`, the filter parameters usually match `since`. */
 export const SINCE_FAMILIES = [

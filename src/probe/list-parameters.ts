@@ -5,7 +5,7 @@ import type { FieldPath } from '../upstream/values/json.ts'
 import { leavesAround, readPath } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
 import type { Asker, Budget, Confidence, Effect, Finding, List, Page, Params } from './ask.ts'
-import { apart, clashes, evidenceOf, findEffective, finding, readPage } from './ask.ts'
+import { apart, clashes, evidenceOf, findEffective, finding, namesFor, readPage } from './ask.ts'
 import {
   ASCENDING_PARAMS,
   ROUND_SIZES,
@@ -128,7 +128,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
   if (first.ids.length >= 2) {
     const attempts: [readonly string[], Params][] = [
       [echoedFirst(Object.keys(SIZE_PARAMS), first), {}],
-      [Object.keys(SIZE_PARAMS_IN_BRACKETS), {}],
+      [namesFor(list, Object.keys(SIZE_PARAMS_IN_BRACKETS)), {}],
       // Some upstreams ignore the size unless a page is requested too.
       [['_per_page', '_limit', '_size', '_perPage'], { _page: '1' }],
       [['per_page', 'limit', 'size', 'page_size', 'pageSize'], { page: '1' }],

@@ -5,7 +5,7 @@ import { findRecords, isEmptyList, readPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List, Page, Reply } from './ask.ts'
 import { evidenceOf, finding, gap, pageOf } from './ask.ts'
 import { authText, findAuth, openFinding, wantsKey } from './auth-probe.ts'
-import { INDEX_PATHS, LIST_PATHS, LIST_WORDS } from './candidates.ts'
+import { INDEX_PATHS, LIST_BODIES, LIST_PATHS, LIST_WORDS, READ_WORDS } from './candidates.ts'
 import { pickId } from './field-probe.ts'
 
 const INDEX_CANDIDATES_MAX = 6
@@ -59,7 +59,7 @@ async function walk(search: Search, candidates: readonly URL[], base: URL): Prom
     seen.add(url.href)
     const reply = await search.ask(url)
     if (search.isShutOut) return null
-    const found = search.listIn(reply)
+    const found = search.listIn(reply) ?? (await search.listByPost(reply))
     if (found !== null && !isRoot(url, base)) return found
     index ??= found
     queue.unshift(...search.hintsIn(reply, base).slice(0, INDEX_CANDIDATES_MAX))
@@ -78,11 +78,17 @@ class Search {
   readonly #key: string
   readonly #given: Auth | null
   readonly #tried: string[] = []
+  readonly #addresses = new Set<string>()
   #auth: Finding | null = null
   #refused: Reply | null = null
   #empty: Reply | null = null
   #withoutId: Reply | null = null
   #why: string | null = null
+  /** An address that takes POST, which was not sent because it may make a record. */
+  #unsent: URL | null = null
+  #isGraphql = false
+  /** The answer to a POST that was taken at its address, but gave no list. */
+  #posted: Reply | null = null
   #page: string | null = null
 
   get isRefused(): boolean {
@@ -91,7 +97,7 @@ class Search {
 
   /** True if the first address asks for a key and accepts none. The search then ends. */
   get isShutOut(): boolean {
-    return this.#refused !== null && this.#auth === null && this.#tried.length === 1
+    return this.#refused !== null && this.#auth === null && this.#addresses.size === 1
   }
 
   constructor(asker: Asker, key: string, given: Auth | null) {
@@ -103,7 +109,34 @@ class Search {
 
   /** Finds out in which form a key must be sent, as soon as an answer asks for one. */
   async ask(url: URL): Promise<Reply> {
-    const reply = await this.#asker.get(url)
+    return this.#answered(await this.#asker.get(url))
+  }
+
+  /** Looks for a list that is asked for by POST, at an address that only reads and gives no list to a GET. */
+  async listByPost({ status, url, headers, body: answer }: Reply): Promise<FoundList | null> {
+    if (!NO_GET.has(status)) return null
+    if (isGraphql(url, answer)) {
+      this.#isGraphql = true
+      return null
+    }
+    if (!onlyReads(url)) {
+      const takesPost = /\bPOST\b/i.test(headers.allow ?? '') || status === 405
+      if (takesPost) this.#unsent ??= url
+      return null
+    }
+    for (const body of LIST_BODIES) {
+      const reply = await this.#answered(await this.#asker.ask({ method: 'POST', url, headers: {}, body }))
+      const found = this.listIn(reply, body)
+      if (found !== null) return found
+      // Another body does not help where nothing is, or where the key is refused.
+      if (reply.status === 404 || reply.status === 405 || wantsKey(reply)) return null
+      this.#posted ??= reply
+    }
+    return null
+  }
+
+  /** Finds how the key is sent, if the reply wants one, and returns the reply to the same request with it. */
+  async #answered(reply: Reply): Promise<Reply> {
     if (!wantsKey(reply)) return this.#noted(reply)
     const isFirst = this.#refused === null
     this.#refused ??= reply
@@ -114,7 +147,8 @@ class Search {
     return this.#noted(found.reply)
   }
 
-  listIn(reply: Reply): FoundList | null {
+  /** @param body the body of a POST */
+  listIn(reply: Reply, body?: List['body']): FoundList | null {
     if (reply.status < 200 || reply.status > 299) return null
     const found = findRecords(reply.body)
     if (found === null) {
@@ -127,7 +161,7 @@ class Search {
       this.#withoutId ??= reply
       return null
     }
-    const list: List = { url: reply.url, envelope: found.path, id, isStrict: false }
+    const list: List = { url: reply.url, envelope: found.path, id, isStrict: false, body }
     const first = pageOf(reply, list)
     return first && { list, first, findings: [this.#auth ?? this.#authFinding(reply)] }
   }
@@ -163,7 +197,7 @@ class Search {
   }
 
   #listGap(): Gap {
-    const why = this.#why ?? this.#page
+    const why = (this.#posted && whyNoList(this.#posted)) ?? this.#why ?? this.#page
     const problem =
       this.#empty !== null
         ? `${evidenceOf(this.#empty)}: an empty list teaches nothing; put a few records there first`
@@ -171,12 +205,19 @@ class Search {
           ? `${evidenceOf(this.#withoutId)}: records without an id that is unique`
           : `no list of records was found${why === null ? '' : `; ${why}`}${this.#auth === null ? '' : '; the key is taken'}`
     const remedy =
-      'name the path of the list with --path, with the parameters that it wants: /leads?fields=name'
+      this.#unsent !== null
+        ? `if ${this.#unsent.pathname} is a list and makes no records, write by hand: request: { method: POST, body: {} }`
+        : this.#posted !== null
+          ? 'write by hand what the list wants: request: { method: POST, body: { … } }'
+          : this.#isGraphql
+            ? 'write by hand: request: { method: POST, body: { query: … } }, with paging.param: variables.after and envelope.leads: data.…'
+            : 'name the path of the list with --path, with the parameters that it wants: /leads?fields=name'
     return gap('endpoints.leads', problem, remedy)
   }
 
   #noted(reply: Reply): Reply {
     this.#tried.push(evidenceOf(reply))
+    this.#addresses.add(reply.url.href)
     // An HTML page explains less than an API's answer, so its text is used only if no other answer explains
     // the failure.
     if (/html/i.test(reply.headers['content-type'] ?? '')) this.#page ??= whyNoList(reply)
@@ -274,6 +315,24 @@ export function endpointPath(base: URL, url: URL): string {
     : url.origin + url.pathname + query
 }
 
+/** The statuses by which an address says that it takes no GET, or no such GET. */
+const NO_GET = new Set([400, 404, 405, 415, 501])
+
+/** Returns whether the last name in a path has a word such as `search`, so that a POST to it makes no record. */
+function onlyReads({ pathname }: URL): boolean {
+  const last = pathname.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  const words = last
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+  return words.some((word) => READ_WORDS.includes(word))
+}
+
+function isGraphql({ pathname }: URL, body: unknown): boolean {
+  const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
+  return /graphql/i.test(pathname) || /graphql|must provide (a )?query/i.test(text.slice(0, 2_000))
+}
+
 /** Null if the answer only says that nothing is there or that a key is required. */
 function whyNoList(reply: Reply): string | null {
   const { status, headers, body, url } = reply
@@ -283,12 +342,12 @@ function whyNoList(reply: Reply): string | null {
   const whole = typeof body === 'string' ? body : JSON.stringify(body)
   const said = isFine ? quote(whole) : problemText(whole)
   const text = said === '' ? '' : `: ${said}`
-  if (!isFine && (/graphql/i.test(url.pathname) || /graphql|must provide (a )?query/i.test(said)))
-    return `${evidenceOf(reply)}${text}: this is GraphQL; only a list that a GET gives as JSON is read`
+  if (!isFine && isGraphql(url, body))
+    return `${evidenceOf(reply)}${text}: this is GraphQL, whose query you must write`
   const allow = headers.allow === undefined ? '' : `Allow: ${headers.allow}`
   if (status === 405 || (allow !== '' && !/\bGET\b/i.test(allow)))
-    return `${evidenceOf(reply, allow)}: it takes no GET; only a list that a GET gives as JSON is read`
+    return `${evidenceOf(reply, allow)}: it takes no GET${onlyReads(url) ? '' : ', and no POST was sent, which may make a record'}`
   if (!isFine) return `${evidenceOf(reply)}${text}`
   const type = headers['content-type']?.split(';')[0]?.trim() ?? 'no content type'
-  return `${evidenceOf(reply, type)}, and no JSON, which alone is read${text}`
+  return `${evidenceOf(reply, type)}, and no JSON, NDJSON or CSV, which alone are read${text}`
 }

@@ -98,8 +98,9 @@ export async function findOtherEndpoints(
 }
 
 /** Fetches two leads by their ids. The second answer proves that the answer depends on the id. */
-export async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
+export async function findLead(asker: Asker, base: URL, found: List, [id, other]: readonly string[]) {
   if (id === undefined) return null
+  const list = found.body === undefined ? found : besideSearch(found)
   // The upstream may refuse the list's query parameters for a single lead, so the path is also tried without
   // them.
   for (const query of new Set([list.url.search, ''])) {
@@ -115,6 +116,13 @@ export async function findLead(asker: Asker, base: URL, list: List, [id, other]:
     return { path, envelope, finding: finding('endpoints.lead', path, 'proved', evidence) }
   }
   return null
+}
+
+/** A single lead is below the address of a list, but beside that of a search: `/leads/7` and `/leads/search`. */
+function besideSearch(list: List): List {
+  const url = new URL(list.url)
+  url.pathname = url.pathname.replace(/\/[^/]+\/*$/, '')
+  return { ...list, url }
 }
 
 function leadUrl({ url }: List, id: string, query: string): URL {

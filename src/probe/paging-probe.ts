@@ -7,7 +7,7 @@ import { linkNext, resolveLink } from '../upstream/paging/paging.ts'
 import type { pagingSchema } from '../upstream/profile/profile.ts'
 import { pathText } from '../upstream/values/json.ts'
 import type { Asker, Budget, Effect, Headers, List, Page, Params } from './ask.ts'
-import { clashes, findEffective, isDisjoint, pageOf, readPage } from './ask.ts'
+import { clashes, findEffective, isDisjoint, namesFor, pageOf, readPage } from './ask.ts'
 import {
   CURSOR_PARAMS,
   CURSOR_PARAMS_IN_BRACKETS,
@@ -100,7 +100,7 @@ async function byToken(trial: Trial): Promise<NextPage | null> {
         CURSOR_PARAMS.filter((name) => !derived.includes(name)),
         token,
       )) ??
-      (await findParam(trial, CURSOR_PARAMS_IN_BRACKETS, token))
+      (await findParam(trial, namesFor(trial.list, CURSOR_PARAMS_IN_BRACKETS), token))
     if (found === null) continue
     const evidence = `${placeText(place)}: ${JSON.stringify(token).slice(0, 40)}, sent as ${found.param}`
     return {
@@ -113,12 +113,13 @@ async function byToken(trial: Trial): Promise<NextPage | null> {
 }
 
 async function byLastId(trial: Trial): Promise<NextPage | null> {
+  const { list } = trial
   const { small } = trial.size
   const last = small.ids.at(-1)
   if (last === undefined) return null
   const found =
     (await findParam(trial, LAST_ID_PARAMS, last)) ??
-    (await findParam(trial, LAST_ID_PARAMS_IN_BRACKETS, last))
+    (await findParam(trial, namesFor(list, LAST_ID_PARAMS_IN_BRACKETS), last))
   if (found === null) return null
   const evidence = `the id of the last record, sent as ${found.param}`
   return {
@@ -130,7 +131,9 @@ async function byLastId(trial: Trial): Promise<NextPage | null> {
 
 async function byPosition(trial: Trial): Promise<NextPage | null> {
   const { param: sizeParam, small } = trial.size
-  const paired = SIZE_PARAMS[sizeParam ?? ''] ?? SIZE_PARAMS_IN_BRACKETS[sizeParam ?? ''] ?? []
+  const pairs = Object.entries({ ...SIZE_PARAMS, ...SIZE_PARAMS_IN_BRACKETS })
+  const [, beside = []] = pairs.find(([name]) => namesFor(trial.list, [name])[0] === sizeParam) ?? []
+  const paired = namesFor(trial.list, beside)
   const moves = async (some: readonly string[]): Promise<Effect> => {
     const page = await readAt(trial, Object.fromEntries(some.map((name) => [name, '2'])))
     if (page === null || page.ids.length === 0) return 'refused'
@@ -139,7 +142,7 @@ async function byPosition(trial: Trial): Promise<NextPage | null> {
   const groups = [
     ...paired.map((name) => [name]),
     POSITION_PARAMS.filter((name) => !paired.includes(name)),
-    POSITION_PARAMS_IN_BRACKETS,
+    namesFor(trial.list, POSITION_PARAMS_IN_BRACKETS),
   ]
   for (const group of groups) {
     const param = await findEffective(besideSize(trial, group), moves, budgetOf(trial), trial.list.isStrict)
@@ -211,7 +214,7 @@ function budgetOf({ asker }: Trial): Budget {
 async function follow(asker: Asker, list: List, next: string, from: Page): Promise<Page | null> {
   const url = resolveLink(from.reply.url, next)
   if (url === null) return null
-  const page = pageOf(await asker.get(url), list)
+  const page = pageOf(await asker.ask({ ...from.reply.question, url }), list)
   return page !== null && isDisjoint(page, from.ids) ? page : null
 }
 

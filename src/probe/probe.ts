@@ -8,7 +8,7 @@ import { parseProfile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
-import { evidenceOf, finding, gap, readPage } from './ask.ts'
+import { evidenceOf, finding, gap, questionFor, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
 import { columnsOf, findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
 import { findOrder } from './list-parameters.ts'
@@ -18,7 +18,7 @@ import type { OtherEndpoints } from './other-endpoints.ts'
 import { findLead, findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
-import { findSince, isUndated } from './since-probe.ts'
+import { findSearchOrder, findSince, isUndated, type SinceSearch } from './since-probe.ts'
 
 /** The maximum number of unread fields that are named. A record may have hundreds of them. */
 const NAMED_MAX = 20
@@ -76,7 +76,9 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
   // The filter was proved with records that have no time of change yet, so they count by their creation.
   const fields = since === null ? named : withFallback(named, records)
-  const order = await cut.go('sort', null, () => findSort(asker, paged, paging, named))
+  const chain = await cut.go('sort', null, () => findChain(asker, paged, paging, named, since))
+  const order =
+    chain === null ? await cut.go('sort', null, () => findSort(asker, paged, paging, named)) : null
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
   const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
@@ -92,13 +94,14 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ...paging.findings,
     ...(since === null ? [] : [since.finding]),
     ...(order === null ? [] : [order.finding]),
+    ...(chain?.findings ?? []),
     idFinding(list, records, others.endpoints.lead !== 'none'),
     ...fields.map(({ field, rule, confidence, evidence }) =>
       finding(`mapping.lead.${field}`, ruleText(rule), confidence, evidence),
     ),
     ...others.findings,
   ]
-  const input = draftProfile({ asker, base, list, paging, fields, others, since, order })
+  const input = draftProfile({ asker, base, list, paging, fields, others, since, order, chain })
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
   return { findings, gaps, input, profile, tried: [] }
@@ -153,11 +156,35 @@ async function withAskableId(
 }
 
 async function findFilter(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
+  const search = searchOf(asker, list, paging, fields)
+  return search === null ? null : findSince(search)
+}
+
+/** Finds how a list by POST is sorted by the time of change, by which searches can follow one another. */
+async function findChain(
+  asker: Asker,
+  list: List,
+  paging: FoundPaging,
+  fields: readonly FoundField[],
+  since: Awaited<ReturnType<typeof findFilter>>,
+) {
+  const search = searchOf(asker, list, paging, fields)
+  return list.body === undefined || search === null || since === null
+    ? null
+    : findSearchOrder(search, since.filter)
+}
+
+function searchOf(
+  asker: Asker,
+  list: List,
+  paging: FoundPaging,
+  fields: readonly FoundField[],
+): SinceSearch | null {
   const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
   if (updated === null) return null
   const { params, headers, records } = paging
   const pageSize = paging.largest.ids.length
-  return findSince({ asker, list, params, headers, updated, created, pageSize, records })
+  return { asker, list, params, headers, updated, created, pageSize, records }
 }
 
 async function findSort(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
@@ -185,6 +212,9 @@ function listFindings(base: URL, { first }: FoundList, list: List): Finding[] {
       'proved',
       evidenceOf(first.reply, `a list of ${count} objects there`),
     ),
+    ...(list.body === undefined
+      ? []
+      : [finding('request', 'POST', 'proved', evidenceOf(first.reply, 'where a GET gives no list'))]),
   ]
 }
 
@@ -280,17 +310,21 @@ interface FoundParts {
   readonly others: OtherEndpoints
   readonly since: Awaited<ReturnType<typeof findFilter>>
   readonly order: Awaited<ReturnType<typeof findSort>>
+  readonly chain: Awaited<ReturnType<typeof findChain>>
 }
 
 /** Builds a profile that contains only what was found, without the default values. */
 function draftProfile(found: FoundParts): ProfileInput {
-  const { asker, base, list, paging, fields, others, since, order } = found
+  const { asker, base, list, paging, fields, others, since, order, chain } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
     name: base.hostname,
     endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },
     auth: authInput(asker),
+    ...(list.body === undefined
+      ? {}
+      : { request: { method: 'POST', body: { ...bodyOf(list, paging), ...chain?.body } } }),
     ...(paging.input === null ? {} : { paging: paging.input }),
     envelope: { leads: pathText(paging.largest.envelope), ...others.envelope },
     ...(since === null ? {} : { filters: { updated_since: sinceInput(since.filter) } }),
@@ -301,6 +335,7 @@ function draftProfile(found: FoundParts): ProfileInput {
       ...(Object.keys(others.agent).length === 0 ? {} : { agent: others.agent }),
     },
     ...(stages.length === 0 ? {} : { stages }),
+    ...(chain === null || chain.records === null ? {} : { limits: { search_records: chain.records } }),
   } as ProfileInput
 }
 
@@ -322,11 +357,17 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
 
 /** With the parameters that every request needs, and without those that the paging sets. */
 function leadsPath(base: URL, list: List, { along, input }: FoundPaging): string {
-  const url = new URL(list.url)
-  for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)
-  for (const name of ['param', 'size_param']) {
-    const param = toText(readPath(input, [name]))
-    if (param !== null) url.searchParams.delete(param)
-  }
+  const { url } = questionFor(list, along)
+  for (const param of paramsOf(input)) url.searchParams.delete(param)
   return endpointPath(base, url)
+}
+
+/** Returns what each POST sends beside what paging and filters write into it. */
+function bodyOf(list: List, { along, input }: FoundPaging): Record<string, unknown> {
+  const body = Object.entries(Object(questionFor(list, along).body))
+  return Object.fromEntries(body.filter(([name]) => !paramsOf(input).includes(name)))
+}
+
+function paramsOf(input: FoundPaging['input']): string[] {
+  return ['param', 'size_param'].flatMap((name) => toText(readPath(input, [name])) ?? [])
 }

@@ -3,7 +3,8 @@
  * the effect must be proved. A time far in the future must give no record. A time between the times of known
  * records must give exactly the later records.
  */
-import { formatTime } from '../upstream/paging/paging.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { fillTime, formatTime } from '../upstream/paging/paging.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { readPath } from '../upstream/values/json.ts'
@@ -11,11 +12,13 @@ import { toInstant } from '../upstream/values/scalar.ts'
 import type { Asker, Budget, Effect, Finding, Headers, List, Page, Params } from './ask.ts'
 import { apart, evidenceOf, findEffective, finding, readPage } from './ask.ts'
 import {
+  SINCE_BODIES,
   SINCE_BOTH,
   SINCE_EXPRESSIONS,
   SINCE_FAMILIES,
   SINCE_PARAMS,
   SINCE_PARAMS_IN_BRACKETS,
+  type SinceBody,
 } from './candidates.ts'
 
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
@@ -26,7 +29,7 @@ const ROUND_BUDGET = 12
 /** A filter is proved with a time after which this share of the known records changed. */
 const SHARE_AFTER = 0.2
 
-interface SinceSearch {
+export interface SinceSearch {
   readonly asker: Asker
   readonly list: List
   /** The parameters with which the largest page was requested. */
@@ -122,7 +125,7 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
     created !== null && (toInstant(readPath(record, created)) ?? first) < first
   if (missing.length > 0 && (page.ids.length < search.pageSize || !page.records.some(isOlder))) return null
   const evidence = `${evidenceOf(page.reply, `${page.ids.length} records, all at or after it`)}; none with a time in ${FAR_FUTURE.slice(0, 4)}`
-  return finding('filters.updated_since', filterText(filter), 'proved', evidence)
+  return finding('filters.updated_since', filterText(filter, search.list), 'proved', evidence)
 }
 
 async function ask(
@@ -131,13 +134,13 @@ async function ask(
   format: TimeFilter['format'],
   instant: string,
 ): Promise<Page | null> {
-  const put = (where: Guess['in']): Params =>
-    Object.fromEntries(
-      guesses
-        .filter((each) => each.in === where)
-        .map(({ param, value }) => [param, value.replaceAll('{value}', formatTime(instant, format))]),
-    )
-  return readPage(asker, list, { ...params, ...put('query') }, { ...headers, ...put('header') })
+  const put = (where: Guess['in']): [string, unknown][] =>
+    guesses
+      .filter((each) => each.in === where)
+      .map(({ param, value }) => [param, fillTime(value, instant, format)])
+  const inHeader = put('header').map(([name, value]) => [name, String(value)])
+  const asked = { ...params, ...Object.fromEntries(put('query')) }
+  return readPage(asker, list, asked, { ...headers, ...Object.fromEntries(inHeader) })
 }
 
 type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
@@ -150,6 +153,7 @@ type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
 function roundsOf(search: SinceSearch): Round[] {
   const field = search.updated.at(-1) ?? ''
   const created = search.created?.at(-1) ?? ''
+  if (search.list.body !== undefined) return roundsByPost(search, field)
   const withField = (text: string): string =>
     text.replaceAll('{field}', field).replaceAll('{created}', created)
   const both =
@@ -179,12 +183,56 @@ function roundsOf(search: SinceSearch): Round[] {
   ])
 }
 
+/** Returns the rounds for a list by POST: the filters of well-known searches one by one, and then plain names. */
+function roundsByPost(search: SinceSearch, field: string): Round[] {
+  const [own = 'iso'] = formatsFor(search)
+  const bodies = bodiesFor(field).map(({ param, value = '{value}', format }): Round => {
+    return [[{ param, value, in: 'query' }], format ?? own]
+  })
+  const plain = SINCE_PARAMS.map((name) => guess(name.replaceAll('{field}', field)))
+  return [...bodies, ...apart(plain, ({ param }) => param).map((each) => [each, own] as const)]
+}
+
+function bodiesFor(field: string): SinceBody[] {
+  return JSON.parse(JSON.stringify(SINCE_BODIES).replaceAll('{field}', field))
+}
+
+interface SearchOrder {
+  /** The part of the body that sorts the list by the time of change. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The number of records after which such a search ends; null if it is not known. */
+  readonly records: number | null
+  readonly findings: readonly Finding[]
+}
+
+/** Finds what sorts a list by POST in the order of change; the form of its filter tells how. */
+export async function findSearchOrder(search: SinceSearch, filter: TimeFilter): Promise<SearchOrder | null> {
+  const field = search.updated.at(-1) ?? ''
+  const { order, records = null } =
+    bodiesFor(field).find(
+      ({ param, value = '{value}' }) => param === filter.param && isDeepStrictEqual(value, filter.value),
+    ) ?? {}
+  if (order === undefined) return null
+  const page = await readPage(search.asker, search.list, { ...search.params, ...order })
+  const times = page?.records.map((record) => timeOf(search, record)) ?? []
+  const isRising = times.every((time, index) => time >= (times[index - 1] ?? ''))
+  if (page === null || !isRising || new Set(times).size < 2) return null
+  const evidence = evidenceOf(page.reply, 'oldest change first')
+  const findings = [finding('request.body', 'in the order of change', 'proved', evidence)]
+  if (records !== null) {
+    const why = 'by the documentation of such a search, it ends there; the list is read by the time of change'
+    findings.push(finding('limits.search_records', String(records), 'likely', why))
+  }
+  return { body: order, records, findings }
+}
+
 /** A guess that would overwrite the address's own value for the parameter is left out. */
 function besideAddress(guess: Guess, { searchParams }: URL): Guess[] {
   const fixed = guess.in === 'query' ? searchParams.get(guess.param) : null
   if (fixed === null) return [guess]
-  const isExpression = guess.value.includes(' ') && !guess.value.startsWith('{"')
-  return isExpression ? [{ ...guess, value: `(${fixed}) and (${guess.value})` }] : []
+  const { value } = guess
+  const isExpression = typeof value === 'string' && value.includes(' ') && !value.startsWith('{"')
+  return isExpression ? [{ ...guess, value: `(${fixed}) and (${value})` }] : []
 }
 
 /** Returns the time formats to try. The format that the records themselves use comes first. */
@@ -214,7 +262,8 @@ function guess(param: string): Guess {
   return { param, value: '{value}', in: 'query' }
 }
 
-function filterText({ param, value, format, in: where }: TimeFilter): string {
-  const place = where === 'header' ? `${param}: ` : `?${param}=`
-  return `${place}${value.replaceAll('{value}', `{${format}}`)}`
+function filterText({ param, value, format, in: where }: TimeFilter, { body }: List): string {
+  const place = where === 'header' || body !== undefined ? `${param}: ` : `?${param}=`
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return `${place}${text.replaceAll('{value}', `{${format}}`)}`
 }

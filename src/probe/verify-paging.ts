@@ -3,10 +3,11 @@
  * the walk reaches its end, which proves the paging. The records of all these pages are then used to
  * recognise the fields.
  */
-import { nextPosition, type PageAnswer, requestPage } from '../upstream/paging/paging.ts'
+import { composeListRequest } from '../upstream/paging/list-request.ts'
+import { nextPosition, type PageAnswer } from '../upstream/paging/paging.ts'
 import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
 import type { Asker } from './ask.ts'
-import { type List, type Page, type Params, pageOf } from './ask.ts'
+import { type List, type Page, type Params, pageOf, questionFor } from './ask.ts'
 import type { PagingInput } from './paging-probe.ts'
 
 const PAGES_MAX = 5
@@ -77,11 +78,10 @@ async function readAt(
   params: Params,
   position: string | null,
 ): Promise<Page | null> {
-  const base = new URL(list.url)
-  for (const [name, value] of Object.entries(params)) base.searchParams.set(name, value)
-  const headers: Record<string, string> = {}
-  const url = requestPage(paging, base, headers, position, paging.size_max)
-  return pageOf(await asker.get(url, headers), list)
+  const { method, url, body } = questionFor(list, params)
+  const request = method === 'POST' ? { method, body: Object(body) } : undefined
+  const profile = { request, paging, filters: {}, sort: {} }
+  return pageOf(await asker.ask(composeListRequest(profile, url, {}, position, paging.size_max)), list)
 }
 
 function answerOf({ reply, records }: Page): PageAnswer {

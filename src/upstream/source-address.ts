@@ -4,7 +4,7 @@ import type { Profile } from './profile/profile.ts'
 
 /** The parameters that choose fields, page sizes or an order, and therefore no other leads. */
 const SHAPING =
-  /^[$_]?(fields?|select|expand|include|embed|populate|columns?|properties|format|per_?page|page_?size|limit|top|sort(_?by)?|order(_?by)?)(\[|$)/i
+  /^[$_]?(fields?|select|expand|include|embed|populate|columns?|properties|format|per_?page|page_?size|limit|top|sort\w*|order(_?by)?)(\[|$)/i
 
 /** The fixed headers by which one address serves several accounts, such as `X-Tenant-Id`. */
 const OF_ACCOUNT = /account|tenant|org|workspace|company|project|portal|shop|environment/i
@@ -16,7 +16,7 @@ const OF_ACCOUNT = /account|tenant|org|workspace|company|project|portal|shop|env
  */
 export function sourceAddress(
   list: URL,
-  { auth }: Pick<Profile, 'auth'>,
+  { auth, request }: Pick<Profile, 'auth' | 'request'>,
   redact: (text: string) => string,
 ): string {
   const host = list.host.replace(/\.(?=:|$)/, '')
@@ -29,6 +29,16 @@ export function sourceAddress(
   const account = headers
     .filter(([name, value]) => OF_ACCOUNT.test(name) && !/\{(key|basic)\}/.test(value))
     .map(([name, value]) => ` (${name.toLowerCase()}: ${value})`)
-  const text = `${host}${path}${query.length === 0 ? '' : `?${query.join('&')}`}${account.sort().join('')}`
+  const asked = query.length === 0 ? '' : `?${query.join('&')}`
+  const text = `${host}${path}${asked}${bodyText(request?.body ?? {})}${account.sort().join('')}`
   return withoutNamedSecrets(redact(text))
+}
+
+/** Writes what the body of a POST asks for. Of a query in GraphQL, this is the name of the list. */
+function bodyText(body: Readonly<Record<string, unknown>>): string {
+  const { query, ...others } = body
+  const list = typeof query === 'string' ? /\{\s*(?:\w+\s*:\s*)?(\w+)/.exec(query)?.[1] : undefined
+  const parts = list === undefined ? body : { ...others, query: list }
+  const fixed = Object.entries(parts).filter(([name]) => !SHAPING.test(name))
+  return fixed.length === 0 ? '' : ` ${JSON.stringify(Object.fromEntries(fixed.sort()))}`
 }

@@ -19,51 +19,29 @@ import { redirected, unexpected } from './client/upstream-failure.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
 import { mapDetail, readSingleLead } from './mapping/detail-mapping.ts'
 import { isTombstone, leadIdIn, mapAgent, mapLead, mapPipelineStat } from './mapping/lead-mapping.ts'
-import type { FindUnchanged, RawRecord } from './mapping/raw-record.ts'
+import type { RawRecord } from './mapping/raw-record.ts'
+import { findGraphqlFault } from './paging/graphql-fault.ts'
 import { itemsOf, leavesOutList, readListBody } from './paging/list-body.ts'
-import type { LeadFilters, PageAnswer } from './paging/paging.ts'
+import { composeListRequest } from './paging/list-request.ts'
+import type { PageAnswer } from './paging/paging.ts'
 import {
   behindCounted,
   ignoresRange,
   namesNext,
   nextPosition,
-  putFilters,
   readTotal,
-  requestPage,
   saysMore,
   saysWhetherMore,
 } from './paging/paging.ts'
 import { findPartialSign, isErrorValue } from './paging/partial-answer.ts'
+import type { RawPage, ReadPage } from './paging/raw-page.ts'
+import { chainSearches, scannedPaging } from './paging/search-chain.ts'
 import type { PagingProfile, Profile } from './profile/profile.ts'
 import { REFERENCE_PROFILE } from './profile/reference-profile.ts'
 import { sourceAddress } from './source-address.ts'
 import type { FieldPath } from './values/json.ts'
 import { readPath } from './values/json.ts'
 import { createWebhookSource } from './webhooks/registered-webhooks.ts'
-
-/** `next` is null on the last page. */
-export interface RawPage {
-  readonly records: readonly RawRecord[]
-  readonly next: string | null
-  readonly total: number | null
-  /** Tells whether the answer says explicitly that more records follow; null if it does not say. */
-  readonly saysMore?: boolean | null
-  /** The words by which the answer says that its records are only a part of the page; null if it does not say so. */
-  readonly partialSign?: string | null
-}
-
-interface ListOptions {
-  readonly signal?: AbortSignal
-  /** Looks up records whose fingerprint (hash) is stored. If absent, every record is parsed. */
-  readonly findUnchanged?: FindUnchanged | undefined
-}
-
-type ReadPage = (
-  filters: LeadFilters,
-  position: string | null,
-  size: number,
-  options?: ListOptions,
-) => Promise<RawPage>
 
 /** Every function that sends a request may throw LeadsheetError api_*, and its signal aborts the request. */
 export type Source = ReturnType<typeof openSource>
@@ -141,19 +119,17 @@ export function openSource(options: SourceOptions) {
 
   const readPage: ReadPage = async (filters, position, size, options = {}) => {
     const { signal, findUnchanged } = options
-    const list = at('leads')
-    const headers: Record<string, string> = {}
-    putFilters(profile, filters, list, headers)
-    const url = requestPage(profile.paging, list, headers, position, size)
+    const request = composeListRequest(profile, at('leads'), filters, position, size)
+    const { url } = request
     const answer = await client.call({
-      method: 'GET',
-      url,
-      isLink: position !== null && (profile.paging.kind === 'next_url' || profile.paging.kind === 'link'),
-      headers,
+      ...request,
       parse: (bytes) => readListBody(bytes, profile, findUnchanged),
       // An error with a good status and without a record is asked again, like an error with its own status.
-      findFault: (status, answered, { records, body }) =>
-        records?.length === 0 ? findPartialSign(profile, status, answered, body) : null,
+      findFault: (status, answered, { records, body }) => {
+        if (records === null) return findGraphqlFault(body)
+        const said = records.length === 0 ? findPartialSign(profile, status, answered, body) : null
+        return said === null ? null : { said }
+      },
       // Some upstreams answer so if nothing has changed since the time of the filter, or past the last page.
       takes: filters.updatedSince === undefined ? [204] : [204, 304],
       signal,
@@ -208,6 +184,8 @@ export function openSource(options: SourceOptions) {
 
   return {
     profile,
+    /** The paging of `listLeads`. */
+    paging: scannedPaging(profile),
     address: sourceAddress(at('leads'), profile, redact),
     stages: stagesOf(profile),
     hasUpdatedSince: profile.filters.updated_since !== undefined,
@@ -216,15 +194,14 @@ export function openSource(options: SourceOptions) {
     clockAheadMs: client.clockAheadMs,
     /** Sends a request, and returns by how many milliseconds our clock is ahead; null if no answer says it. */
     async askClock(signal: AbortSignal): Promise<number | null> {
-      const headers: Record<string, string> = {}
-      const url = requestPage(profile.paging, at('leads'), headers, null, 1)
+      const request = composeListRequest(profile, at('leads'), {}, null, 1)
       client.forgetClock()
       // Ignores whatever is wrong with the answer, because a refusal has a date too.
-      await client.call({ method: 'GET', url, headers, signal }).catch(() => undefined)
+      await client.call({ ...request, signal }).catch(() => undefined)
       return client.clockAheadMs()
     },
     close: client.close,
-    listLeads: withFittingPages(readPage, profile.paging, options.log),
+    listLeads: chainSearches(withFittingPages(readPage, profile.paging, options.log), profile),
     /** @param sent the JSON as received, which is stored; if absent, `raw` is written as JSON */
     mapLead: (raw: unknown, sent?: string) => mapLead(raw, profile, sent),
     /** `detail` is set only for the reference service, the format of whose answers is known. */

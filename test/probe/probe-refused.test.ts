@@ -88,16 +88,8 @@ test.each([
     '-> 200, application/xml, and no JSON',
   ],
   [
-    { headers: { 'content-type': 'text/csv' }, body: 'id,name\n1,a' },
-    'text/csv, and no JSON, which alone is read: id,name',
-  ],
-  [
-    { headers: { 'content-type': 'application/x-ndjson' }, body: '{"id":1}\n{"id":2}\n' },
-    '-> 200, application/x-ndjson, and no JSON',
-  ],
-  [
-    { headers: { 'content-type': 'application/json' }, body: '{"id":1}\n{"id":2}\n' },
-    '-> 200, application/json, and no JSON',
+    { headers: { 'content-type': 'text/xml' }, body: '<soap:Envelope/>' },
+    'text/xml, and no JSON, NDJSON or CSV, which alone are read: <soap:Envelope/>',
   ],
 ])('an address that answers %j is told as what it is', async (answer, told) => {
   const probed = await probeShape({

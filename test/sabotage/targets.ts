@@ -101,6 +101,7 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'src/upstream/mapping/lead-mapping.ts': [['mapLead', 'test/upstream/mapping']],
   'src/upstream/paging/paging.ts': [['nextPosition', 'test/upstream/paging']],
+  'src/upstream/paging/search-chain.ts': [['chainSearches', 'test/upstream/paging/search-chain.test.ts']],
   'src/upstream/webhooks/read-events.ts': [['readEvent', 'test/faults/webhook-in.test.ts']],
   'src/upstream/webhooks/verify-signature.ts': [['whyRefused', 'test/faults/webhook-in.test.ts']],
   'src/web/auth/session.ts': [['createSessions', 'test/web/auth/sign-in.test.ts']],

@@ -6,10 +6,11 @@ interface Given {
   readonly leads?: string
   readonly auth?: object
   readonly key?: string
+  readonly body?: Readonly<Record<string, unknown>>
 }
 
-function addressOf({ url, leads = '/leads', auth = {}, key = 'k3y-of-tests' }: Given): string {
-  const profile = profileWith({ endpoints: { leads }, auth })
+function addressOf({ url, leads = '/leads', auth = {}, key = 'k3y-of-tests', body }: Given): string {
+  const profile = profileWith({ endpoints: { leads }, auth, request: body && { method: 'POST', body } })
   return openTestSource({ baseUrl: url, apiKey: key, profile }).address
 }
 
@@ -62,6 +63,18 @@ describe('the address of a source', () => {
       expect(addressOf({ url })).toContain('/leads')
     },
   )
+
+  it('has what a body asks for, without what shapes the answer', () => {
+    const query = 'query($n: Int) { leads(first: $n) { nodes { id } } }'
+    const shaping = { properties: ['name'], limit: 5, sorts: [{ attribute: 'id' }] }
+    expect(addressOf({ ...BASE, body: shaping })).toBe(addressOf(BASE))
+    const address = 'crm.example.com/api/leads {"filter":{"a":1},"query":"leads"}'
+    expect(addressOf({ ...BASE, body: { query, filter: { a: 1 }, ...shaping } })).toBe(address)
+    expect(addressOf({ ...BASE, body: { query: query.replace('id', 'id name'), filter: { a: 1 } } })).toBe(
+      address,
+    )
+    expect(addressOf({ ...BASE, body: { api_key: 's3cr3t-of-a-body' } })).not.toContain('s3cr3t')
+  })
 
   it('does not depend on the order of its parameters', () => {
     expect(addressOf({ ...BASE, leads: '/leads?b=2&a=1' })).toBe(

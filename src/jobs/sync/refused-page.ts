@@ -6,8 +6,8 @@
 import { LeadsheetError } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import type { LeadFilters } from '../../upstream/paging/paging.ts'
+import type { RawPage } from '../../upstream/paging/raw-page.ts'
 import { isNumbered } from '../../upstream/paging/read-ahead.ts'
-import type { RawPage } from '../../upstream/source.ts'
 import { idsOf } from './map-page.ts'
 import { isAllRead } from './scan-result.ts'
 import { pageSizeOf, type SyncRun } from './sync-context.ts'
@@ -54,7 +54,7 @@ export function isRefused(thrown: unknown): thrown is LeadsheetError {
 
 /** Returns whether a numbered list was read to its total, or the page before was short. */
 function isPastEnd(run: SyncRun, scan: Scan): boolean {
-  if (scan.pass_pages === 0 || !isNumbered(run.source.profile.paging)) return false
+  if (scan.pass_pages === 0 || !isNumbered(run.source.paging)) return false
   // The upstream may give smaller pages than it was asked for.
   const full = scan.pass_pages > 1 ? scan.largest_page : pageSizeOf(run)
   return isAllRead(scan) || (scan.total_low === null && scan.last_rows < full)
@@ -81,7 +81,7 @@ async function askBehind(
   last: LastPage,
   refused: LeadsheetError,
 ): Promise<RawPage | null> {
-  const { paging } = source.profile
+  const { paging } = source
   const rows = last.records.length
   const ids = idsOf(source, last.records)
   const has = async (page: Promise<RawPage>, wanted: readonly string[]): Promise<boolean> => {

@@ -7,13 +7,14 @@
 
 import type { ScanStop } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Scan } from '../../store/sync/scan.ts'
+import { CLOCK_SKEW_MS, type Scan } from '../../store/sync/scan.ts'
 import type { PageRead } from '../../store/sync/scan-page.ts'
+import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindUnchanged, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { namesNext } from '../../upstream/paging/paging.ts'
+import type { RawPage } from '../../upstream/paging/raw-page.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
-import type { RawPage } from '../../upstream/source.ts'
 import { idsOf } from './map-page.ts'
 import { type Ask, type LastPage, proveEnd } from './refused-page.ts'
 import { isAllRead, isTotalReached } from './scan-result.ts'
@@ -66,7 +67,8 @@ type Place = 'there' | 'moved' | 'elsewhere'
 /** @param findUnchanged finds records that have not changed, which are not parsed */
 export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindUnchanged): ScanReader {
   const { source, options } = run
-  const { paging, limits } = source.profile
+  const { paging } = source
+  const { limits } = source.profile
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   const filters = { updatedSince: begun.pass_since ?? undefined }
@@ -89,6 +91,9 @@ export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindU
   let before: PageBefore | null = null
   let ahead = fetchPage(rewind(paging, position, overlap))
   let scan = begun
+  /** The records of searches with several pages, by id, each with the time at which its search ended. */
+  const deep = new Map<string, { readonly fingerprint: string; readonly search: { endedMs: number } }>()
+  let search = { endedMs: 0 }
 
   return {
     async next(written) {
@@ -201,11 +206,13 @@ export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindU
       // A look behind the end may begin before the last page.
       repeats: canShift(paging) && !isRepeat && probes === 0 ? tail.length : null,
       hasMoved: !isRepeat && (isRewound || place !== 'there'),
-      isBroken: place === 'elsewhere',
-      isAgain: next !== null && Number(next) <= frontier,
+      isBroken: place === 'elsewhere' || isChainBroken(page),
+      // A chain of searches always moves on, though a search may begin with many leads of the one before.
+      isAgain: page.chain !== undefined || (next !== null && Number(next) <= frontier),
       partialSign: page.partialSign ?? null,
       isBehindEnd: probes > 0,
       namesNext: namesNext(paging),
+      isOfChain: page.chain !== undefined,
     }
     before = { page, next, isLoop, isRepeat, isOverlapping: overlapping > 0, at, mayProbe, probes }
     last = { position, records }
@@ -218,6 +225,28 @@ export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindU
       ahead = fetchPage(rewind(paging, next, overlap))
     }
     return read
+  }
+
+  /**
+   * Returns whether a chain of searches may have left out leads: behind the end of a search, or because a lead has
+   * changed while a search read several pages, so that others moved to a page that was read before.
+   */
+  function isChainBroken({ chain, records }: RawPage): boolean {
+    if (chain === undefined) return false
+    const isResumed = last === null && begun.cursor !== null
+    let isBroken = chain.isBroken || (isResumed && chain.wasDeep)
+    if (chain.isFirst) search = { endedMs: 0 }
+    search.endedMs = run.now().getTime() - (source.clockAheadMs() ?? 0) + CLOCK_SKEW_MS
+    for (const record of chain.isDeep || deep.size > 0 ? records : []) {
+      const lead = source.mapLead(record.value, record.text)
+      const before = deep.get(lead.id ?? '')
+      const fingerprint = `${record.high} ${record.low}`
+      const changedMs = isQuarantined(lead) ? 0 : Date.parse(lead.updatedAt ?? '')
+      if (before !== undefined && before.fingerprint !== fingerprint && !(changedMs > before.search.endedMs))
+        isBroken = true
+      if (chain.isDeep && lead.id !== null) deep.set(lead.id, { fingerprint, search })
+    }
+    return isBroken
   }
 
   /**
@@ -238,7 +267,7 @@ export function createScanReader(run: SyncRun, begun: Scan, findUnchanged: FindU
  * @param probes the number of pages before that seemed to be the last
  */
 function maySeemLast(run: SyncRun, scan: Scan, page: RawPage, probes: number): boolean {
-  if (!isNumbered(run.source.profile.paging) || isTotalReached(scan)) return false
+  if (!isNumbered(run.source.paging) || isTotalReached(scan)) return false
   const isNamedLast = page.records.length > 0 && page.next === null
   const isLong = scan.mode === 'full' || scan.pass_pages > 1 || scan.first_rows >= pageSizeOf(run)
   const mayProbe = probes === 0 || 2 * stepBehind(probes) < scan.pass_pages - probes
@@ -256,7 +285,7 @@ function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
     const isEnd = page.saysMore !== true || isReached
     return { scan, stop: 'empty_page', ...(isEnd ? {} : { error: contradicting(scan) }) }
   }
-  const { paging } = run.source.profile
+  const { paging } = run.source
   const isFull = page.records.length >= pageSizeOf(run)
   if (namesNext(paging) && isFull && scan.total_low !== null && !isReached && scan.pass_pages === 1) {
     return { scan, stop: 'no_cursor', error: withoutCursor(scan) }

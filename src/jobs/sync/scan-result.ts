@@ -93,6 +93,14 @@ const DOUBTS: readonly Doubt[] = [
   },
   {
     result: 'unproven',
+    mayPass: ({ scan }) => scan.pass <= 2,
+    applies: ({ scan, paging }) => !canShift(paging) && scan.is_broken === 1,
+    found: ({ scan }) =>
+      `changed while searches by time followed one another, in ${scan.pass} readings, so that leads may lie between two of them`,
+    hint: 'What was read is kept; the next sync reads again. If this comes back, check filters.updated_since of the profile: its format, and the time zone in which it is read.',
+  },
+  {
+    result: 'unproven',
     applies: ({ scan, paging }) =>
       (paging.kind === 'offset' || paging.kind === 'range') && repeatsItself(scan),
     found: () => 'gave leads again behind their places, although none is new or has changed',

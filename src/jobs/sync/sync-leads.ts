@@ -160,10 +160,11 @@ async function beginScan(run: SyncRun): Promise<Scan> {
   )
 }
 
-/** The place of the API key and the rate limit decide nothing about the data, so they are left out. */
+/** The place of the API key and the limits of requests decide nothing about the data, so they are left out. */
 function hashProfile(profile: Profile): string {
-  const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
-  const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }
+  const { endpoints, request, paging, envelope, filters, sort, mapping, stages, limits } = profile
+  const { search_records } = limits
+  const parts = { endpoints, request, paging, envelope, filters, sort, mapping, stages, search_records }
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
@@ -182,7 +183,7 @@ function isResumable(
   // continue.
   if (scan.cursor === null && scan.pass_pages > 0) return false
   // The number of a page is the place of other records if pages have another size.
-  const isSamePlace = asking.source.profile.paging.kind !== 'page' || scan.page_size === pageSizeOf(asking)
+  const isSamePlace = asking.source.paging.kind !== 'page' || scan.page_size === pageSizeOf(asking)
   const ageMs = now.getTime() - Date.parse(scan.progress_at)
   return isSamePlace && scan.profile_sha256 === profile && ageMs < SCAN_AGE_MAX_MS
 }
@@ -203,7 +204,7 @@ async function readToEnd(
     const judgement = judgePass({
       scan,
       stop: end.stop,
-      paging: source.profile.paging,
+      paging: source.paging,
       hasUpdatedSince: source.hasUpdatedSince,
       stored: await countLeads(run.store.db),
       saysEnd: end.saysEnd === true,
@@ -269,7 +270,7 @@ async function isStaleCursor(
   const { code } = thrown
   if ((await findScan(store.db))?.pages !== begun.pages) return false
   if (isRefused(thrown)) return true
-  if (!MAYBE_STALE.includes(code) || isNumbered(source.profile.paging)) return false
+  if (!MAYBE_STALE.includes(code) || isNumbered(source.paging)) return false
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const first = source.listLeads(filters, null, options.pageSize, { signal: options.signal })
   return first.then(

@@ -34,6 +34,8 @@ export interface PageRead
   readonly isBehindEnd: boolean
   /** Tells whether the pages of the list name the next one. */
   readonly namesNext: boolean
+  /** Tells whether the page is part of a chain of searches, each of which begins with leads of the one before. */
+  readonly isOfChain: boolean
 }
 
 type Hash = Pick<Fingerprint, 'high' | 'low'>
@@ -107,8 +109,9 @@ async function noteProgress(
     ...read,
     seenKeys,
     isUnordered:
-      isUnordered(page, written, before, memory) ||
-      (read.namesNext && isRepeated(page, written, seenKeys, before, memory)),
+      !read.isOfChain &&
+      (isUnordered(page, written, before, memory) ||
+        (read.namesNext && isRepeated(page, written, seenKeys, before, memory))),
     newToScan: newToScan.size,
     newToPass,
     showsHole: read.isBehindEnd && newToPass > 0,

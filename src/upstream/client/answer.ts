@@ -7,7 +7,8 @@ import type { LeadsheetError } from '../../errors.ts'
 import { parseJson, skipSpace } from '../values/json.ts'
 import type { KeySource } from './key-source.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit.ts'
-import type { Call } from './request.ts'
+import type { Call, Fault } from './request.ts'
+import { BrokenRows, rowsAsJson } from './rows.ts'
 import {
   isAboutConcurrency,
   isPassingStatus,
@@ -61,47 +62,83 @@ export function readAnswer(response: Response, asked: Asked): Promise<Answer | F
   return statusCode >= 200 && statusCode <= 299 ? readSuccess(response, asked) : readRefusal(response, asked)
 }
 
-async function readSuccess(
-  response: Response,
-  { call, attempt, redact, hideKey }: Asked,
-): Promise<Answer | Failed> {
+async function readSuccess(response: Response, asked: Asked): Promise<Answer | Failed> {
+  const { call, attempt, redact, hideKey } = asked
   const { statusCode: status, headers } = response
-  let bytes: Buffer
+  let sent: Buffer
   try {
-    bytes = hideKey(await readBody(response.body, headers))
+    sent = hideKey(await readBody(response.body, headers))
   } catch (thrown) {
     if (!(thrown instanceof UnreadableBody)) throw thrown
     return failed(unexpected(call.url, thrown.message, undefined, thrown))
   }
   if (call.method === 'DELETE' || (status === 204 && call.takes?.includes(status)))
     return { status, headers, body: null }
-  const start = skipSpace(bytes, 0)
-  const beginning = decode(bytes.subarray(start, start + BEGINNING))
-  if (beginning.trim() === '' || !isJson(headers, beginning)) {
-    if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
-    const found = quoteOf(beginning, redact) || 'an empty body'
-    return failed(unexpected(call.url, `answered ${status} but not with JSON: ${found}`))
-  }
+  const start = skipSpace(sent, 0)
+  const beginning = decode(sent.subarray(start, start + BEGINNING))
   try {
+    const rows = rowsAsJson(sent, headers)
+    if (rows === null && (beginning.trim() === '' || !isJson(headers, beginning))) {
+      if (call.takesAny) return { status, headers, body: redact(decode(sent)) }
+      return failed(withoutJson(call.url, status, headers, quoteOf(beginning, redact)))
+    }
+    const bytes = rows ?? sent
     const body = call.parse ? call.parse(bytes) : parseJson(decode(bytes))
     const fault = call.findFault?.(status, headers, body) ?? null
-    if (fault === null) return { status, headers, body }
-    const cause = new Error(`it answered ${status} and no record, but an error: ${quote(redact(fault))}`)
-    return { ...failed(unreachable(call.url, attempt, cause)), isPassing: true }
+    return fault === null ? { status, headers, body } : faulty(fault, status, headers, asked)
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown
-    if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
+    if (call.takesAny) return { status, headers, body: redact(decode(sent)) }
+    if (thrown instanceof BrokenRows)
+      return { ...failed(unreachable(call.url, attempt, thrown)), isPassing: true }
     // The parser's message quotes the body, which may contain a part of a key. So only the position is taken
     // from the message.
     const place = / at position \d+/.exec(thrown.message)?.[0] ?? ''
     // A body that begins with neither { nor [ is not JSON at all, so a retry would not help.
     if (!/^[[{]/.test(beginning))
-      return failed(
-        unexpected(call.url, `answered ${status} but not with JSON: ${quoteOf(beginning, redact)}`),
-      )
+      return failed(withoutJson(call.url, status, headers, quoteOf(beginning, redact)))
     const broken = new SyntaxError(`its JSON is cut or broken${place}`)
     return { ...failed(unreachable(call.url, attempt, broken)), isPassing: true }
   }
+}
+
+/** Makes the failure for an error with a good status. Unless the error is lasting, the request is sent again. */
+function faulty(
+  fault: Fault,
+  status: number,
+  headers: IncomingHttpHeaders,
+  { call, attempt, now, redact }: Asked,
+): Failed {
+  const said = quote(redact(fault.said))
+  if (fault.isLasting) {
+    const hint =
+      'Correct what the profile asks for (request.body), and how it sends the key (auth). What a sync has read is kept.'
+    return failed(unexpected(call.url, `answered ${status} with an error: ${said}`, hint))
+  }
+  const cause = new Error(`it answered ${status} and no record, but an error: ${said}`)
+  const error = unreachable(call.url, attempt, cause)
+  if (!fault.isThrottled) return { ...failed(error), isPassing: true }
+  const waitMs = fault.waitMs ?? wantedWaitMs(429, headers, now)
+  return { ...failed(error), isPassing: true, isThrottled: true, waitMs }
+}
+
+/** Says what came in the place of JSON. The answer may be XML, and is then named so instead of being quoted. */
+function withoutJson(
+  url: URL,
+  status: number,
+  headers: IncomingHttpHeaders,
+  beginning: string,
+): LeadsheetError {
+  const type = headers['content-type']?.split(';')[0]?.trim() ?? ''
+  const isXml = /\b(xml|soap)\b/i.test(type) ? !/xhtml/i.test(type) : /^<\?xml/.test(beginning)
+  if (!isXml || /<html/i.test(beginning))
+    return unexpected(url, `answered ${status} but not with JSON: ${beginning || 'an empty body'}`)
+  const isSoap = /soap/i.test(type) || /^(<\?xml[^>]*>\s*)?<([\w-]+:)?Envelope\b/.test(beginning)
+  return unexpected(
+    url,
+    `answered ${status} with ${isSoap ? 'SOAP' : 'XML'}${type === '' ? '' : ` (${type})`}, which is not read; JSON, NDJSON and CSV are`,
+    'Look in its documentation for a list in JSON: often it is another address, a parameter such as format=json, or a header (auth.headers of the profile: { Accept: application/json }).',
+  )
 }
 
 async function readRefusal(
@@ -111,7 +148,8 @@ async function readRefusal(
   const { statusCode: status, headers } = response
   const text = await readErrorBody(response.body, headers)
   const isPage = !isJson(headers, text) && /^\s*<(?!\?xml)/.test(text)
-  const isConcurrent = call.method === 'GET' && !isPage && isAboutConcurrency(status, text)
+  const isConcurrent =
+    (call.method === 'GET' || call.isRead === true) && !isPage && isAboutConcurrency(status, text)
   const isTooFast = isConcurrent || isThrottled(status, headers, now)
   const isPassing = isTooFast || isPassingStatus(status)
   const isTaken = call.takesAny || call.takes?.includes(status)
@@ -125,6 +163,7 @@ async function readRefusal(
     url: call.url,
     detail: isJson(headers, text) ? problemText(redact(text)) : quoteOf(text, redact),
     headers: Object.keys(call.headers ?? {}),
+    body: call.isRead && call.body !== undefined ? `the body ${quote(JSON.stringify(call.body))}` : '',
     attempts: attempt,
     keys,
     isPassing,

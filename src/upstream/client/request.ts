@@ -13,12 +13,12 @@ export interface Call<T = unknown> {
   readonly body?: unknown
   /** Sent as the body in place of `body`. */
   readonly form?: URLSearchParams
-  /** True for a POST that may be sent again like a GET. */
-  readonly isRepeatable?: boolean
+  /** True for a POST that only reads. It is sent again after a failure, as a GET is. */
+  readonly isRead?: boolean
   /** True if the URL is a link of the upstream, whose query is sent as it stands. */
   readonly isLink?: boolean
   readonly headers?: Readonly<Record<string, string>>
-  /** The key by which the upstream recognises a repeated POST. A POST without a key is sent only once. */
+  /** The key by which the upstream recognises a repeated POST. A POST that writes and has no key is sent only once. */
   readonly idempotencyKey?: string | undefined
   /**
    * An answer with an error status, or without JSON, is returned as text unless a retry may help (for the
@@ -29,9 +29,21 @@ export interface Call<T = unknown> {
   readonly takes?: readonly number[]
   /** Throws SyntaxError for a body that is not JSON. */
   readonly parse?: (body: Buffer) => T
-  /** Null if the answer is no error; otherwise it is sent again as after a server error. */
-  findFault?(status: number, headers: IncomingHttpHeaders, body: T): string | null
+  /** Null if the answer is no error. */
+  findFault?(status: number, headers: IncomingHttpHeaders, body: T): Fault | null
   readonly signal?: AbortSignal | undefined
+}
+
+/** An error in an answer with a good status. The request is sent again, as after a server error. */
+export interface Fault {
+  /** The words of the answer. */
+  readonly said: string
+  /** True if the request is wrong, so that it is not sent again. */
+  readonly isLasting?: boolean
+  /** True if requests come too fast. */
+  readonly isThrottled?: boolean
+  /** The wait that the error itself asks for, in milliseconds; null if it names none. */
+  readonly waitMs?: number | null
 }
 
 const NONE = 'none'

@@ -114,7 +114,7 @@ export function createClient(options: ClientOptions) {
      */
     async call<T>(call: Call<T>): Promise<Answer<T>> {
       const signal = call.signal ?? new AbortController().signal
-      const canRepeat = call.method !== 'POST' || call.idempotencyKey !== undefined || call.isRepeatable
+      const canRepeat = call.method !== 'POST' || call.isRead === true || call.idempotencyKey !== undefined
       const attempts = canRepeat ? backoff.attempts : 1
       let isUndecided = false
       for (let attempt = 1; ; attempt++) {
@@ -256,10 +256,11 @@ function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
   return Number.isFinite(aheadMs) ? aheadMs : null
 }
 
-/** A POST also says if it may have been carried out. GET and DELETE can be sent again without harm. */
+/** A POST that writes also says if it may have been carried out. All others can be sent again without harm. */
 function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
-  const isOnce = call.method === 'POST' && !call.isRepeatable
-  return isOnce && isUndecided ? undecided(error, call.idempotencyKey) : error
+  return call.method === 'POST' && call.isRead !== true && isUndecided
+    ? undecided(error, call.idempotencyKey)
+    : error
 }
 
 function headersOf(call: Call, options: ClientOptions): Record<string, string> {

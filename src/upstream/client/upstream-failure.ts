@@ -88,6 +88,8 @@ interface Refusal {
   readonly detail: string
   /** The names of the request's headers, for the hint: the upstream may have refused one of them. */
   readonly headers: readonly string[]
+  /** The body of a request that reads, for the hint; empty if there is none. */
+  readonly body: string
   readonly attempts: number
   readonly keys: Pick<KeySource, 'what' | 'hint'>
   readonly isPassing: boolean
@@ -102,7 +104,7 @@ const TOO_FAST_HINT =
   'It wants fewer requests: set limits.requests_per_second in the profile, or sync less often. What a sync has read is kept.'
 
 export function refusal(refused: Refusal): LeadsheetError {
-  const { status, url, detail, headers, attempts, isPassing } = refused
+  const { status, url, detail, attempts, isPassing } = refused
   const said = detail === '' ? '' : `: ${detail}`
   const at = `${url.origin}${url.pathname}`
   if (isPassing) {
@@ -135,7 +137,7 @@ export function refusal(refused: Refusal): LeadsheetError {
   const code: ErrorCode = isDeleted ? 'api_not_found' : status < 500 ? 'api_rejected' : 'api_unreachable'
   const hint = isDeleted
     ? 'Check api.url (LEADSHEET_API_URL), the endpoints of the profile, and the id.'
-    : `Sent were ${parametersOf(url, headers)}. Correct in the settings or the profile what it does not take.`
+    : `Sent were ${parametersOf(refused)}. Correct in the settings or the profile what it does not take.`
   return new LeadsheetError(code, `${url.origin}${requestTarget(url)} answered ${status}${said}`, { hint })
 }
 
@@ -184,9 +186,12 @@ export function undecided(cause: LeadsheetError, idempotencyKey: string | undefi
   })
 }
 
-function parametersOf(url: URL, headers: readonly string[]): string {
+function parametersOf({ url, headers, body }: Refusal): string {
   const parameters = [...url.searchParams].map(([name, value]) => `${name}=${value}`)
-  return [...parameters, ...headers.map((name) => `the header ${name}`)].join(', ') || 'no parameters'
+  const sent = [...parameters, ...headers.map((name) => `the header ${name}`), body].filter(
+    (each) => each !== '',
+  )
+  return sent.join(', ') || 'no parameters'
 }
 
 function reasonOf(cause: unknown): string {

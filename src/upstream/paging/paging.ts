@@ -131,7 +131,7 @@ function positionAfter(
     case 'none':
       return null
     case 'page':
-      return nextPage(paging, Number(position ?? paging.start), answer)
+      return nextPage(paging, Number(position ?? paging.start), answer, size)
     // Counts the received records and not the requested ones, because some upstreams send fewer.
     case 'offset': {
       const at = Number(position ?? paging.start)
@@ -192,11 +192,12 @@ function nextPage(
   paging: Extract<PagingProfile, { kind: 'page' }>,
   page: number,
   answer: PageAnswer,
+  size: number = paging.size_max,
 ): string | null {
   const read = page - paging.start + 1
   // The first page may have been cut. Further pages are asked for in the size of the first, see `readAhead`.
-  const size = read > 1 && paging.size_param ? Number(answer.url.searchParams.get(paging.size_param)) : 0
-  const rows = size || answer.records.length
+  const asked = read > 1 && paging.size_param ? Math.min(size, paging.size_max) : 0
+  const rows = asked || answer.records.length
   return isPastTotal(paging, (read - 1) * rows, read * rows, answer) ? null : String(page + 1)
 }
 
@@ -327,29 +328,64 @@ export interface LeadFilters {
   readonly sort?: string | undefined
 }
 
-/** @throws LeadsheetError usage_invalid for a filter that the upstream does not have */
-export function putFilters(
-  profile: Profile,
+/** A parameter of the lead list. A repeatable one has several values, such as statuses. */
+export interface ListParameter {
+  readonly name: string
+  /** A text, or JSON for the body of a request. */
+  readonly values: readonly unknown[]
+  readonly in: TimeFilter['in']
+  readonly isRepeatable: boolean
+}
+
+/**
+ * Returns the parameters that sort and filter the list.
+ * @throws LeadsheetError usage_invalid for a filter that the upstream does not have
+ */
+export function filterParameters(
+  profile: Pick<Profile, 'sort' | 'filters'>,
   filters: LeadFilters,
-  url: URL,
-  headers: Record<string, string>,
-): void {
-  for (const [name, value] of Object.entries(profile.sort)) url.searchParams.set(name, filters.sort ?? value)
+): ListParameter[] {
+  const single = (name: string, value: unknown, where: TimeFilter['in'] = 'query'): ListParameter => ({
+    name,
+    values: [value],
+    in: where,
+    isRepeatable: false,
+  })
+  const sorted = Object.entries(profile.sort).map(([name, value]) => single(name, filters.sort ?? value))
   const times = { updated_since: filters.updatedSince, created_since: filters.createdSince }
-  for (const name of ['updated_since', 'created_since'] as const) {
+  const timed = (['updated_since', 'created_since'] as const).flatMap((name) => {
     const instant = times[name]
-    if (instant === undefined) continue
+    if (instant === undefined) return []
     const filter = profile.filters[name] ?? throwNoFilter(name)
-    const value = filter.value.replaceAll('{value}', formatTime(instant, filter.format))
-    if (filter.in === 'header') headers[filter.param.toLowerCase()] = value
-    else url.searchParams.set(filter.param, value)
-  }
+    return single(filter.param, fillTime(filter.value, instant, filter.format), filter.in)
+  })
   const { status = [], pipelineId: pipeline, minScore: min_score, q } = filters
-  const values = { status, pipeline, min_score, q }
-  for (const name of ['status', 'pipeline', 'min_score', 'q'] as const) {
-    for (const value of [values[name] ?? []].flat())
-      url.searchParams.append(profile.filters[name] ?? throwNoFilter(name), String(value))
+  const given = { status, pipeline, min_score, q }
+  const others = (['status', 'pipeline', 'min_score', 'q'] as const).flatMap((name): ListParameter[] => {
+    const values = [given[name] ?? []].flat().map(String)
+    if (values.length === 0) return []
+    return [{ name: profile.filters[name] ?? throwNoFilter(name), values, in: 'query', isRepeatable: true }]
+  })
+  return [...sorted, ...timed, ...others]
+}
+
+/** Writes a time into the template of a filter. In JSON, a text that is nothing but an epoch becomes a number. */
+export function fillTime(template: unknown, instant: Instant, format: TimeFilter['format']): unknown {
+  const time = formatTime(instant, format)
+  const fill = (part: unknown): unknown => {
+    if (typeof part === 'string')
+      return part === '{value}' && format.startsWith('epoch')
+        ? Number(time)
+        : part.replaceAll('{value}', time)
+    if (Array.isArray(part)) return part.map(fill)
+    if (typeof part !== 'object' || part === null) return part
+    const filled = Object.entries(part).map(([name, inner]) => [
+      name.replaceAll('{value}', time),
+      fill(inner),
+    ])
+    return Object.fromEntries(filled)
   }
+  return fill(template)
 }
 
 /** Digits for which the format has no place are cut off: an earlier time misses no record. */

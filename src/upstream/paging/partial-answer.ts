@@ -13,6 +13,8 @@ const ERROR_NAMES =
 /** Names whose value is true if an answer is only a part. */
 const PARTIAL_NAMES =
   /^((has|is)_?(errors?|partial|incomplete|degraded)|timed_?out|timeout|(partial|incomplete)(_?(results?|data|content|response))?(_?returned)?|degraded|terminated_?early)$/i
+/** Names whose text says why an answer is only a part, as in the `request_status` of Notion. */
+const REASON_NAMES = /^incomplete_?reason$/i
 /** Names whose value is true, or false, if more records follow. On a page that names no next one, it is only a part. */
 const MORE_NAMES =
   /^((has|is)_?(more|next)(_?(pages?|items|records|results))?|more(_?(items|records|results)(_?in_?collection)?)?|(is_?|results?_?)?truncated|exceeded_?transfer_?limit)$/i
@@ -26,7 +28,7 @@ const BAD_STATES =
 const STATUS_NAMES = /^(status|status_?code|code|http_?(status|code))$/i
 /** Objects beside the list that may have these names too. */
 const META_NAMES =
-  /^_?((response_?)?(meta(data)?|header|status|info)|response|result|extensions|pagination|paging|page(_?info)?)$/i
+  /^_?(((response|request)_?)?(meta(data)?|header|status|info)|response|result|extensions|pagination|paging|page(_?info)?)$/i
 /** Objects that count the parts of a search, such as the shards of Elasticsearch. */
 const SEARCHED_PARTS = ['shards', 'clusters']
 
@@ -107,6 +109,7 @@ function isSign(name: string, value: unknown): boolean {
   if (SUCCESS_NAMES.test(name))
     return value === false || value === 0 || /^(false|no?|0)$/i.test(String(value))
   if (STATUS_NAMES.test(name) && /^\d+$/.test(String(value))) return Number(value) >= 400
+  if (REASON_NAMES.test(name)) return typeof value === 'string' && value !== ''
   return STATE_NAMES.test(name) && typeof value === 'string' && BAD_STATES.test(value)
 }
 

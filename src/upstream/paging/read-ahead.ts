@@ -6,22 +6,23 @@
 import { LeadsheetError } from '../../errors.ts'
 import type { FindUnchanged } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
-import type { RawPage, Source } from '../source.ts'
+import type { Source } from '../source.ts'
 import type { LeadFilters } from './paging.ts'
+import type { RawPage } from './raw-page.ts'
 
 /**
  * @param signal ends all requests; must be aborted when no more pages are needed
  * @param firstRows the rows of the first page, if reading goes on behind it; otherwise 0
  */
 export function readAhead(
-  source: Pick<Source, 'listLeads' | 'profile' | 'usage'>,
+  source: Pick<Source, 'listLeads' | 'profile' | 'paging' | 'usage'>,
   filters: LeadFilters,
   size: number,
   signal: AbortSignal,
   findUnchanged?: FindUnchanged,
   firstRows = 0,
 ): PageReader {
-  const { paging } = source.profile
+  const { paging } = source
   const first = firstPosition(paging)
   let pageSize = paging.kind === 'page' && isCut(firstRows, size) ? firstRows : size
   let fetchPage = newFetch()
@@ -167,7 +168,7 @@ const PAGES_TO_WIDEN = 8
  */
 function guessPages(
   startPage: StartPage,
-  { profile: { paging, limits }, usage }: Pick<Source, 'profile' | 'usage'>,
+  { profile: { limits }, paging, usage }: Pick<Source, 'profile' | 'paging' | 'usage'>,
   first: number,
   size: number,
 ): FetchPage {

@@ -16,16 +16,19 @@ export interface Overwritten {
  * @param list the address of the list, as `api.url` and the profile give it
  */
 export function listOverwritten(
-  { paging, filters, sort }: Pick<Profile, 'paging' | 'filters' | 'sort'>,
+  { request, paging, filters, sort }: Pick<Profile, 'request' | 'paging' | 'filters' | 'sort'>,
   list: URL,
-) {
+): Overwritten[] {
+  // The parameters of a list by POST are in its body.
+  if (request !== undefined) return []
   const set: (readonly [path: readonly string[], param: string | undefined, value?: string])[] = [
     [['paging', 'param'], 'param' in paging ? paging.param : undefined],
     [['paging', 'size_param'], 'size_param' in paging ? paging.size_param : undefined],
     ...Object.keys(sort).map((param) => [['sort', param], param] as const),
     ...(['updated_since', 'created_since'] as const).flatMap((name) => {
       const filter = filters[name]
-      return filter?.in === 'query' ? [[['filters', name, 'value'], filter.param, filter.value] as const] : []
+      const text = typeof filter?.value === 'string' ? filter.value : JSON.stringify(filter?.value)
+      return filter?.in === 'query' ? [[['filters', name, 'value'], filter.param, text] as const] : []
     }),
     ...(['pipeline', 'status', 'min_score', 'q'] as const).map(
       (name) => [['filters', name], filters[name]] as const,

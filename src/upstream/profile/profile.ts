@@ -115,11 +115,15 @@ export const pagingSchema = z.discriminatedUnion('kind', [
 ])
 export type PagingProfile = z.output<typeof pagingSchema>
 
+/** A part of a JSON body, as the API wants it. */
+const jsonTemplate = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())])
+
 /** A filter by time. In `value`, `{value}` stands for the time, which is written in `format`. */
 const timeFilter = group({
   param: z.string().min(1),
   format: z.enum(['iso', 'iso_seconds', 'epoch_s', 'epoch_ms', 'date', 'datetime']).default('iso'),
-  value: z.string().default('{value}'),
+  /** A text, or JSON whose texts may have `{value}`, such as `{ after: "{value}" }`. */
+  value: z.union([z.string(), jsonTemplate]).default('{value}'),
   /** Says whether the filter is a query parameter or a header, such as If-Modified-Since. */
   in: z.enum(['query', 'header']).default('query'),
 })
@@ -210,6 +214,14 @@ export const profileSchema = group({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
+  /**
+   * For a list that is asked for by POST. The parameters of paging, filters and sort are then places in the body,
+   * such as `paging.after` or `filters[0].value`, and `body` has what each request sends beside them.
+   */
+  request: group({
+    method: z.literal('POST'),
+    body: z.record(z.string(), z.unknown(), { error: 'an object, such as {limit: 100}' }).default({}),
+  }).optional(),
   paging: pagingSchema,
   /** An empty path means that the answer itself is the record or the list. */
   envelope: group({
@@ -240,9 +252,20 @@ export const profileSchema = group({
     /** The maximum number of pages that are fetched at the same time, if the paging allows it. */
     concurrency: z.int().min(1).max(16).default(6),
     max_pages: z.int().min(1).default(10_000),
+    /** The number of records after which the upstream ends each search. The list is then read by time of change. */
+    search_records: z.int().min(1).optional(),
   }).prefault({}),
   webhook: webhookProfileSchema.optional(),
-})
+}).refine(
+  ({ limits, filters, mapping }) =>
+    limits.search_records === undefined ||
+    (filters.updated_since !== undefined && mapping.lead.updated_at !== undefined),
+  {
+    path: ['limits', 'search_records'],
+    message:
+      'a list that can be asked for changes: filters.updated_since and mapping.lead.updated_at, by which a new search goes on where the one before ended',
+  },
+)
 export type Profile = z.output<typeof profileSchema>
 export type ProfileInput = z.input<typeof profileSchema>
 

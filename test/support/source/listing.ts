@@ -10,8 +10,9 @@ import { openStore } from '../../../src/store/open.ts'
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { type FindUnchanged, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
+import type { RawPage } from '../../../src/upstream/paging/raw-page.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import type { Source } from '../../../src/upstream/source.ts'
 import { IN_POSTGRES, openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 
@@ -100,6 +101,7 @@ export function sourceOfList(profile: Profile, readPage: ReadPage): Source {
   }
   return {
     profile,
+    paging: profile.paging,
     address: 'test/leads',
     stages: [],
     hasUpdatedSince: profile.filters.updated_since !== undefined,

@@ -5,8 +5,9 @@
 
 import { type FindUnchanged, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
 import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
+import type { RawPage } from '../../../src/upstream/paging/raw-page.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import type { Source } from '../../../src/upstream/source.ts'
 import { sourceOfList } from './listing.ts'
 
 export type Order = 'updated_desc' | 'updated_asc' | 'id'

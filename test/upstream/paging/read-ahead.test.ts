@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import type { RawPage } from '../../../src/upstream/paging/raw-page.ts'
 import type { FetchPage } from '../../../src/upstream/paging/read-ahead.ts'
 import { adapt, readAhead } from '../../../src/upstream/paging/read-ahead.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
-import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import type { Source } from '../../../src/upstream/source.ts'
 import { profileWith } from '../../support/source/test-source.ts'
 
 type Paging = ProfileInput['paging']
@@ -13,7 +14,7 @@ const CURSOR: Paging = { kind: 'cursor', param: 'cursor', next: 'next' }
 const PAGE: Paging = { kind: 'page', param: 'page', size_param: 'per_page' }
 
 interface List {
-  readonly source: Pick<Source, 'listLeads' | 'profile' | 'usage'>
+  readonly source: Pick<Source, 'listLeads' | 'profile' | 'paging' | 'usage'>
   readonly usage: { requests: number; retries: number; throttled: number }
   /** The positions of the requests, in order. */
   readonly asked: (string | null)[]
@@ -42,6 +43,7 @@ function listOf(
     aborted: [],
     source: {
       profile,
+      paging: profile.paging,
       usage,
       async listLeads(_filters, position, wanted, { signal } = {}) {
         const size = Math.min(wanted, sizeMax)

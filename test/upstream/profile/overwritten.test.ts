@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { putFilters } from '../../../src/upstream/paging/paging.ts'
+import { composeListRequest } from '../../../src/upstream/paging/list-request.ts'
 import { listOverwritten } from '../../../src/upstream/profile/overwritten.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { profileWith } from '../../support/source/test-source.ts'
@@ -56,8 +56,9 @@ describe('a parameter in the address of the list', () => {
 })
 
 it('a filter by time has the time at each place of its value', () => {
-  const url = new URL('https://crm.example.com/leads')
+  const list = new URL('https://crm.example.com/leads')
   const at = '2026-11-21T00:00:00.000Z'
-  putFilters(profileWith(since('changed ge {value} or created ge {value}')), { updatedSince: at }, url, {})
+  const profile = profileWith(since('changed ge {value} or created ge {value}'))
+  const { url } = composeListRequest(profile, list, { updatedSince: at }, null, 10)
   expect(url.searchParams.get('$filter')).toBe(`changed ge ${at} or created ge ${at}`)
 })
