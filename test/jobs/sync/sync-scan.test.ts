@@ -271,6 +271,7 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
       [`too low, by ${kind}`, profile, counting(kind, () => 20)],
       [`never reached, by ${kind}`, profile, counting(kind, () => 50)],
     ]),
+    ['above the list that lost a lead', PAGE, byPage(60, 60), { answer: byPage(59, 60), times: 3 }],
     ['0 on the first page', PAGE, () => ({ total: 0 })],
     ['600 beside 200 and an empty page that says that there are more', CURSOR, saysMoreAfter200(600)],
     ['none beside 200 and an empty page that says that there are more', CURSOR, saysMoreAfter200(null)],
