@@ -165,7 +165,13 @@ const STORIES: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   async 'syncs end well and badly, and one has begun'() {
     await syncing.sync()
-    for (let time = 0; time < 2; time++) await ping()
+    syncing.clock.now = new Date('2026-11-21T06:20:00Z')
+    await ping()
+    await syncing.sync()
+    for (const answer of [503, 200, 200]) {
+      receiver.answer = answer
+      await ping()
+    }
     await failingSync()
     await ping()
     const runs = syncing.store.db.updateTable('sync_run')

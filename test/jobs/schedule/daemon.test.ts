@@ -184,7 +184,7 @@ describe('the daemon', () => {
     await running.stop()
   })
 
-  it('takes up again what a stop has broken off, and says what it has in hand', async () => {
+  it('takes up again what a stop has broken off unless the settings no longer have it, and says what it has in hand', async () => {
     const begun = Promise.withResolvers<void>()
     const snapshot = working(
       async (_due, signal) => {
@@ -194,7 +194,8 @@ describe('the daemon', () => {
       },
       { ...MINUTELY, name: 'snapshot' },
     )
-    const running = await start([snapshot])
+    const file = `${folderWith()}/leadsheet.db`
+    const running = await start([snapshot], { file })
     for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await begun.promise
     expect(running.daemon.inFlight()).toEqual(['snapshot'])
@@ -202,6 +203,8 @@ describe('the daemon', () => {
     expect(running.daemon.inFlight()).toEqual([])
     expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 pending')
     expect(running.lines.join()).not.toContain('"level":50')
+    await (await start([], { file })).stop()
+    expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 skipped')
   })
 
   it('goes on with the other schedules where one cannot run', async () => {

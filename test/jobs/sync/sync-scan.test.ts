@@ -78,6 +78,12 @@ function refused(
   ]
 }
 
+/** Pages that are cut to four leads after they were placed by the size that was asked for. */
+const cut: Answer = (...asked) => {
+  const page = byPage(40)(...asked)
+  return { ...page, records: page.records?.slice(0, 4) ?? [] }
+}
+
 /** A list that gives its last page for each number behind it. */
 function repeatingItsEnd(count: number, total: number | null): Answer {
   return (position, size, filters) => {
@@ -230,6 +236,12 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
     ['404 behind a short page', ...refused(FIXED, 35, missing, { size: 10 })],
     ['400 behind a short page', ...refused(FIXED, 35, rejected, { size: 10 })],
     ['404 behind a short first page', ...refused(PAGE, 8, missing)],
+    ['pages that are cut to four leads, and placed by the size asked for', PAGE, cut],
+    [
+      'a first page of four leads, and another size that is refused',
+      PAGE,
+      (at, size, by) => (size === 10 ? (at ? byPage(40) : cut) : rejected)(at, size, by),
+    ],
     ['a page that is refused once', FIXED, except('4', missing, byPage(40), 1)],
     [
       '404 to a filter that no lead passes, and then to the whole list too',
@@ -271,6 +283,7 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
       [`too low, by ${kind}`, profile, counting(kind, () => 20)],
       [`never reached, by ${kind}`, profile, counting(kind, () => 50)],
     ]),
+    ['above the list that lost a lead', PAGE, byPage(60, 60), { answer: byPage(59, 60), times: 3 }],
     ['0 on the first page', PAGE, () => ({ total: 0 })],
     ['600 beside 200 and an empty page that says that there are more', CURSOR, saysMoreAfter200(600)],
     ['none beside 200 and an empty page that says that there are more', CURSOR, saysMoreAfter200(null)],
