@@ -76,7 +76,7 @@ describe('the package that npm pack makes', () => {
 })
 
 describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobody', () => {
-  it('syncs and reports as process 1, is healthy, and stops within 10 s (row 56)', async () => {
+  it('syncs and reports as process 1, is healthy, and stops within 10 s', async () => {
     await using service = await startService(folderWith(), new Date(), 3)
     await using mail = await openMailServer()
     const port = await freePort()

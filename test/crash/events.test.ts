@@ -19,7 +19,7 @@ const KILLS = IS_FULL ? 60 : 4
 const POINTS = 250
 const LEADS = 200
 
-it(`a daemon killed at any point while events come and a sync runs has lost none that it had answered (${KILLS} kills, SEED=${SEED}) (row 38)`, async () => {
+it(`a daemon killed at any point while events come and a sync runs has lost none that it had answered (${KILLS} kills, SEED=${SEED})`, async () => {
   const next = random(SEED)
   await using upstream = await startUpstream(LEADS)
   const cwd = folderWith({

@@ -46,7 +46,7 @@ function migrationsIn(file: string): string[] {
 }
 
 it.each(STEPS)(
-  `an upgrade that is killed while the database is %s leaves it as it was or as it is to be, and the next start ends it; ${KILLS} kills, SEED=${SEED} (row 40)`,
+  `an upgrade that is killed while the database is %s leaves it as it was or as it is to be, and the next start ends it; ${KILLS} kills, SEED=${SEED}`,
   async (step) => {
     const next = random(SEED)
     const base = folderWith({ 'data/.keep': '' })

@@ -51,7 +51,7 @@ describe('delivery', () => {
     })
   })
 
-  it('lets one refused recipient stand alone, and does not ask again (row 59)', async () => {
+  it('lets one refused recipient stand alone, and does not ask again', async () => {
     await using made = await openPost(
       [ANA, 'gone@example.com', 'zoe@example.com'],
       openMailServer({

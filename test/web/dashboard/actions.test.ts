@@ -87,7 +87,7 @@ async function openOperated() {
         .replaceAll(/process \d+ on [^.]*/g, 'process PID on HOST')
         .replaceAll(/\/\S*(?=\/outbox)|[0-9a-f]{8}(?=\.eml)/g, 'CHANCE')
         .replaceAll(/x{9,}/g, 'x…')
-      await expect(text).toMatchFileSnapshot(`golden/actions-${name}.txt`)
+      await expect(text).toMatchFileSnapshot(`golden/actions/${name}.txt`)
     },
   }
 }
