@@ -8,7 +8,7 @@ import { STAGES } from '../../src/contract/lead.ts'
 import { COUNT_ALL_DAYS } from '../../src/store/leads/lead-day.ts'
 import { SET_REACHED } from '../../src/store/leads/reached.ts'
 import { openStore } from '../../src/store/open.ts'
-import { random } from '../support/random.ts'
+import { pick, random } from '../support/random.ts'
 
 /** The end of the history. */
 export const NOW = new Date('2026-11-21T07:00:00Z')
@@ -45,19 +45,45 @@ function schemaHash(file: string): string {
   return createHash('sha256').update(schema).digest('hex').slice(0, 8)
 }
 
+/**
+ * Fills the tables with what was made: each state of a lead, the former one and the next, and its first time. A lead
+ * with one state has no history.
+ */
+const FILL = `
+CREATE TEMP TABLE state AS
+  SELECT *, printf('ld_%x_%d', number * 2654435761 % 4294967296, number) AS id,
+    lag(at) OVER own AS since, lag(ms) OVER own AS since_ms, lag(status) OVER own AS former, lead(at) OVER own AS until,
+    first_value(at) OVER own AS created, count(*) OVER (PARTITION BY number) AS states
+  FROM made_state JOIN made_lead USING (number) WINDOW own AS (PARTITION BY number ORDER BY place);
+INSERT INTO lead (id, pipeline_id, status, company_name, company_one_liner, company_country, source, score,
+    value_amount, value_currency, tags, created_at, updated_at, status_changed_at, first_seen_at, observed_at, run_id,
+    derived_version)
+  SELECT id, pipeline, status, 'Company ' || number,
+    'makes the work of teams visible, day by day, number ' || number, country, source, score,
+    value, 'USD', '[]', created, at, at, created, at, 'run',
+    iif(states = 1, 1, NULL) FROM state WHERE until IS NULL ORDER BY number;
+INSERT INTO lead_history
+  SELECT id, at, until, at, at, at, pipeline, status, score, value, 'USD', NULL, NULL, 'run', -1
+  FROM state WHERE states > 1 ORDER BY number, place;
+INSERT INTO stage_move
+  SELECT id, at, status, former, pipeline, since, (ms - since_ms) / 86400000.0, 'version', at
+  FROM state WHERE status <> former ORDER BY number, place;
+DROP TABLE state; DROP TABLE made_state; DROP TABLE made_lead`
+
 /** Writes history directly into the tables, because syncing it would take an hour. */
 function generate(path: string, leads: number, seed: number): void {
   const database = new Database(path)
   database.pragma('synchronous = OFF')
   database.pragma('foreign_keys = OFF')
   const next = random(seed)
-  const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
   const indexes = database
     .prepare<[], { name: string; sql: string }>(
       `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('lead', 'stage_move', 'lead_history')`,
     )
     .all()
-  database.exec(`BEGIN; ${indexes.map(({ name }) => `DROP INDEX "${name}"`).join(';')}; COMMIT; BEGIN`)
+  database.exec(`BEGIN; ${indexes.map(({ name }) => `DROP INDEX "${name}"`).join(';')};
+    CREATE TEMP TABLE made_state (number INTEGER, place, at, ms, status);
+    CREATE TEMP TABLE made_lead (number INTEGER PRIMARY KEY, pipeline, value, score, country, source)`)
   const stage = database.prepare('INSERT INTO stage VALUES (?, ?, ?, ?, ?)')
   for (const [position, { status, outcome }] of STAGES.entries()) {
     stage.run(status, position, outcome, position < 7 ? 1 : 0, position >= 2 && position < 7 ? 1 : 0)
@@ -65,75 +91,31 @@ function generate(path: string, leads: number, seed: number): void {
   const pipelines = Array.from({ length: PIPELINES }, (_, number) => `pl_${number}`)
   const pipeline = database.prepare(`INSERT INTO pipeline VALUES (?, ?, 'active', '', '')`)
   for (const id of pipelines) pipeline.run(id, id)
-  const lead =
-    database.prepare(`INSERT INTO lead (id, pipeline_id, status, company_name, company_one_liner, company_country, source,
-      score, value_amount, value_currency, tags, created_at, updated_at, status_changed_at, first_seen_at, observed_at, run_id,
-      derived_version)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run', ?)`)
-  const version = database.prepare(
-    `INSERT INTO lead_history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', NULL, NULL, 'run', -1)`,
-  )
-  const move = database.prepare(`INSERT INTO stage_move VALUES (?, ?, ?, ?, ?, ?, ?, 'version', ?)`)
+  const state = database.prepare('INSERT INTO made_state VALUES (?, ?, ?, ?, ?)')
+  const lead = database.prepare('INSERT INTO made_lead VALUES (?, ?, ?, ?, ?, ?)')
   for (let number = 0; number < leads; number++) {
-    const id = `ld_${((number * 2_654_435_761) % 2 ** 32).toString(16)}_${number}`
-    const pipelineId = pick(pipelines)
+    const pipelineId = pick(next, pipelines)
     const value = Math.round(next() * 100) * 500
     const created = NOW.getTime() - Math.floor(next() * SPAN_MS)
-    const at = (ms: number): string => new Date(ms).toISOString()
     const times = Array.from({ length: Math.round(next() * MOVES_MAX) }, () =>
       Math.floor(created + 1 + next() ** 2 * 60 * 86_400_000),
     )
       .filter((ms) => ms < NOW.getTime())
       .sort((a, b) => a - b)
     const states = [created, ...new Set(times)]
-    const statuses = states.map((_, index) => {
-      const isLast = index === states.length - 1
-      if (!isLast || index === 0) return STAGES[Math.min(index, 5)]?.status ?? ''
-      return next() < 0.5 ? (STAGES[Math.min(index, 5)]?.status ?? '') : pick(['won', 'lost', 'disqualified'])
-    })
-    const last = states.length - 1
-    const [changedAt, status] = [at(states[last] ?? created), statuses[last]]
-    const score = Math.floor(next() * 101)
-    const text = `makes the work of teams visible, day by day, number ${number}`
-    lead.run(
-      id,
-      pipelineId,
-      status,
-      `Company ${number}`,
-      text,
-      `Country ${Math.floor(next() ** 2 * COUNTRIES)}`,
-      `Source ${Math.floor(next() * SOURCES)}`,
-      score,
-      value,
-      at(created),
-      changedAt,
-      changedAt,
-      at(created),
-      changedAt,
-      last === 0 ? 1 : null,
-    )
-    for (const [index, from] of last === 0 ? [] : states.entries()) {
-      const to = states[index + 1]
-      version.run(
-        id,
-        at(from),
-        to === undefined ? null : at(to),
-        at(from),
-        at(from),
-        at(from),
-        pipelineId,
-        statuses[index],
-        score,
-        value,
-      )
-      const before = states[index - 1]
-      if (before === undefined || statuses[index] === statuses[index - 1]) continue
-      const days = (from - before) / 86_400_000
-      move.run(id, at(from), statuses[index], statuses[index - 1], pipelineId, at(before), days, at(from))
+    for (const [place, ms] of states.entries()) {
+      const isEnded = place > 0 && place === states.length - 1 && next() >= 0.5
+      const status = isEnded
+        ? pick(next, ['won', 'lost', 'disqualified'])
+        : STAGES[Math.min(place, 5)]?.status
+      state.run(number, place, new Date(ms).toISOString(), ms, status)
     }
+    const score = Math.floor(next() * 101)
+    const country = `Country ${Math.floor(next() ** 2 * COUNTRIES)}`
+    lead.run(number, pipelineId, value, score, country, `Source ${Math.floor(next() * SOURCES)}`)
   }
   database.exec(
-    `COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ${SET_REACHED}; ${COUNT_ALL_DAYS}; ANALYZE`,
+    `${FILL}; COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ${SET_REACHED}; ${COUNT_ALL_DAYS}; ANALYZE`,
   )
   database.close()
 }

@@ -1,5 +1,5 @@
 /** Starts the measured programs in their own processes, and reads their output. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -7,33 +7,20 @@ import type { Step } from './step.ts'
 
 export const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
-export interface Program extends AsyncDisposable {
-  readonly address: string
-  readonly child: ChildProcess
-}
-
-/**
- * Starts a script of this folder that prints its address. It ends when its input ends, in whatever way the
- * bench ends.
- */
-export async function startServer(script: string, args: readonly string[]): Promise<Program> {
-  const path = join(import.meta.dirname, script)
-  const child = spawn(process.execPath, ['--max-old-space-size=8192', path, ...args], {
+/** Starts the upstream. It ends when its input ends, in whatever way the bench ends. */
+export async function startUpstream(leads: number) {
+  const path = join(import.meta.dirname, 'servers/upstream.ts')
+  const child = spawn(process.execPath, ['--max-old-space-size=8192', path, String(leads)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const [address] = await once(child.stdout, 'data')
   return {
     address: String(address).trim(),
-    child,
     async [Symbol.asyncDispose]() {
       child.kill()
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
   }
-}
-
-export function startUpstream(leads: number): Promise<Program> {
-  return startServer('servers/upstream.ts', [String(leads)])
 }
 
 /** Runs a contender to its end, and yields each of its steps. */

@@ -44,12 +44,16 @@ export async function timeOf(work: () => Promise<unknown>): Promise<Time> {
  */
 export function readChildrenCpuMs(): number {
   if (process.platform !== 'linux') return 0
-  const [user = 0, system = 0] = readCpuTicks(process.pid).slice(2)
+  const [, , user = 0, system = 0] = readProcess(process.pid).ticks
   return 10 * (user + system)
 }
 
-/** Returns user, system, user of children and system of children, in hundredths of a second. */
-export function readCpuTicks(pid: number): number[] {
-  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/s)
-  return rest.split(' ').slice(11, 15).map(Number)
+/** Returns the parent of a process and, in hundredths of a second, its user and system time and those of its children. */
+export function readProcess(pid: number | string): {
+  readonly parent: number
+  readonly ticks: readonly number[]
+} {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { parent: Number(fields[1]), ticks: fields.slice(11, 15).map(Number) }
 }

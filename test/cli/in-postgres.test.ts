@@ -100,6 +100,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     const place = placeOf(address)
     const mark = async (change?: string): Promise<string> => {
       await using store = await openStoreToRead(place)
+      await expect(store.db.deleteFrom('lead').execute()).rejects.toMatchObject({ code: 'store_refused' })
       if (change !== undefined) await inReadTransaction(store.db, ({ db }) => sql.raw(change).execute(db))
       const { rows } = await sql<{
         mark: string

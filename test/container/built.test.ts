@@ -3,17 +3,17 @@
  * The program as installed: the npm package in an empty folder, and the files of the image in a kind of
  * container. Both are built once from this checkout.
  */
-import { type ChildProcess, execFile } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { freePort } from '../support/network/free-port.ts'
+import { untilSaid } from '../support/process/daemon-address.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { hourlyNotNow, makeReportDue } from '../support/reports/due-report.ts'
 import { startService } from '../support/service.ts'
@@ -76,7 +76,7 @@ describe('the package that npm pack makes', () => {
 })
 
 describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobody', () => {
-  it('syncs and reports as process 1, is healthy, and stops within 10 s (row 56)', async () => {
+  it('syncs and reports as process 1, is healthy, and stops within 10 s', async () => {
     await using service = await startService(folderWith(), new Date(), 3)
     await using mail = await openMailServer()
     const port = await freePort()
@@ -101,7 +101,7 @@ describe.skipIf(!CAN_CONTAIN)('the image, run with a read-only root and as nobod
     await makeReportDue(join(mounts.data, 'leadsheet.db'))
     const daemon = startContained(mounts, env)
     const end = finished(daemon)
-    await untilSaid(daemon, end, /"schedule":"report:daily",.*"state":"done"/)
+    await untilSaid(daemon.stderr, /"schedule":"report:daily",.*"state":"done"/)
     while (mail.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
     expect(mail.received[0]?.to).toEqual(['ana@example.com'])
     expect(await contained('health')).toMatchObject({ status: 0 })
@@ -161,14 +161,4 @@ async function linksOf(port: number): Promise<string[]> {
 
 function ask(port: number, path: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })
-}
-
-/** Resolves when the log has a line that matches. */
-async function untilSaid(daemon: ChildProcess, end: Promise<Finished>, said: RegExp): Promise<void> {
-  if (daemon.stderr === null) throw new Error('no stderr')
-  const lines = createInterface(daemon.stderr)
-  await Promise.race([
-    new Promise((resolve) => lines.on('line', (line) => said.test(line) && resolve(line))),
-    end.then(({ stderr }) => Promise.reject(new Error(`the daemon ended by itself: ${stderr}`))),
-  ])
 }

@@ -1,14 +1,14 @@
 // @long
 /** deploy/litestream with the real Litestream. Its copy made during work is complete, and can be restored. */
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { checkBackup } from '../../src/store/backup/backup-check.ts'
 import { fileOf } from '../../src/store/db/place.ts'
+import { startProcess, untilTrue } from '../foreign/server-process.ts'
 import { folderWith } from '../support/folder.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { openSyncing } from '../support/syncing.ts'
@@ -38,13 +38,14 @@ describe('deploy/litestream/litestream.yml', () => {
       const folder = folderWith({ 'litestream.yml': settings })
       const env = { LITESTREAM_REPLICA_URL: `file://${join(folder, 'elsewhere')}` }
       const args = ['-config', join(folder, 'litestream.yml')]
-      const first = startReplicating(args, env)
-      await untilThere(join(folder, 'elsewhere/generations'))
+      const replicate = () => startProcess(PROGRAM, ['replicate', ...args], env)
+      const first = replicate()
+      await untilTrue(first, async () => existsSync(join(folder, 'elsewhere/generations')))
       await syncing.sync({ pageSize: 100 })
       await first.stop()
       // While Litestream is down, leads change, and leadsheet empties its log into the database.
       await syncing.sync({ full: true, pageSize: 100 })
-      startReplicating(args, env)
+      replicate()
       await syncing.sync({ full: true, pageSize: 100 })
 
       const restore = (): unknown => {
@@ -58,19 +59,3 @@ describe('deploy/litestream/litestream.yml', () => {
     },
   )
 })
-
-function startReplicating(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const child = spawn(PROGRAM, ['replicate', ...args], { env, stdio: 'ignore' })
-  const left = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  const stop = async (): Promise<void> => {
-    child.kill()
-    await left
-  }
-  onTestFinished(stop)
-  return { stop }
-}
-
-async function untilThere(path: string): Promise<void> {
-  const until = performance.now() + COPIED_WITHIN_MS
-  while (!existsSync(path) && performance.now() < until) await sleep(50)
-}

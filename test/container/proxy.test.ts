@@ -1,6 +1,8 @@
 // @long
 /** deploy/proxy in front of the dashboard, with the real nginx. Caddy's file is not run. */
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -17,13 +19,6 @@ import { ROOT } from './support/image.ts'
 const NGINX = '/usr/sbin/nginx'
 const HOST = 'reports.example.com'
 const MISSING = findInstalled(NGINX) ? null : 'apt-get install nginx-light'
-
-interface Answer {
-  readonly status: number | undefined
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The first part of the answer, because some answers do not end. */
-  readonly begin: string
-}
 
 describe.skipIf(isSkipped('the dashboard behind nginx', MISSING))('deploy/proxy/nginx.conf', () => {
   it('has operators sign in over TLS, and knows them by an address that they cannot make up', async () => {
@@ -82,12 +77,12 @@ async function startNginx(upstream: string): Promise<number> {
   return port
 }
 
-/** Requests a page and returns the first part of the answer, because some answers do not end. */
-function ask(
+/** Requests a page. Its content does not matter, and some pages do not end. */
+async function ask(
   port: number,
   path: string,
   { headers = {}, body }: { headers?: Record<string, string>; body?: URLSearchParams | string } = {},
-): Promise<Answer> {
+) {
   const type = body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
   const options = {
     host: '127.0.0.1',
@@ -98,17 +93,9 @@ function ask(
     method: body === undefined ? 'GET' : 'POST',
     headers: { host: HOST, ...type, ...headers },
   }
-  return new Promise((resolve, reject) => {
-    const asked = request(options, (response) => {
-      const { statusCode: status, headers } = response
-      const tell = (begin: string): void => {
-        resolve({ status, headers, begin })
-        response.destroy()
-      }
-      response.once('data', (chunk) => tell(String(chunk)))
-      response.once('end', () => tell(''))
-    })
-    asked.on('error', reject)
-    asked.end(body?.toString())
-  })
+  const asked = request(options)
+  asked.end(body?.toString())
+  const [response]: IncomingMessage[] = await once(asked, 'response')
+  response?.destroy()
+  return { status: response?.statusCode, headers: response?.headers ?? {} }
 }

@@ -50,7 +50,7 @@ const DAMAGES: readonly (readonly [string, (file: string) => void, says: RegExp,
 ]
 
 it.each(DAMAGES)(
-  'a damaged database file is named, left as it is, and comes with what to do: %s (row 48)',
+  'a damaged database file is named, left as it is, and comes with what to do: %s',
   async (_, damage, says, hint) => {
     await using upstream = await startUpstream(LEADS)
     const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })

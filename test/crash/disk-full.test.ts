@@ -57,7 +57,7 @@ function expectUnwritable({ status, stderr }: Finished): void {
 }
 
 it.skipIf(!HAS_PRLIMIT)(
-  'a sync whose file cannot grow fails whole, and goes on when there is room; needs prlimit (row 44)',
+  'a sync whose file cannot grow fails whole, and goes on when there is room; needs prlimit',
   async () => {
     await using upstream = await startUpstream(LEADS)
     const sync = syncIn(newFolder(), upstream)
@@ -86,7 +86,7 @@ it.skipIf(!HAS_PRLIMIT)(
 )
 
 it.skipIf(!CAN_MOUNT)(
-  'a first sync that fills its disk keeps whole pages, and goes on when there is room; needs root (row 44)',
+  'a first sync that fills its disk keeps whole pages, and goes on when there is room; needs root',
   async () => {
     await using upstream = await startUpstream(LEADS)
     const elsewhere = syncIn(newFolder(), upstream)

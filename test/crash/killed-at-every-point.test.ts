@@ -21,7 +21,7 @@ const count = (file: string, table: string): number =>
   ask<{ n: number }>(file, `SELECT count(*) AS n FROM ${table}`)[0]?.n ?? 0
 
 describe('a program killed at every point', () => {
-  it('ends a first sync and one of a day’s changes with the tables of one never killed (row 38)', async () => {
+  it('ends a first sync and one of a day’s changes with the tables of one never killed', async () => {
     await using world = await openWorld(6)
     const killSync = async (base: string): Promise<Program> => {
       const programIn = (cwd: string): Program => ({ args: ['sync', '--full'], cwd, env: world.env })
@@ -48,7 +48,7 @@ describe('a program killed at every point', () => {
     expect(hashTables(databaseIn(next.cwd))['lead']).not.toEqual(before['lead'])
   })
 
-  it('sends each message once, or again under the same Message-ID where it may have been lost, and knows which (row 38)', async () => {
+  it('sends each message once, or again under the same Message-ID where it may have been lost, and knows which', async () => {
     await using world = await openWorld(5)
     const base = await openFolder()
     expect(await run({ args: ['sync'], cwd: base, env: world.env })).toMatchObject({ status: 0 })
@@ -86,7 +86,7 @@ describe('a program killed at every point', () => {
   it.each([
     ['an empty file', async (file: string): Promise<void> => writeFileSync(file, ''), 0],
     ['the schema of the version before', makePresentStore, 3],
-  ])('leaves the old schema or the new one where it migrates %s (row 40)', async (_, makeFile, leads) => {
+  ])('leaves the old schema or the new one where it migrates %s', async (_, makeFile, leads) => {
     const base = folderWith({ 'data/.keep': '' })
     await makeFile(databaseIn(base))
     const sources = makeNextVersion()
@@ -111,7 +111,7 @@ describe('a program killed at every point', () => {
     await killEverywhere(base, open, { samples: 3, points: /^before|^after commit/, sources })
   })
 
-  it('does each scheduled run at its next start, and none that it had noted as done (row 55)', async () => {
+  it('does each scheduled run at its next start, and none that it had noted as done', async () => {
     const base = folderWith({ 'data/.keep': '' })
     const beatIn = (cwd: string, now: string): Program => ({
       main: join(SUPPORT, 'run-scheduled-runs.ts'),
@@ -148,7 +148,7 @@ describe('a program killed at every point', () => {
   })
 })
 
-it('a first load that was killed before its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync (row 37)', async () => {
+it('a first load that was killed before its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync', async () => {
   await using world = await openWorld(3)
   const { env } = world
   const empty = await openFolder()

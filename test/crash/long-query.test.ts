@@ -20,7 +20,7 @@ function changeAll(upstream: Upstream, sync: number): void {
   }
 }
 
-it('a query that lasts over many syncs sees its moment and blocks none of them, and the log shrinks after it (row 47)', async () => {
+it('a query that lasts over many syncs sees its moment and blocks none of them, and the log shrinks after it', async () => {
   await using upstream = await startUpstream(LEADS)
   await using syncing = await openSyncing(upstream.url)
   const { store } = syncing

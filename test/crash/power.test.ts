@@ -72,7 +72,7 @@ async function recover(file: string): Promise<number> {
   return leads.length
 }
 
-it(`a power cut leaves whole pages and the place to go on from, wherever it cuts the log; ${CASES} cuts, SEED=${SEED} (row 39)`, async () => {
+it(`a power cut leaves whole pages and the place to go on from, wherever it cuts the log; ${CASES} cuts, SEED=${SEED}`, async () => {
   await using upstream = await startUpstream(LEADS)
   const logged = await makeLogged(upstream.url)
   const next = random(SEED)

@@ -38,7 +38,7 @@ function scoresIn(file: string): number[] {
   return ask<{ score: number }>(file, 'SELECT DISTINCT score FROM lead').map((row) => row.score)
 }
 
-it(`a snapshot that is killed while it is made leaves the one before, and its leftovers go with the next; ${KILLS} kills, SEED=${SEED} (row 41)`, async () => {
+it(`a snapshot that is killed while it is made leaves the one before, and its leftovers go with the next; ${KILLS} kills, SEED=${SEED}`, async () => {
   const store = await openEmptyStore()
   await saveScore(store, 1)
   const folder = join(fileOf(store), '..')
@@ -77,7 +77,7 @@ it(`a snapshot that is killed while it is made leaves the one before, and its le
   expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])
 })
 
-it(`a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place (row 42)`, async () => {
+it(`a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place`, async () => {
   await using store = await openEmptyStore()
   await saveScore(store, 0)
   const folder = folderWith()
@@ -108,7 +108,7 @@ const NOBODY = 65_534
 const isRoot = !isSkipped('a snapshot of another user', process.getuid?.() === 0 ? null : 'it needs root')
 
 it.skipIf(!isRoot || !hasSqlite3)(
-  'another user of its group reads it from a folder that nobody may write to, and no file appears beside it; needs root and sqlite3 (row 43)',
+  'another user of its group reads it from a folder that nobody may write to, and no file appears beside it; needs root and sqlite3',
   async () => {
     await using store = await openEmptyStore()
     await saveScore(store, 7)

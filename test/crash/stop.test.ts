@@ -81,7 +81,7 @@ async function whileAlive(daemon: Daemon, awaited: Promise<unknown>): Promise<vo
 }
 
 describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`, () => {
-  it('while somebody holds connections to its pages, cuts them off (row 56)', async () => {
+  it('while somebody holds connections to its pages, cuts them off', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
     await using upstream = await startUpstream(5)
     const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
@@ -99,7 +99,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     await Promise.all(cut)
   })
 
-  it('while it makes a snapshot leaves none that is half-made (row 56)', async () => {
+  it('while it makes a snapshot leaves none that is half-made', async () => {
     const cwd = folderWith({
       'leadsheet.yaml': 'data_dir: .\napi: { page_size: 1000 }\nenrichment: { policy: none }',
     })
@@ -132,7 +132,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     expect(ask(file, 'SELECT * FROM daemon_uptime WHERE ended_at IS NULL')).toEqual([])
   })
 
-  it('in the middle of a sync keeps the pages it has, and the next one goes on with the same scheduled run (row 56)', async () => {
+  it('in the middle of a sync keeps the pages it has, and the next one goes on with the same scheduled run', async () => {
     const next = random(SEED)
     for (let stop = 0; stop < STOPS; stop++) {
       await using upstream = await startUpstream(200)
@@ -166,7 +166,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     }
   })
 
-  it('in the middle of a mail loses no message, and sends none twice that it does not doubt (row 56)', async () => {
+  it('in the middle of a mail loses no message, and sends none twice that it does not doubt', async () => {
     const next = random(SEED)
     const folder = folderWith()
     await using service = await startService(folder, new Date(), 3, 1_000_000)

@@ -51,7 +51,7 @@ const LOADS = [
 ] as const
 
 describe(`a sync killed with SIGKILL, SEED=${SEED}`, () => {
-  it.each(LOADS.map((load) => [load.what, load] as const))('%s (row 37)', async (_, load) => {
+  it.each(LOADS.map((load) => [load.what, load] as const))('%s', async (_, load) => {
     const { leads, pageSize, databases, kills, requests, within, least } = load
     await using upstream = await startUpstream(leads)
     const whole = syncOf(upstream, pageSize)

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { checkBackup } from '../../src/store/backup/backup-check.ts'
 import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
+import { untilSaid } from '../support/process/daemon-address.ts'
 import {
   makeNextVersion,
   makePresentStore,
@@ -30,12 +30,8 @@ const MAIN = join(import.meta.dirname, 'support/upgrade-store.ts')
 /** Starts the program in its own process group, and kills the group some time after a step has begun. */
 async function killAfter(program: Program, step: string, afterMs: number): Promise<void> {
   const child = spawn(process.execPath, [MAIN, ...program.args], { detached: true })
-  const lines = createInterface(child.stdout)
-  for await (const line of lines) {
-    if (!line.includes(step)) continue
-    await sleep(afterMs)
-    break
-  }
+  await untilSaid(child.stdout, new RegExp(step))
+  await sleep(afterMs)
   // The program may have ended by itself.
   if (child.pid === undefined || child.exitCode !== null) return
   const ended = once(child, 'exit')
@@ -50,7 +46,7 @@ function migrationsIn(file: string): string[] {
 }
 
 it.each(STEPS)(
-  `an upgrade that is killed while the database is %s leaves it as it was or as it is to be, and the next start ends it; ${KILLS} kills, SEED=${SEED} (row 40)`,
+  `an upgrade that is killed while the database is %s leaves it as it was or as it is to be, and the next start ends it; ${KILLS} kills, SEED=${SEED}`,
   async (step) => {
     const next = random(SEED)
     const base = folderWith({ 'data/.keep': '' })

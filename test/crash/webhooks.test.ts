@@ -21,7 +21,7 @@ const KILLS = IS_FULL ? 100 : 12
 const BACKLOG = 100
 const SENT_MAX = 40
 
-it(`events reach a webhook at least once, with one id and the same bytes, through ${KILLS} kills of the service, SEED=${SEED} (row 64)`, async () => {
+it(`events reach a webhook at least once, with one id and the same bytes, through ${KILLS} kills of the service, SEED=${SEED}`, async () => {
   const cwd = folderWith()
   const file = join(cwd, 'data/service/service.db')
   await using receiver = await openReceiver()

@@ -81,4 +81,7 @@ it('a creation whose answer is lost is repeated only under the same idempotency 
     hint: expect.stringMatching(/Look there.*key-of-this-creation/),
   })
   expect(upstream.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([key, key, key])
+  const unreached = openTestSource({ baseUrl: 'http://127.0.0.1:9' })
+  const failure = await unreached.createPipeline({ name: 'Robotics', criteria }, key).catch(String)
+  expect(failure).not.toContain('not known')
 })

@@ -10,19 +10,14 @@ const POLL_MS = 50
 /** The length of the output that is shown when a server does not start. */
 const OUTPUT_MAX = 2_000
 
-export interface ServerProcess {
-  readonly exited: boolean
-  readonly output: string
-  /** Asks the server to end, and waits until it has ended. */
-  stop(): Promise<void>
-}
+export type ServerProcess = ReturnType<typeof startProcess>
 
 /** Starts a process. At the end of the test it is killed at once, because its data are thrown away. */
 export function startProcess(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): ServerProcess {
+) {
   const { PATH = '' } = process.env
   // It gets its own process group, because some servers are started by a shell that stays.
   const child = spawn(command, args, {
@@ -32,20 +27,15 @@ export function startProcess(
   })
   let output = ''
   let exited = false
-  const gone = new Promise<void>((resolve) => {
-    child.once('close', resolve)
-    child.once('error', (error) => {
-      output += error.message
-      resolve()
-    })
-  }).then(() => {
-    exited = true
-  })
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-OUTPUT_MAX)
-    })
+  const add = (said: unknown): void => {
+    output = `${output}${said}`.slice(-OUTPUT_MAX)
   }
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', add)
+  const gone = once(child, 'close')
+    .catch(add)
+    .then(() => {
+      exited = true
+    })
   onTestFinished(async () => {
     if (child.pid !== undefined && !exited) process.kill(-child.pid, 'SIGKILL')
     await gone
@@ -57,6 +47,7 @@ export function startProcess(
     get output() {
       return output
     },
+    /** Asks the server to end, and waits until it has ended. */
     async stop() {
       child.kill()
       await gone

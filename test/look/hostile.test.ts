@@ -33,7 +33,7 @@ const plainMessage = await parse(PLAIN.rendered)
 describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {
   const { rendered } = hostilePage(payload)
 
-  it('cannot break, hide or turn a line of subject or text (row 62)', () => {
+  it('cannot break, hide or turn a line of subject or text', () => {
     for (const line of [rendered.subject, ...rendered.text.split('\n')]) {
       expect(apart(line)).not.toMatch(UNFIT)
       expect(line.isWellFormed()).toBe(true)

@@ -92,6 +92,8 @@ describe('a message', () => {
     expect(to?.map(({ address }) => address)).toEqual(['dana@example.org'])
     expect(headers.map(({ key }) => key)).not.toContain('bcc')
     expect(headers.map(({ key }) => key)).not.toContain('x-evil')
+    const smuggled = buildMessage({ ...MESSAGE, to: 'dana@example.org>\r\nRCPT TO:<eve@example.org' })
+    await expect(smuggled).rejects.toMatchObject({ code: 'config_invalid' })
   })
 })
 

@@ -98,7 +98,7 @@ describe.each([
     ['week', busyWeek(), MONDAY],
   ])('of a report that is %s', async (name, figures, making) => {
     const { subject, text } = renderReport(figures, { ...making, locale })
-    await expect(`${subject}\n\n${text}`).toMatchFileSnapshot(`golden/mail-${name}-${language}.txt`)
+    await expect(`${subject}\n\n${text}`).toMatchFileSnapshot(`golden/mails/${name}-${language}.txt`)
   })
 })
 

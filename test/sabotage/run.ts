@@ -12,7 +12,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { cpus, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { random } from '../support/random.ts'
+import { random, shuffled } from '../support/random.ts'
 import { listMutants, type Mutant } from './mutants.ts'
 import { listTargets, type Target } from './targets.ts'
 
@@ -28,15 +28,10 @@ const { positionals, values } = parseArgs({
 })
 const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000))
 const next = random(seed)
-const shuffled = <T>(items: readonly T[]): T[] =>
-  items
-    .map((item) => ({ item, rank: next() }))
-    .sort((one, other) => one.rank - other.rank)
-    .map(({ item }) => item)
 const named = listTargets().filter((target) => `${target.file} ${target.of}`.includes(positionals[0] ?? ''))
-const chosen = values.sample === undefined ? named : shuffled(named).slice(0, Number(values.sample))
+const chosen = values.sample === undefined ? named : shuffled(named, next).slice(0, Number(values.sample))
 say(`${chosen.length} targets (SEED=${seed})`)
-const tried = chosen.map((target) => ({ target, mutants: shuffled(mutantsOf(target)) }))
+const tried = chosen.map((target) => ({ target, mutants: shuffled(mutantsOf(target), next) }))
 let noticed = 0
 await Promise.all(Array.from({ length: WORKERS }, work))
 say(`${noticed} of ${chosen.length} noticed`)

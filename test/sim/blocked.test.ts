@@ -74,7 +74,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('the daemon by its own clockwork', () => {
-  it(`runs each of ${BLOCKS} scheduled runs within a minute though the process was held up for 5 s over it; SEED=${SEED} (row 53)`, async () => {
+  it(`runs each of ${BLOCKS} scheduled runs within a minute though the process was held up for 5 s over it; SEED=${SEED}`, async () => {
     const next = random(SEED)
     fakeTime('2026-01-12T04:00:30Z')
     let byNodeCron = 0
@@ -99,7 +99,7 @@ describe('the daemon by its own clockwork', () => {
     expect(byNodeCron).toBe(0)
   })
 
-  it(`is on time through ${HOURS} hours with a change of the clocks, minute by minute (row 55)`, async () => {
+  it(`is on time through ${HOURS} hours with a change of the clocks, minute by minute`, async () => {
     const from = new Date('2026-03-29T00:00:00.000Z')
     const to = new Date(from.getTime() + HOURS * HOUR_MS)
     fakeTime(from.toISOString())

@@ -96,7 +96,7 @@ const STORIES: readonly Story[] = [
 
 describe('a clock', () => {
   it.each(STORIES.map((story) => [story.what, story] as const))(
-    'that %s (row 52)',
+    'that %s',
     async (_, { steps, reports, syncs, late }) => {
       await using world = await openUp()
       for (const step of steps) await step(world)
@@ -108,7 +108,7 @@ describe('a clock', () => {
     },
   )
 
-  it(`that wavers by two seconds, ten times around a due_at, makes it due once (row 52); SEED=${SEED}`, async () => {
+  it(`that wavers by two seconds, ten times around a due_at, makes it due once; SEED=${SEED}`, async () => {
     const next = random(SEED)
     await using world = await openUp()
     await pass(2 - 10 / 3600)(world)
@@ -121,7 +121,7 @@ describe('a clock', () => {
     await expectAsEver(world)
   })
 
-  it('that a machine begins with years behind and then puts right makes one report late and no old one (row 52)', async () => {
+  it('that a machine begins with years behind and then puts right makes one report late and no old one', async () => {
     const planned = [daily({ policy: 'latest', windowHours: 24 })]
     await using world = await openWorld({ from: FROM, planned })
     world.clock.skewMs = -50 * YEAR_MS

@@ -98,7 +98,7 @@ function stretchesOf({ timeZone, year }: (typeof ZONES)[number]): readonly Stret
 describe.each(ZONES)('in $timeZone, from $year on', (zone) => {
   const { timeZone } = zone
 
-  it('every schedule is due when the clock shows its time, and at no other (row 50)', () => {
+  it('every schedule is due when the clock shows its time, and at no other', () => {
     for (const stretch of stretchesOf(zone)) {
       const expected = dueTimes(Object.values(EXPRESSIONS), timeZone, stretch.from, stretch.to)
       for (const [index, expression] of Object.keys(EXPRESSIONS).entries())
@@ -106,7 +106,7 @@ describe.each(ZONES)('in $timeZone, from $year on', (zone) => {
     }
   })
 
-  it('a daily report is due once each date that the clock shows (row 50)', () => {
+  it('a daily report is due once each date that the clock shows', () => {
     const dateOf = localDates(timeZone)
     for (const stretch of stretchesOf(zone)) {
       // The first and the last date are incomplete, so they are left out.

@@ -223,7 +223,7 @@ async function checkStream(seed: number): Promise<void> {
   expect(await db.selectFrom('event_queue').selectAll().execute(), message).toEqual([])
 }
 
-it(`the leads of an upstream whose events are lost, doubled and out of order are right after one sweep, and those that are gone after two; where none is lost, before any (${STREAMS} streams, SEED=${SEED}) (row 65)`, async () => {
+it(`the leads of an upstream whose events are lost, doubled and out of order are right after one sweep, and those that are gone after two; where none is lost, before any (${STREAMS} streams, SEED=${SEED})`, async () => {
   const seeds = Array.from({ length: STREAMS }, (_, index) => SEED + index).values()
   const worker = async (): Promise<void> => {
     for (const seed of seeds) await checkStream(seed)

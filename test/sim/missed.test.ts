@@ -44,7 +44,7 @@ describe('a report that is due while the daemon is down', () => {
     { policy: 'none', down: '25 hours', ms: 25 * HOUR_MS, made: [], late: true },
     { policy: 'none', down: '3 days', ms: 3 * DAY_MS + HOUR_MS, made: [], late: true },
   ] as const)(
-    'for $down is made for January $made by the policy $policy, and says why it is late (row 51)',
+    'for $down is made for January $made by the policy $policy, and says why it is late',
     async ({ policy, ms, made, late }) => {
       for (const end of ['stop', 'kill'] as const) {
         await using world = await openWorld({ from: FROM, planned: [daily(POLICIES[policy])] })
@@ -87,7 +87,7 @@ describe('a first sync that takes longer than the time to its next scheduled run
     return world
   }
 
-  it('is followed by the latest scheduled run alone, those between are shown as overlapped, and the report says that it waited (row 54)', async () => {
+  it('is followed by the latest scheduled run alone, those between are shown as overlapped, and the report says that it waited', async () => {
     await using world = await openLong(POLICIES.latest)
     expect(await states(world, 'sync')).toEqual([
       { due_at: '12T04:00', state: 'done', message: null },
@@ -104,7 +104,7 @@ describe('a first sync that takes longer than the time to its next scheduled run
     expect(report?.due.late).toMatchObject({ from: '2026-01-12T06:00:00.000Z', why: 'waited' })
   })
 
-  it('is followed by each of them where all are made up for (row 54)', async () => {
+  it('is followed by each of them where all are made up for', async () => {
     await using world = await openLong(POLICIES.all)
     const noted = (await states(world, 'sync')).map(({ due_at, state }) => `${due_at} ${state}`)
     expect(noted).toEqual([4, 5, 6, 7, 8].map((hour) => `12T0${hour}:00 done`))

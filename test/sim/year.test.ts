@@ -17,7 +17,7 @@ const FROM = new Date(IS_FULL ? '2026-01-01T00:00:00Z' : '2026-03-06T00:00:00Z')
 const DAYS = IS_FULL ? 365 : 25
 
 describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
-  it('misses nothing, does nothing twice and explains what is late, through outages, kills, held-up hours and wrong clocks (row 55)', async () => {
+  it('misses nothing, does nothing twice and explains what is late, through outages, kills, held-up hours and wrong clocks', async () => {
     const next = random(SEED)
     // Sometimes its work takes longer than an hour.
     const durationMs = (): number => (next() < 0.01 ? next() * 3 * HOUR_MS : next() * 30 * SECOND_MS)

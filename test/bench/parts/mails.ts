@@ -3,11 +3,11 @@
  */
 import { copyFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
+import { openMailServer } from '../../support/mail-server.ts'
 import { clockAt } from '../../support/process/shifted-clock.ts'
 import { generateHistory, NOW } from '../history.ts'
 import { install } from '../installation.ts'
 import type { Part } from '../measurement.ts'
-import { startServer } from '../programs.ts'
 
 const RECIPIENTS = 1000
 const SHORT_RECIPIENTS = 200
@@ -21,10 +21,12 @@ export const MAILS: Part = {
   async measure({ fewest, folder, isShort }, add) {
     const count = isShort ? SHORT_RECIPIENTS : RECIPIENTS
     process.stderr.write(`${count} mails, ${count / A_FILTER} filters\n`)
-    await using server = await startServer('servers/mail-sink.ts', [])
+    await using server = await openMailServer({
+      onData: (stream, _, done) => stream.resume().once('end', () => done()),
+    })
     await using installation = await install(`time_zone: Europe/Berlin
 api: { url: "http://127.0.0.1:9/", key: nobody-listens-there }
-smtp: { url: "${server.address}" }
+smtp: { url: "${server.url}" }
 mail: { from: reports@example.com, per_minute: 100000 }
 reports: [{ name: daily }]
 recipients: ${JSON.stringify(Array.from({ length: count }, (_, number) => recipientOf(number, count / A_FILTER)))}`)

@@ -1,6 +1,6 @@
 /** A first sync, an unchanged and an incremental one into PostgreSQL by one worker, compared with the same into SQLite. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { createDatabase, openPostgresServer, withClient } from '../../support/po
 import { type Checksum, checkCopy, checksumOf } from '../checksum.ts'
 import { addTimes, type Part } from '../measurement.ts'
 import { runContender, startUpstream } from '../programs.ts'
-import { readCpuTicks } from '../step.ts'
+import { readProcess } from '../step.ts'
 
 const STEPS = 'first,unchanged,incremental'
 const SHORT_LEADS_MAX = 30_000
@@ -54,24 +54,22 @@ export const POSTGRES: Part = {
 
 async function findServerPid(client: Client): Promise<number> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  const [, rest = ''] = readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8').split(') ')
-  return Number(rest.split(' ')[1])
+  return readProcess(rows[0]?.pid ?? 0).parent
 }
 
 /** Returns the CPU time of the server and of all its processes, also of those that have ended. */
 function readServerCpuMs(server: number): number {
-  const sum = (ticks: readonly number[]) => ticks.reduce((all, one) => all + one, 0)
   const ofChildren = readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
     try {
-      const parent = Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1])
-      return parent === server ? readCpuTicks(Number(name)).slice(0, 2) : []
+      const { parent, ticks } = readProcess(name)
+      return parent === server ? ticks.slice(0, 2) : []
     } catch {
       // A process may end at any time, and its time then belongs to the server.
       return []
     }
   })
-  return 10 * (sum(readCpuTicks(server)) + sum(ofChildren))
+  return 10 * [...readProcess(server).ticks, ...ofChildren].reduce((all, one) => all + one, 0)
 }
 
 function readChecksum(url: string): Promise<Checksum> {

@@ -1,5 +1,5 @@
 /** Measures what an installation takes on the disk without Node, and how many packages it asks for by name. */
-import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Part } from '../measurement.ts'
 
@@ -26,13 +26,8 @@ export const SIZE: Part = {
 
 /** Adds up the files of a package without the packages below it; 0 if it is not installed. */
 function sizeOf(folder: string): number {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
-      if (entry.name === 'node_modules') return sum
-      const path = join(folder, entry.name)
-      return sum + (entry.isDirectory() ? sizeOf(path) : lstatSync(path).size)
-    }, 0)
-  } catch {
-    return 0
-  }
+  if (!existsSync(folder)) return 0
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && !entry.parentPath.includes('/node_modules/', folder.length))
+    .reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0)
 }

@@ -5,30 +5,7 @@ import { type Copy, DockerfileParser, type Instruction, type JSONInstruction } f
 
 export const ROOT = join(import.meta.dirname, '../../..')
 
-export interface CopiedFiles {
-  /** The stage that the files come from; null for the checkout. */
-  readonly stage: string | null
-  readonly from: readonly string[]
-  readonly to: string
-}
-
-export interface Image {
-  /** The base image of each stage, such as `node:24.21.0-slim`. */
-  readonly bases: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  readonly user: string
-  readonly folder: string
-  readonly entrypoint: readonly string[]
-  readonly command: readonly string[]
-  readonly healthcheck: readonly string[]
-  /** The copies of the last stage and of those before it. */
-  readonly copies: readonly CopiedFiles[]
-  readonly copiesBefore: readonly CopiedFiles[]
-  /** The shell commands of each stage by its name. The name of the last stage is ''. */
-  readonly runs: Readonly<Record<string, readonly string[]>>
-}
-
-export function readImage(): Image {
+export function readImage() {
   const parsed = DockerfileParser.parse(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
   const stages = stagesOf(parsed.getInstructions())
   const last = stages.at(-1)?.instructions ?? []
@@ -39,15 +16,18 @@ export function readImage(): Image {
   }
   const env = parsed.getENVs().flatMap((each) => each.getProperties())
   return {
+    /** The base image of each stage, such as `node:24.21.0-slim`. */
     bases: parsed.getFROMs().map((from) => from.getImage() ?? ''),
     env: Object.fromEntries(env.map((each) => [each.getName(), each.getValue() ?? ''])),
     user: one('USER').getArgumentsContent() ?? '',
     folder: one('WORKDIR').getArgumentsContent() ?? '',
     entrypoint: listIn(one('ENTRYPOINT')),
     command: listIn(one('CMD')),
-    healthcheck: JSON.parse(/CMD (\[.*\])/.exec(one('HEALTHCHECK').toString())?.[1] ?? '[]'),
+    healthcheck: JSON.parse(/CMD (\[.*\])/.exec(one('HEALTHCHECK').toString())?.[1] ?? '[]') as string[],
+    /** The copies of the last stage and of those before it. */
     copies: copiesOf(last),
     copiesBefore: stages.slice(0, -1).flatMap(({ instructions }) => copiesOf(instructions)),
+    /** The shell commands of each stage by its name. The name of the last stage is ''. */
     runs: Object.fromEntries(stages.map(({ name, instructions }) => [name, runsOf(instructions)])),
   }
 }
@@ -62,12 +42,13 @@ function stagesOf(instructions: readonly Instruction[]) {
   return stages
 }
 
-function copiesOf(instructions: readonly Instruction[]): CopiedFiles[] {
+function copiesOf(instructions: readonly Instruction[]) {
   return instructions
     .filter((each): each is Copy => each.getKeyword() === 'COPY')
     .map((copy) => {
       const paths = copy.getArguments().map((argument) => argument.getValue())
       return {
+        /** The stage that the files come from; null for the checkout. */
         stage: copy.getFromFlag()?.getValue() ?? null,
         from: paths.slice(0, -1),
         to: paths.at(-1) ?? '',

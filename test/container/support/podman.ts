@@ -7,13 +7,14 @@ import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, wr
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { Finished } from '../../support/leadsheet.ts'
 import { findInstalled, isInPath } from '../../support/process/programs.ts'
 import { ROOT, readImage } from './image.ts'
 
 const NEEDED = ['podman', 'runc', 'mmdebstrap']
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
-/** The limits of a process that may not raise them. */
-const LIMITS = ['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=4096:4096']
+/** The limits of a process that may not raise them, and the machine's network. */
+const USUAL = ['--ulimit=nofile=1024:4096', '--ulimit=nproc=4096:4096', '--no-healthcheck', '--network=host']
 
 /**
  * An image of Debian in place of the image of Node: the same Node and npm, and nothing else that the program
@@ -26,28 +27,7 @@ COPY npm /usr/local/lib/node_modules/npm
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && chmod +x /usr/local/lib/node_modules/npm/bin/*.js
 `
 
-export interface Ended {
-  readonly status: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-export interface Podman extends AsyncDisposable {
-  /** True if `--memory` works on this machine. */
-  readonly hasMemoryLimit: boolean
-  /** Runs any command of podman. It resolves also if the command fails. */
-  ask(...args: string[]): Promise<Ended>
-  /** Builds an image from a folder. */
-  build(folder: string, name: string): Promise<void>
-  /** Starts a container in the background. */
-  start(name: string, args: readonly string[]): Promise<void>
-  /** Runs a command in a new container, which is removed afterwards. */
-  run(args: readonly string[]): Promise<Ended>
-  /** Counts the lines of a container's log that match. */
-  countSaid(name: string, said: RegExp): Promise<number>
-  /** Waits until so many lines match. Fails if the container ends before. */
-  untilSaid(name: string, said: RegExp, times?: number): Promise<void>
-}
+export type Podman = ReturnType<typeof openPodman>
 
 /** Returns the reason why podman cannot work here; null if it can. */
 export function missingPodman(): string | null {
@@ -55,20 +35,14 @@ export function missingPodman(): string | null {
   return process.getuid?.() === 0 ? null : 'it needs root'
 }
 
-export function openPodman(): Podman {
+export function openPodman() {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-podman-'))
-  const storage = [
-    '--root',
-    join(folder, 'root'),
-    '--runroot',
-    join(folder, 'run'),
-    '--tmpdir',
-    join(folder, 'tmp'),
-  ]
+  const storage = ['root', 'runroot', 'tmpdir'].map((name) => `--${name}=${join(folder, name)}`)
   const engine = [...storage, '--cgroup-manager=cgroupfs', '--runtime=runc']
   const hasOverlay = spawnSync('podman', [...engine, '--storage-driver=overlay', 'info']).status === 0
   engine.push(`--storage-driver=${hasOverlay ? 'overlay' : 'vfs'}`)
-  const ask = (...args: string[]): Promise<Ended> =>
+  /** Runs any command of podman. It resolves also if the command fails. */
+  const ask = (...args: string[]): Promise<Finished> =>
     new Promise((resolve) => {
       execFile('podman', [...engine, ...args], { maxBuffer: 1e8 }, (error, stdout, stderr) =>
         resolve({ status: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
@@ -79,22 +53,21 @@ export function openPodman(): Podman {
     expect(status, `podman ${args.join(' ')}\n${stdout.slice(-2_000)}${stderr.slice(-2_000)}`).toBe(0)
     return stdout.trim()
   }
+  /** Counts the lines of a container's log that match. */
   const countSaid = async (name: string, said: RegExp): Promise<number> =>
     (await ask('logs', name)).stderr.split('\n').filter((line) => said.test(line)).length
   const controllers = spawnSync('podman', [...engine, 'info', '--format', '{{.Host.CgroupControllers}}'])
   return {
+    /** True if `--memory` works on this machine. */
     hasMemoryLimit: String(controllers.stdout).includes('memory'),
     ask,
-    async build(context, name) {
+    /** Builds an image from a folder. */
+    async build(context: string, name: string) {
       const npmrc = join(folder, 'npmrc')
       const own = join(homedir(), '.npmrc')
       writeFileSync(npmrc, `${existsSync(own) ? readFileSync(own, 'utf8') : ''}\ncafile=${CERTIFICATES}\n`)
-      const mounts = [
-        '--volume',
-        `${npmrc}:/root/.npmrc:ro`,
-        '--volume',
-        `${CERTIFICATES}:${CERTIFICATES}:ro`,
-      ]
+      const mounts = [`${npmrc}:/root/.npmrc:ro`, `${CERTIFICATES}:${CERTIFICATES}:ro`]
+      const volumes = mounts.map((mount) => `--volume=${mount}`)
       const how = [
         '--network=host',
         '--isolation=chroot',
@@ -102,23 +75,17 @@ export function openPodman(): Podman {
         '--pull=never',
         '--layers=false',
       ]
-      await succeed('build', ...how, ...mounts, '--tag', name, context)
+      await succeed('build', ...how, ...volumes, '--tag', name, context)
     },
-    async start(name, args) {
-      await succeed(
-        'run',
-        '--detach',
-        '--name',
-        name,
-        ...LIMITS,
-        '--no-healthcheck',
-        '--network=host',
-        ...args,
-      )
+    /** Starts a container in the background. */
+    async start(name: string, args: readonly string[]) {
+      await succeed('run', '--detach', '--name', name, ...USUAL, ...args)
     },
-    run: (args) => ask('run', '--rm', ...LIMITS, '--no-healthcheck', '--network=host', ...args),
+    /** Runs a command in a new container, which is removed afterwards. */
+    run: (args: readonly string[]) => ask('run', '--rm', ...USUAL, ...args),
     countSaid,
-    async untilSaid(name, said, times = 1) {
+    /** Waits until so many lines match. Fails if the container ends before. */
+    async untilSaid(name: string, said: RegExp, times = 1) {
       while ((await countSaid(name, said)) < times) {
         if ((await succeed('inspect', '--format', '{{.State.Status}}', name)) === 'exited')
           throw new Error(`${name} has ended: ${(await ask('logs', name)).stderr}`)

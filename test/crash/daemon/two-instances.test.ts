@@ -50,7 +50,7 @@ function syncOf(url: string): Program {
   }
 }
 
-it(`of two syncs on the same data one runs and the other is told who does; ${RACES} races (row 45)`, async () => {
+it(`of two syncs on the same data one runs and the other is told who does; ${RACES} races`, async () => {
   await using upstream = await startUpstream(5)
   const program = syncOf(upstream.url)
   const file = join(program.cwd, 'leadsheet.db')
@@ -71,7 +71,7 @@ it(`of two syncs on the same data one runs and the other is told who does; ${RAC
   await expectSound(file)
 })
 
-it('a sync that hung until another had taken over writes nothing when it wakes up (row 46)', async () => {
+it('a sync that hung until another had taken over writes nothing when it wakes up', async () => {
   await using upstream = await startUpstream(30)
   const program = syncOf(upstream.url)
   const file = join(program.cwd, 'leadsheet.db')
@@ -98,7 +98,7 @@ it('a sync that hung until another had taken over writes nothing when it wakes u
   await expectSound(file)
 })
 
-it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one message; ${REPORT_RACES} races, SEED=${SEED} (row 45)`, async () => {
+it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one message; ${REPORT_RACES} races, SEED=${SEED}`, async () => {
   const next = random(SEED)
   await using service = await startService(folderWith(), new Date(), 3, 1_000_000)
   const key = await service.createKey({ name: 'race', scope: 'read' })
@@ -147,7 +147,7 @@ function expectLeft(stdout: string): void {
     if (state === 'pending') expect(response).toBe('another process is sending')
 }
 
-it('a scheduled run whose daemon hung until another had taken over is done by the other, and the first changes nothing of it when it wakes up (row 46)', async () => {
+it('a scheduled run whose daemon hung until another had taken over is done by the other, and the first changes nothing of it when it wakes up', async () => {
   const file = join(folderWith(), 'leadsheet.db')
   const clock = { now: new Date('2026-01-12T06:59:00Z') }
   await using store = await openStore(file, clock.now)

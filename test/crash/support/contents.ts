@@ -1,6 +1,11 @@
-/** Hashes the tables of a database. Stores with the same knowledge have the same hashes. */
+/**
+ * Hashes the tables of a database, so that stores with the same knowledge have the same hashes, and lists its leads and
+ * those of an upstream.
+ */
 import { createHash } from 'node:crypto'
 import Database from 'better-sqlite3'
+import type { Store } from '../../../src/store/db/store.ts'
+import type { Upstream } from '../../support/upstream.ts'
 
 /** Tables about runs, kills and clocks, which hold no state of the upstream. */
 const OF_RUNS = [
@@ -76,4 +81,19 @@ function hashTable(database: Database.Database, table: string, isExact: boolean)
   const hash = createHash('sha256')
   for (const row of rows) hash.update(row)
   return `${rows.length} rows ${hash.digest('hex').slice(0, 12)}`
+}
+
+/** Returns the leads of a copy that are not deleted, as {@link listOf} does those of an upstream. */
+export async function readCopy({ db }: Store): Promise<Line[]> {
+  const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().orderBy('id').execute()
+  return rows.map((row) => [row.id, row.status, row.score, row.updated_at])
+}
+
+type Line = readonly [id: string, status: string, score: number | null, updatedAt: string]
+
+export function listOf({ leads }: Upstream): Line[] {
+  const all = [...leads.values()].map(
+    (lead): Line => [lead.id, lead.status, lead.score ?? null, new Date(lead.updated_at).toISOString()],
+  )
+  return all.sort(([a], [b]) => (a < b ? -1 : 1))
 }

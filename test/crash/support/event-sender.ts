@@ -10,15 +10,8 @@ export const EVENTS_SECRET = `whsec_${Buffer.from('a secret of a webhook').toStr
 
 const AT_ONCE = 5
 
-export interface EventSender {
-  /** The ids of the messages that were answered with 204. */
-  readonly taken: Set<string>
-  /** @param refusals statuses allowed in place of 204; such a message does not count as taken */
-  sendUntil(url: string, isEnough: () => boolean, refusals?: readonly number[]): Promise<void>
-}
-
 /** @param choose returns the number of the next lead to change */
-export function openSender(upstream: Upstream, choose: () => number): EventSender {
+export function openSender(upstream: Upstream, choose: () => number) {
   const taken = new Set<string>()
   let count = 0
 
@@ -43,8 +36,10 @@ export function openSender(upstream: Upstream, choose: () => number): EventSende
   }
 
   return {
+    /** The ids of the messages that were answered with 204. */
     taken,
-    async sendUntil(url, isEnough, refusals = []) {
+    /** @param refusals statuses allowed in place of 204; such a message does not count as taken */
+    async sendUntil(url: string, isEnough: () => boolean, refusals: readonly number[] = []): Promise<void> {
       while (!isEnough()) {
         const sent = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => send(url, refusals)))
         const refused = sent.find((one) => one.status === 'rejected' && !(one.reason instanceof TypeError))

@@ -18,18 +18,11 @@ export interface Taken {
   readonly sha256: string
 }
 
-export interface HoldingServer extends AsyncDisposable {
-  readonly url: string
-  /** All accepted messages, also if the sender was gone before the reply. */
-  readonly taken: readonly Taken[]
-  /** Resolves when a sender waits for the held reply. */
-  readonly isHeld: Promise<void>
-  /** Sends the held reply. */
-  letGo(): void
-}
+export type HoldingServer = Awaited<ReturnType<typeof openHoldingServer>>
 
 /** @param at the number of the reply that is held, among those of its kind */
-export async function openHoldingServer(hold: Hold, at = 1): Promise<HoldingServer> {
+export async function openHoldingServer(hold: Hold, at = 1) {
+  /** All accepted messages, also if the sender was gone before the reply. */
   const taken: Taken[] = []
   const held = Promise.withResolvers<void>()
   const freed = Promise.withResolvers<void>()
@@ -63,7 +56,9 @@ export async function openHoldingServer(hold: Hold, at = 1): Promise<HoldingServ
   return {
     url: server.url,
     taken,
+    /** Resolves when a sender waits for the held reply. */
     isHeld: held.promise,
+    /** Sends the held reply. */
     letGo: freed.resolve,
     [Symbol.asyncDispose]: async () => {
       freed.resolve()

@@ -1,7 +1,7 @@
 /** The service and the folders of a program that is killed. The service's clock stands still. */
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openService, type Service } from '../../../src/service/open.ts'
+import { openService } from '../../../src/service/open.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 
@@ -18,15 +18,8 @@ snapshot: { when: never }
 recipients: [ana@example.com, ben@example.com]
 `
 
-export interface World extends AsyncDisposable {
-  readonly service: Service
-  readonly env: Readonly<Record<string, string>>
-  /** Lets a day pass at the service. */
-  toNextDay(): Promise<void>
-}
-
 /** @param historyDays the length of the service's history; a day has about 30 leads */
-export async function openWorld(historyDays: number): Promise<World> {
+export async function openWorld(historyDays: number) {
   const clock = { now: lastTuesdayNoon() }
   const service = await openService({
     file: join(folderWith(), 'service.db'),
@@ -40,6 +33,7 @@ export async function openWorld(historyDays: number): Promise<World> {
   return {
     service,
     env: { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_FROM: 'reports@example.com' },
+    /** Lets a day pass at the service. */
     async toNextDay() {
       clock.now += DAY_MS
       await service.catchUp()

@@ -1,5 +1,5 @@
 // @both-stores
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { issueState, variantText } from '../../../src/jobs/archive/archive.ts'
 import { type IssueChoice, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
@@ -57,6 +57,7 @@ const FRIDAY = { from: '2026-11-20', to: '2026-11-21' }
 
 async function openKept() {
   const store = await openEmptyStore()
+  await keep(store, 'Thursday, before it was made anew', { ...THURSDAY, text: 'unread' })
   await keep(store, 'Thursday', {
     ...THURSDAY,
     text: 'Leads in the copy: 5,706\nMüller & Söhne is new',
@@ -93,62 +94,32 @@ async function openKept() {
 }
 
 const ALL: IssueChoice = { text: '', report: null, state: null, after: null }
-const subjectsOf = async (store: Store, choice: Partial<IssueChoice>) =>
-  (await searchIssues(store.db, { ...ALL, ...choice }, 10)).map(({ subject }) => subject)
+/** Words, people, times, and what has a meaning in SQL. */
+const TEXTS = [
+  ...['', 'copy', '5,706', 'müll', 'MüLL', '"in the copy"', '"copy the in"', 'germany', 'eu-mid', 'unread'],
+  ...['ben', 'Ben@Example.com', 'ana copy', 'cem copy'],
+  ...['week', '2026-11-20', '2026-11-12', '2026-10', '2026-11 week', '2025', '2026'],
+  ...['NOT (" OR * -', '100%', 'f_iday', 'z\0"y', '… – %_'],
+]
+const CHOICES: readonly Partial<IssueChoice>[] = [
+  ...TEXTS.map((text) => ({ text })),
+  ...ISSUE_STATES.map((state) => ({ state })),
+  { report: 'daily', text: '2026-11-20', state: 'sent' },
+  { report: 'weekly', state: 'sent' },
+]
 
-describe('issues are found', () => {
-  const TEXTS = [
-    ...[
-      '',
-      'copy',
-      '5,706',
-      'müll',
-      'MüLL',
-      '"in the copy"',
-      '"copy the in"',
-      'germany',
-      'eu-mid',
-      'week',
-      'ben',
-    ],
-    ...[
-      'Ben@Example.com',
-      'ana copy',
-      'cem copy',
-      '2026-11-20',
-      '2026-11-12',
-      '2026-10',
-      '2026-11 week',
-      '2025',
-    ],
-    ...['2026', 'NOT (" OR * -', '100%', 'f_iday', 'z\0"y', '… – %_'],
-  ]
-
-  it('by what they say, to whom they went, of which time they are, and what became of them', async () => {
-    await using store = await openKept()
-    const found: string[] = []
-    for (const text of TEXTS) found.push(`${text}: ${(await subjectsOf(store, { text })).join(', ')}`)
-    for (const state of ISSUE_STATES)
-      found.push(`state ${state}: ${(await subjectsOf(store, { state })).join(', ')}`)
-    await expect(`${found.join('\n')}\n`).toMatchFileSnapshot('golden/found-issues.txt')
-  })
-
-  it('by their report, with all else that is asked for', async () => {
-    await using store = await openKept()
-    expect(await subjectsOf(store, { report: 'daily', text: '2026-11-20', state: 'sent' })).toEqual([
-      'Friday',
-    ])
-    expect(await subjectsOf(store, { report: 'weekly', state: 'sent' })).toEqual([])
-  })
-
-  it('as they are now, where one was made anew', async () => {
-    await using store = await openEmptyStore()
-    const day = { from: '2026-11-19', to: '2026-11-20' }
-    await keep(store, 'first', { ...day, text: 'unread' })
-    await keep(store, 'second', { ...day, text: 'whole' })
-    expect(await subjectsOf(store, { text: 'unread' })).toEqual([])
-    expect(await subjectsOf(store, { text: 'whole' })).toEqual(['second'])
-  })
+it('issues are found by what they say, to whom they went, of which time they are, and what became of them', async () => {
+  await using store = await openKept()
+  const lines: string[] = []
+  for (const choice of CHOICES) {
+    const found = await searchIssues(store.db, { ...ALL, ...choice }, 10)
+    lines.push(`${JSON.stringify(choice)}: ${found.map(({ subject }) => subject).join(', ')}`)
+  }
+  for (const report of [null, 'weekly'])
+    for (const { period, messages, notSent, ...issue } of await listIssues(store.db, report, 10))
+      lines.push(JSON.stringify([report, issue.report, period.from.slice(0, 10), messages, notSent]))
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/found-issues.txt')
+  expect(await listIssues(store.db, null, 1)).toHaveLength(1)
 })
 
 it('one page of issues follows the other, without a gap and without any twice', async () => {
@@ -182,41 +153,21 @@ it.each([
   expect(wordsIn(text)).toEqual(words)
 })
 
-describe('the issues that are kept', () => {
-  it('are listed newest first, with how far their messages are', async () => {
-    await using store = await openEmptyStore()
-    const messages = { 'ana@x.example': 'sent', 'ben@x.example': 'sent', 'cem@x.example': 'failed' } as const
-    await keep(store, 'Thursday', { ...THURSDAY, messages })
-    await keep(store, 'Europe', { ...FRIDAY, variant: '{"pipelineIds":["eu"],"conditions":[]}' })
-    await keep(store, 'The week', { ...FRIDAY, report: 'weekly', notSent: 'nothing happened' })
-    const all = await listIssues(store.db, null, 10)
-    expect(all.map(({ report, period, messages }) => [report, period.from.slice(0, 10), messages])).toEqual([
-      ['daily', '2026-11-20', NO_MESSAGES],
-      ['weekly', '2026-11-20', NO_MESSAGES],
-      ['daily', '2026-11-19', { ...NO_MESSAGES, total: 3, sent: 2, failed: 1 }],
-    ])
-    expect((await listIssues(store.db, 'weekly', 10)).map(({ notSent }) => notSent)).toEqual([
-      'nothing happened',
-    ])
-    expect(await listIssues(store.db, null, 1)).toHaveLength(1)
+it('a copy that was sent again is counted apart from the message that the recipient already has', async () => {
+  await using store = await openEmptyStore()
+  const id = await keep(store, 'Friday', FRIDAY)
+  await store.write(async (trx) => {
+    for (const revision of [0, 1, 2]) {
+      const pack = createMessagePack()
+      addToPack(pack, { ...MESSAGE, messageId: `<${revision}@example.com>` })
+      await enqueueMessages(trx, { issueId: id, revision }, pack, MESSAGE.date)
+    }
+    const sent = { state: 'sent', at: MESSAGE.date, nextAttemptAt: null, response: '250 Ok' } as const
+    await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
+    await moveDelivery(trx, '<1@example.com>', ['pending'], sent)
   })
-
-  it('count a copy that was sent again apart from the message that the recipient already has', async () => {
-    await using store = await openEmptyStore()
-    const id = await keep(store, 'Friday', FRIDAY)
-    await store.write(async (trx) => {
-      for (const revision of [0, 1, 2]) {
-        const pack = createMessagePack()
-        addToPack(pack, { ...MESSAGE, messageId: `<${revision}@example.com>` })
-        await enqueueMessages(trx, { issueId: id, revision }, pack, MESSAGE.date)
-      }
-      const sent = { state: 'sent', at: MESSAGE.date, nextAttemptAt: null, response: '250 Ok' } as const
-      await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
-      await moveDelivery(trx, '<1@example.com>', ['pending'], sent)
-    })
-    const [listed] = await listIssues(store.db, null, 10)
-    expect(listed && issueState(listed)).toBe('sent to 1; again to 0 of 1, 1 waiting')
-  })
+  const [listed] = await listIssues(store.db, null, 10)
+  expect(listed && issueState(listed)).toBe('sent to 1; again to 0 of 1, 1 waiting')
 })
 
 it.each<[number[], number[], string]>([

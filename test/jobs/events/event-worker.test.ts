@@ -178,6 +178,15 @@ describe('an event', () => {
     expect(await queued(copy.store)).toEqual([])
   })
 
+  it('that a mistake of the program keeps from being followed keeps back no other', async () => {
+    await using on = await openCopy(12, { concurrency: 1 })
+    const { copy, ids } = on
+    vi.spyOn(copy.source, 'fetchSingleLead').mockRejectedValueOnce(new TypeError('a mistake'))
+    const events = ids.slice(0, 2).map((id) => eventOf(id))
+    await follow(copy, ...events)
+    expect(await outcomesOf(copy, events)).toEqual([null, 'unchanged'])
+  })
+
   it('waits with all others where the key is refused, or the upstream wants to be left alone', async () => {
     await using on = await openCopy(12, { concurrency: 1 })
     const { upstream, copy, ids } = on

@@ -60,7 +60,7 @@ interface Server extends AsyncDisposable {
 type Case = readonly [server: Script | (() => Promise<Server>), written?: (url: string) => string]
 const EHLO = '250-mail.example.com\r\n250 STARTTLS'
 
-/** What a server does to three messages, and thus says of itself or of one message (row 58). */
+/** What a server does to three messages, and thus says of itself or of one message. */
 const CASES: Readonly<Record<string, Case>> = {
   '421 for a greeting': [{ greeting: '421 too busy' }, withUser],
   'a drop before the greeting': [{ greeting: 'drop' }, withUser],
@@ -130,6 +130,13 @@ it('a message in whose midst the connection is lost each time counts as deferred
   expect(await post.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, deferredAt: first }])
 })
 
+it('a message in whose midst the server ends the session does not stand in the way of the others', async () => {
+  await using post = await openPost(THREE, openScriptedServer({ RCPT: '421 shutting down' }))
+  for (const minutes of [1, 2, 7]) await post.deliver(minutes)
+  const asked = post.server.commands.filter((command) => command.startsWith('RCPT'))
+  expect([asked.length, new Set(asked).size]).toEqual([3, 3])
+})
+
 const NAMES = ['ana', 'ben', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.com`)
 
 describe('a deferral that may be for what the sender did', () => {
@@ -149,6 +156,21 @@ describe('a deferral that may be for what the sender did', () => {
     const known = await post.deliveries()
     expect(known.map(({ state }) => state)).toEqual(NAMES.map(() => 'pending'))
     expect(Math.max(...known.map(({ attempts }) => attempts))).toBe(1)
+  })
+
+  it('does not keep greylisting from having begun for everybody after the first wait', async () => {
+    const seen = new Set<string>()
+    await using post = await openPost(
+      NAMES,
+      openMailServer({
+        onRcptTo: ({ address }, _session, done) =>
+          done(seen.size < seen.add(address).size ? refusal(451, '4.7.1 greylisted, later') : null),
+      }),
+    )
+    await post.deliver()
+    expect(seen.size).toBe(2)
+    for (let round = 0; round < 2; round++) await post.deliver(2)
+    expect((await states(post)).map(([state]) => state)).toEqual(NAMES.map(() => 'sent'))
   })
 })
 

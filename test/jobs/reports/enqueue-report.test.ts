@@ -113,7 +113,7 @@ describe('the recipients of a report', () => {
     expect(after.get('ben@example.com')?.date).toBe(before.get('ana@example.com')?.date)
   })
 
-  it('find it in the archive as it was mailed, also where that was lost', async () => {
+  it('find it in the archive as it was mailed, also where that was lost, or a mail had no room for the files that it names', async () => {
     await using world = await openWorld()
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }
     const [enqueued] = await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
@@ -124,8 +124,17 @@ describe('the recipients of a report', () => {
     await world.store.db.updateTable('lead').set({ company_name: 'renamed' }).execute()
     world.clock.now = new Date(NOW.getTime() + 3_600_000)
     rmSync(folder, { recursive: true })
-    await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
+    await enqueueDue({ ...world.deps, maxBytes: 500_000 }, [
+      recipient('ana@example.com', wanted),
+      recipient('ben@example.com', { ...wanted, blocks: ['kpis'] }),
+    ])
     expect(contents()).toEqual(before)
+    const ben = (await messagesOf(world.store, enqueued?.issue ?? { id: '' })).get('ben@example.com')
+    expect(ben?.files.filter(({ cid }) => cid === null)).toEqual([])
+    expect(ben?.text.match(/daily-\S+\.(csv|xlsx)/g)?.toSorted()).toEqual([
+      'daily-pipelines-2026-11-20.xlsx',
+      'daily-stalled-2026-11-20.csv',
+    ])
   })
 
   it('have all of an issue or nothing of it, when another process has taken over meanwhile', async () => {

@@ -152,7 +152,7 @@ const STORIES: Readonly<Record<string, () => Promise<void>>> = {
     fail(503)
     for (const minute of ['07:04', '07:01']) await judge(`the next is due at ${minute}`, {}, at(minute))
   },
-  'goes out after that, and says first that its data are old, and then why (row 6)': async () => {
+  'goes out after that, and says first that its data are old, and then why': async () => {
     const { fail, run, tellIssues } = await openWorld()
     fail(503)
     await run(at('07:00'))

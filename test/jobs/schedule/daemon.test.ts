@@ -184,7 +184,7 @@ describe('the daemon', () => {
     await running.stop()
   })
 
-  it('takes up again what a stop has broken off, and says what it has in hand', async () => {
+  it('takes up again what a stop has broken off unless the settings no longer have it, and says what it has in hand', async () => {
     const begun = Promise.withResolvers<void>()
     const snapshot = working(
       async (_due, signal) => {
@@ -194,7 +194,8 @@ describe('the daemon', () => {
       },
       { ...MINUTELY, name: 'snapshot' },
     )
-    const running = await start([snapshot])
+    const file = `${folderWith()}/leadsheet.db`
+    const running = await start([snapshot], { file })
     for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await begun.promise
     expect(running.daemon.inFlight()).toEqual(['snapshot'])
@@ -202,6 +203,8 @@ describe('the daemon', () => {
     expect(running.daemon.inFlight()).toEqual([])
     expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 pending')
     expect(running.lines.join()).not.toContain('"level":50')
+    await (await start([], { file })).stop()
+    expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 skipped')
   })
 
   it('goes on with the other schedules where one cannot run', async () => {
@@ -295,7 +298,9 @@ function overwrite(file: string): string {
 }
 
 describe('the database file of a running daemon', () => {
-  it.each<[string, (file: string) => void]>([
+  const RAN = ['report:daily 07:00 skipped', 'report:daily 07:01 done']
+  /** What becomes of the file, and whether all that was written before is in it afterwards. */
+  it.each<[string, (file: string) => unknown, isWhole?: true]>([
     ['is deleted', (file) => rmSync(file)],
     ['is moved away', (file) => renameSync(file, `${file}.old`)],
     [
@@ -306,48 +311,38 @@ describe('the database file of a running daemon', () => {
       },
     ],
     ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
-    ['is overwritten by a backup', (file) => overwrite(file)],
-    ['has lost its log', (file) => rmSync(`${file}-wal`)],
-    ['has lost its shared memory', (file) => rmSync(`${file}-shm`)],
-  ])('%s: nothing more is written or run, operators are told, and the daemon ends', async (_, lose) => {
-    const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
-    let runs = 0
-    const running = await start([working(() => runs++)], { file })
-    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
-    await running.daemon.idle()
-    const before = await scheduledRunsOf(running.store)
-    lose(file)
-    await running.tick('2026-11-20T07:02:00Z')
-    expect(running.daemon.signal.aborted).toBe(true)
-    await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
-      /leadsheet\.db.* was/,
-    )
-    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
-    expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, before])
-    expect(running.faults).toEqual([
-      expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
-    ])
-    await running.store.close()
-    // What a log holds would be applied to whichever file gets the name next.
-    expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
-  })
-
-  it.each<[string, (file: string) => string | undefined]>([
-    ['overwritten by a backup is that backup afterwards, to the byte', overwrite],
-    ['without its log has all that was written before', (file) => void rmSync(`${file}-wal`)],
-  ])('%s', async (_, lose) => {
-    const file = `${folderWith()}/leadsheet.db`
-    const running = await start([working(() => undefined)], { file })
-    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
-    await running.daemon.idle()
-    const backup = lose(file)
-    await running.tick('2026-11-20T07:02:00Z')
-    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
-    await running.store.close()
-    if (backup) expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
-    await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
-    expect(await scheduledRunsOf(store)).toEqual(['report:daily 07:00 skipped', 'report:daily 07:01 done'])
-  })
+    ['is overwritten by a backup, and is that backup to the byte', overwrite, true],
+    ['has lost its log', (file) => rmSync(`${file}-wal`), true],
+    ['has lost its shared memory', (file) => rmSync(`${file}-shm`), true],
+  ])(
+    '%s: nothing more is written or run, operators are told, and the daemon ends',
+    async (_, lose, isWhole) => {
+      const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
+      let runs = 0
+      const running = await start([working(() => runs++)], { file })
+      for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+      await running.daemon.idle()
+      expect(await scheduledRunsOf(running.store)).toEqual(RAN)
+      const backup = lose(file)
+      await running.tick('2026-11-20T07:02:00Z')
+      expect(running.daemon.signal.aborted).toBe(true)
+      await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
+        /leadsheet\.db.* was/,
+      )
+      await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+      expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, RAN])
+      expect(running.faults).toEqual([
+        expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
+      ])
+      await running.store.close()
+      // What a log holds would be applied to whichever file gets the name next.
+      expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
+      if (!isWhole) return
+      if (typeof backup === 'string') expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
+      await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
+      expect(await scheduledRunsOf(store)).toEqual(RAN)
+    },
+  )
 })
 
 describe('a clock that was set', () => {

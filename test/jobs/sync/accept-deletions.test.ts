@@ -10,7 +10,7 @@ const accepted = { ...SIXTY, acceptsDeletions: true }
 const OTHER_SIXTY = pagesOf([...records(50), ...records(10, 90)])
 
 const STORIES: readonly Story[] = [
-  ['more than a fifth of the leads missing (row 34)', {}, pagesOf(records(100)), { ...SIXTY, times: 4 }],
+  ['more than a fifth of the leads missing', {}, pagesOf(records(100)), { ...SIXTY, times: 4 }],
   ['an operator says that they are deleted', {}, pagesOf(records(100)), SIXTY, accepted, SIXTY],
   [
     'an operator says so when some have come back and others have just gone',

@@ -64,7 +64,7 @@ describe('the details of leads', () => {
     expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, notFound: 0, failed: 0 } })
   })
 
-  it('are read of open leads first, then of closed ones, the newest of each first, as many as a run may ask for', async () => {
+  it('are read of open leads first, then of closed ones, the newest of each first, as many as a run may ask for, and of no deleted ones', async () => {
     const { upstream, syncing } = await openWorld(20)
     const details = { ...IN_ORDER, perRun: 8 }
     const read: number[] = []
@@ -77,6 +77,9 @@ describe('the details of leads', () => {
     ]
     expect(leads.filter(isOpen).length).toBeGreaterThan(3)
     expect(askedOf(upstream)).toEqual(wanted.map(({ id }) => id))
+    await syncing.store.db.deleteFrom('detail_request').execute()
+    await syncing.store.db.updateTable('lead').set({ deleted_at: '2026-11-21T06:00:00.000Z' }).execute()
+    expect((await syncing.sync({ parts: ['details'], details })).details.read).toBe(0)
   })
 
   it('are read again of the leads that changed, and of no others', async () => {

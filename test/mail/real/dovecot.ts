@@ -11,18 +11,12 @@ const BIN = '/usr/sbin/dovecot'
 /** The owner of the mailboxes. Dovecot is started by root, and requires another user for them. */
 const NOBODY = 65_534
 
-export interface Mailboxes {
-  readonly lmtpPort: number
-  /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
-  list(address: string, fields: readonly string[]): Readonly<Record<string, string>>[]
-}
-
 export function missingDovecot(): string | null {
   return [BIN, '/usr/lib/dovecot/lmtp'].every(findInstalled) ? null : 'apt-get install dovecot-lmtpd'
 }
 
 /** Starts Dovecot for the current test, which must run as root. */
-export async function startDovecot(): Promise<Mailboxes> {
+export async function startDovecot() {
   const folder = folderWith()
   // The parts of Dovecot run as other users.
   chmodSync(folder, 0o755)
@@ -34,7 +28,8 @@ export async function startDovecot(): Promise<Mailboxes> {
   writeFileSync(file, settings(folder, mail, lmtpPort))
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, () => canConnect(lmtpPort))
-  const list: Mailboxes['list'] = (address, fields) => {
+  /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
+  const list = (address: string, fields: readonly string[]): Readonly<Record<string, string>>[] => {
     const args = ['-c', file, '-f', 'json', 'fetch', '-u', address, fields.join(' '), 'mailbox', 'INBOX']
     return JSON.parse(execFileSync('doveadm', args, { encoding: 'utf8', maxBuffer: 1e8 }))
   }

@@ -29,10 +29,7 @@ export async function startPostfix(lmtpPort: number): Promise<number> {
   const settings = join(folder, 'etc')
   mkdirSync(settings)
   writeFileSync(join(settings, 'main.cf'), mainSettings(folder, lmtpPort))
-  writeFileSync(
-    join(settings, 'master.cf'),
-    `127.0.0.1:${port} inet n - n - - smtpd\n${SERVICES.map((service) => `${service}\n`).join('')}`,
-  )
+  writeFileSync(join(settings, 'master.cf'), `127.0.0.1:${port} inet n - n - - smtpd\n${SERVICES}`)
   mkdirSync(join(folder, 'queue'))
   // Makes the other folders. Postfix itself does not start its daemons, because they would leave the process
   // group that ends with the test.
@@ -63,16 +60,15 @@ smtpd_recipient_restrictions = check_recipient_access inline:{ {${GONE} = 550 5.
 `
 }
 
-const SERVICES = [
-  'cleanup unix n - n - 0 cleanup',
-  'qmgr unix n - n 300 1 qmgr',
-  'rewrite unix - - n - - trivial-rewrite',
-  'bounce unix - - n - 0 bounce',
-  'defer unix - - n - 0 bounce',
-  'trace unix - - n - 0 bounce',
-  'proxymap unix - - n - - proxymap',
-  'error unix - - n - - error',
-  'retry unix - - n - - error',
-  'lmtp unix - - n - - lmtp',
-  'anvil unix - - n - 1 anvil',
-]
+const SERVICES = `cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+proxymap unix - - n - - proxymap
+error unix - - n - - error
+retry unix - - n - - error
+lmtp unix - - n - - lmtp
+anvil unix - - n - 1 anvil
+`

@@ -166,6 +166,12 @@ describe('the body of a list', () => {
     ])
   })
 
+  it('may have a record of 200,000 levels', () => {
+    const deep = `{"id":1,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    const { records } = readListBody(Buffer.from(`{"data":[${deep},{"id":2}]}`), profileOf('data'))
+    expect(records?.map((record) => record.value)).toMatchObject([{ id: 1 }, { id: 2 }])
+  })
+
   it('shows what its records say of the list, where the profile looks for it there', () => {
     const bytes = Buffer.from('{"data":[{"id":1,"of":30},{"id":2,"of":30}]}')
     const paging = { kind: 'offset', param: 'skip', total: 'data.0.of' } as const

@@ -80,6 +80,7 @@ describe('who may see the dashboard', () => {
       ['a person', '/', {}, 401],
       ['a machine', '/metrics', {}, 401],
       ['a machine that has it', '/metrics', BEARER, 200],
+      ['one that would act by looking', '/actions/sync', BEARER, 404],
       ['one that writes the word small', '/', { authorization: `bearer ${TOKEN}` }, 200],
       ['with it as a password', '/', { authorization: `Basic ${btoa(`:${TOKEN}`)}` }, 401],
       ['with it as a cookie', '/', { cookie: `leadsheet=${TOKEN}` }, 401],

@@ -87,7 +87,7 @@ async function openOperated() {
         .replaceAll(/process \d+ on [^.]*/g, 'process PID on HOST')
         .replaceAll(/\/\S*(?=\/outbox)|[0-9a-f]{8}(?=\.eml)/g, 'CHANCE')
         .replaceAll(/x{9,}/g, 'x…')
-      await expect(text).toMatchFileSnapshot(`golden/actions-${name}.txt`)
+      await expect(text).toMatchFileSnapshot(`golden/actions/${name}.txt`)
     },
   }
 }
@@ -123,7 +123,7 @@ it('a sync that is asked for is a scheduled run of now, once, and passes over no
   )
 })
 
-it('what is done is told once, to who did it, on the page where it was asked for', async () => {
+it('what is done is told once, to who did it, on the page where it was asked for, and on none elsewhere', async () => {
   const { url, page, session } = await openOperated()
   const other = await signIn(url)
   const done = await act(url, '/actions/sync', session, { back: '/archive?find=x' })
@@ -134,6 +134,8 @@ it('what is done is told once, to who did it, on the page where it was asked for
   expect(await isToldAt('/archive?find=x', other)).toBe(false)
   expect(await isToldAt('/archive?find=x')).toBe(true)
   expect(await isToldAt('/archive?find=x')).toBe(false)
+  const astray = await act(url, '/actions/sync', session, { back: '//evil.example.com' })
+  expect(astray.headers.location).toBe('/')
 })
 
 it('what is done is told to machines in plain words, with a status of its own', async () => {
@@ -153,6 +155,9 @@ it('what cannot be done is told', async () => {
   const reports = ['__proto__', 'constructor', 'x'.repeat(5_000), '', 'daily\0', "daily' or 1=1 --"]
   const day = { first: '2026-11-13', text: 'x' }
   for (const report of reports) await act('approve', { report })
+  await act('approve', { report: 'daily' })
+  await act('pause', { report: 'daily', address: 'zoe@example.com' })
+  await act('test', { report: 'daily', to: 'ana@example.com' })
   await act('acknowledge', { what: 'alert=seven' })
   await act('test', { report: 'daily', to: 'anybody@elsewhere.com' })
   const lacks = [

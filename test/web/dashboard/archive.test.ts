@@ -65,7 +65,7 @@ describe('the list of the archive', () => {
 
   it('leads from page to page, with all that was asked for', async () => {
     const { url, store } = await openDashboard()
-    await expectShown((await get(url, '/archive')).text, 'archive-none')
+    await expectShown((await get(url, '/archive')).text, 'archive/none')
     await keepDays(store, 110)
     const first = await get(url, '/archive?report=daily')
     expect(subjectsIn(first.text)).toEqual(Array.from({ length: 50 }, (_, index) => `Issue ${2 * index + 2}`))
@@ -82,7 +82,7 @@ describe('the list of the archive', () => {
   it('finds what is asked for, and says how to ask where nothing is like that', async () => {
     const { url, store } = await openDashboard()
     await keepDays(store, 3)
-    await expectShown((await get(url, '/archive')).text, 'archive')
+    await expectShown((await get(url, '/archive')).text, 'archive/archive')
     const pageOf = (query: Record<string, string>) => get(url, `/archive?${new URLSearchParams(query)}`)
     expect(subjectsIn((await pageOf({ q: '"text of 2"' })).text)).toEqual(['Issue 2'])
     expect(subjectsIn((await pageOf({ q: '2025-12-30' })).text)).toEqual(['Issue 1'])
@@ -124,7 +124,7 @@ describe('an issue in the archive', () => {
       }),
     )
     const path = await pathOf(store)
-    await expectShown((await get(url, path)).text, 'issue')
+    await expectShown((await get(url, path)).text, 'issue/issue')
     const beside = await pathOf(store, JSON.stringify({ pipelineIds: ['pl_emea'], conditions: [] }))
     expect((await get(url, beside)).text).toContain('pipelines pl_emea')
     const again = await store.db
@@ -137,7 +137,7 @@ describe('an issue in the archive', () => {
 
     const toClara = store.db.updateTable('delivery').where('recipient', '=', 'clara@example.com')
     await toClara.set({ state: 'unconfirmed', unconfirmed_count: 2 }).execute()
-    await expectShown((await get(url, path)).text, 'issue-unconfirmed')
+    await expectShown((await get(url, path)).text, 'issue/unconfirmed')
     const { message_id: gone } = await messageTo(store, 'clara@example.com')
     await store.db.deleteFrom('message').where('message_id', '=', gone).execute()
     const page = await get(url, `${path}?message=${bare(gone)}`)
@@ -230,7 +230,7 @@ describe('an issue in the archive', () => {
       expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
       texts.push(`${href.split('/').at(-1)}\n${content.toString().replaceAll('\r', '')}`)
     }
-    await expect(texts.join('\n')).toMatchFileSnapshot('golden/issue-csv.txt')
+    await expect(texts.join('\n')).toMatchFileSnapshot('golden/issue/csv.txt')
   })
 
   it('that was only looked at is shown as it was made, with its pictures', async () => {

@@ -49,7 +49,7 @@ describe('the page of agents', () => {
       lastErrorAt: '2026-11-01T08:59:00.000Z',
     }
     const store = await openStore({ '2026-11-21T09:00:00.000Z': [busy, failing, agent('c', 'paused')] })
-    await expectShown(store, '/agents', 'agents-failing')
+    await expectShown(store, '/agents', 'agents/failing')
   })
 
   it('tells the outages of the last 30 days, the newest first', async () => {
@@ -61,12 +61,12 @@ describe('the page of agents', () => {
       '2026-11-20T09:00:00.000Z': reading('running'),
       '2026-11-20T10:00:00.000Z': reading('down'),
     })
-    await expectShown(store, '/agents', 'agents-outages')
+    await expectShown(store, '/agents', 'agents/outages')
   })
 
   it.each([
-    ['2026-11-20', 'agents-lost'],
-    ['2026-10-01', 'agents-lost-long-ago'],
+    ['2026-11-20', 'agents/lost'],
+    ['2026-10-01', 'agents/lost-long-ago'],
   ])('keeps agents that went away in sight, for 30 days: %s', async (day, state) => {
     const store = await openStore({
       [`${day}T09:00:00.000Z`]: [agent('a', 'running'), agent('b', 'running')],
@@ -76,7 +76,7 @@ describe('the page of agents', () => {
   })
 
   it('says so where no agents have been read', async () => {
-    await expectShown(await openStore(), '/agents', 'agents-none')
+    await expectShown(await openStore(), '/agents', 'agents/none')
   })
 })
 

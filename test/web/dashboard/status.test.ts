@@ -48,7 +48,7 @@ async function expectShown({ readHtml }: StatusPage, state: string): Promise<voi
     .replaceAll(hostname(), 'HOST')
     .replaceAll(`process ${process.pid}`, 'process PID')
     .replaceAll(/(?<=\/archive\/)[\w-]+/g, 'ISSUE')
-  await expect(`${text}\n`).toMatchFileSnapshot(`golden/status-${state}.txt`)
+  await expect(`${text}\n`).toMatchFileSnapshot(`golden/status/${state}.txt`)
 }
 
 it('says of a fresh installation what is still to come, in words', async () => {
@@ -152,7 +152,7 @@ describe('the card of the events', () => {
     ['none has come yet', REGISTERED],
   ])('says how changes come where %s', async (_, events) => {
     const card = cardOf(await (await openStatusPage({ events })).readHtml())
-    await expect(`${card}\n`).toMatchFileSnapshot(`golden/events-${_.replaceAll(' ', '-')}.txt`)
+    await expect(`${card}\n`).toMatchFileSnapshot(`golden/events/${_.replaceAll(' ', '-')}.txt`)
   })
 
   it('tells what the last ones brought, how long that took, and what is wrong', async () => {
@@ -169,7 +169,7 @@ describe('the card of the events', () => {
     await follow(store, 'b', { at: ago(0), outcome: 'unchanged' })
     await receive(store, [event('4')], ago(50))
     cards.push(cardOf(await readHtml()))
-    await expect(cards.join('\n\n')).toMatchFileSnapshot('golden/events-received.txt')
+    await expect(cards.join('\n\n')).toMatchFileSnapshot('golden/events/received.txt')
   })
 })
 

@@ -49,6 +49,8 @@ describe('figures', () => {
     const sum = pipelines.reduce((total: number, each: { current: number }) => total + each.current, 0)
     expect(sum).toBe(all.current)
     expect(all.current).toBeGreaterThan(all.prior)
+    const none = await run('figures', ...DAY, '--where', 'tags=none')
+    expect(none.stdout).toMatch(/^leads +0 /m)
 
     const { stdout: table, stderr } = await run('figures', ...DAY, '--pipeline', pipelines[0].pipeline_id)
     expect(table).toMatch(new RegExp(`^leads +${pipelines[0].current} `, 'm'))

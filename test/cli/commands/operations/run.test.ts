@@ -41,7 +41,7 @@ function logged(child: ReturnType<typeof startLeadsheet>, said: RegExp): Promise
 }
 
 describe('the daemon', () => {
-  it('syncs at once when it is new, refuses a second one, and leaves on SIGTERM with its work put down', async () => {
+  it('syncs at once when it is new, refuses a second one, goes on after SIGHUP, and leaves on SIGTERM with its work put down', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
     await using service = await startService(cwd, new Date(), 5)
     const key = await service.createKey({ name: 'test', scope: 'read' })
@@ -54,6 +54,8 @@ describe('the daemon', () => {
     expect(second.status).toBe(1)
     expect(second.stderr).toContain(`A daemon is already running: process ${daemon.pid}`)
 
+    daemon.kill('SIGHUP')
+    await logged(daemon, /restart to apply new settings/)
     const started = performance.now()
     daemon.kill('SIGTERM')
     const left = await finished(daemon)

@@ -140,12 +140,15 @@ describe('leadsheet report resend', () => {
     ])
   })
 
-  it('asks before several people get again what they have or may have', async () => {
+  it('asks before several people get again what they have or may have, or one does where all were meant', async () => {
     await using mailed = await openMailed()
     const asked = await mailed.run('report', 'resend', 'daily', '--all')
     expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') })
     expect(asked.stdout).toMatch(/^ana@example\.com .* sent +a new mail$/m)
     expect(asked.stdout).toMatch(/^lost@example\.com .* unconfirmed +the same mail$/m)
+    await mailed.run('outbox', 'resolve', '--recipient', 'lost@example.com', '--as', 'lost', '--yes')
+    const askedOfOne = await mailed.run('report', 'resend', 'daily', '--all')
+    expect(askedOfOne).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') })
     expect(mailed.server.received).toEqual([])
     const before: readonly Record<string, string>[] = (await mailed.list()).data
     const done = await mailed.run('report', 'resend', 'daily', '--all', '--yes')

@@ -38,6 +38,15 @@ test('the settings stay as they are, and what to add to them is valid there', as
   expect(check.stdout).toContain('"value": "industries"')
 })
 
+test('one of digits has them for a title, and one that is called as one of the program goes before that', async () => {
+  const cwd = folderWith()
+  await makeIn(cwd, '2026')
+  const text = readFileSync(join(cwd, 'templates/2026/report.yaml'), 'utf8')
+  expect(parseDefinition({ path: 'report.yaml', text }).title).toBe('2026')
+  const told = expect.stringContaining('It replaces the weekly that comes with leadsheet')
+  expect(await makeIn(cwd, 'weekly')).toMatchObject({ status: 3, stderr: told })
+})
+
 test('a report that a folder says is there already is left alone', async () => {
   const cwd = folderWith({ 'templates/mine/text.hbs': 'Mine' })
   const { status, stderr } = await makeIn(cwd, 'mine')
