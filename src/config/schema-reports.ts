@@ -53,13 +53,19 @@ function conditionOn([column, kind]: [string, string]): [string, z.ZodType] {
   return [column, setting(description, (kind === 'number' ? bounds : texts).optional())]
 }
 
+/** A condition on a field that the profile declares, which is compared with the profile when all is read. */
+const condition = z.union(
+  [z.array(z.union([z.string(), z.number(), z.boolean()]).transform(String)).min(1), bounds],
+  { error: 'a list of texts, or min, max or both' },
+)
+
 const filterSchema = group({
   pipelines: setting('Only leads of these pipelines.', pipelineIds.optional()),
   ...(Object.fromEntries(Object.entries(FILTER_COLUMNS).map(conditionOn)) as Record<
     FilterColumn,
     z.ZodOptional<z.ZodType<ConditionSettings>>
   >),
-})
+}).catchall(condition)
 export type FilterSettings = z.output<typeof filterSchema>
 
 export const attachments = listOf(

@@ -93,7 +93,7 @@ export async function fetchRemoteLead(terminal: Terminal, source: Source, id: st
   }
 }
 
-type LeadColumns = SnakeCase<Omit<Lead, 'raw' | 'cleaned' | 'cut' | 'unsure' | 'tags'>>
+type LeadColumns = SnakeCase<Omit<Lead, 'raw' | 'cleaned' | 'cut' | 'unsure' | 'tags' | 'fields'>>
 
 function leadFields(
   lead: LeadColumns & { readonly deleted_at?: Instant | null },
