@@ -82,6 +82,12 @@ export function loadConfig(options: LoadOptions = {}): Config {
     const fault = filterFault(String(path.at(-1)), types, value)
     if (fault !== null) problems.push(mistakeLine(draft.findOrigin(path, 'name'), fault))
   }
+  for (const [index, { columns }] of isUnread ? [] : settings.reports.entries()) {
+    const unknown = columns.find((name) => !types.has(name))
+    if (unknown === undefined) continue
+    const origin = draft.findOrigin(['reports', index, 'columns'], 'value')
+    problems.push(mistakeLine(origin, `the profile declares no field ${JSON.stringify(unknown)}`))
+  }
   if (problems.length > 0 && !needed) throw invalid(problems)
   const config = configFrom(
     settings,

@@ -210,6 +210,11 @@ export const reportSchema = section({
     attachments.default([]),
     { examples: [['stalled.xlsx']] },
   ),
+  columns: setting(
+    'Fields of the profile that attached lists of leads show as further columns.',
+    listOf(text('the name of a field'), 'a list of names, such as [deal_size]').default([]),
+    { examples: [['deal_size']] },
+  ),
   stalled_days: setting(
     'An open lead that has not changed in any way for this many days is stalled.',
     wholeNumber(1, 365).default(7),

@@ -28,6 +28,12 @@ export interface FieldValues {
   readonly unfit: readonly number[]
 }
 
+/** The values of some fields, by the id of each lead. The cells are in the order of `columns`. */
+export interface FieldTable {
+  readonly columns: readonly Pick<DeclaredField, 'name' | 'type'>[]
+  readonly rows: readonly (readonly [leadId: string, cells: readonly FieldCell[]])[]
+}
+
 /** A name that SQL takes without quotes, unless it is a word of SQL. */
 export const FIELD_NAME = /^[a-z][a-z0-9_]{0,62}$/
 
@@ -38,17 +44,8 @@ export const TAKEN_NAMES: ReadonlySet<string> = new Set([
   ...['derived_version', 'pipeline_name', 'outcome', 'closed_at', 'pipelines'],
 ])
 
-/** How a filter asks for a declared field: by texts, or by bounds. Times, dates and JSON have no filter. */
-const FILTER_KINDS: Readonly<Record<DeclaredType, 'text' | 'number' | null>> = {
-  text: 'text',
-  number: 'number',
-  integer: 'number',
-  boolean: 'text',
-  time: null,
-  date: null,
-  json: null,
-}
-
+/** How a filter asks for a declared field: by texts, or by bounds; null for what no filter asks for. */
 export function filterKindOf(type: DeclaredType): 'text' | 'number' | null {
-  return FILTER_KINDS[type]
+  if (type === 'number' || type === 'integer') return 'number'
+  return type === 'text' || type === 'boolean' ? 'text' : null
 }

@@ -1,7 +1,7 @@
 /** The types of a report's figures, which `store/figures/` reads and each issue stores as JSON. */
 
 import type { PERIOD_KINDS } from './choices.ts'
-import type { DeclaredType } from './declared-fields.ts'
+import type { DeclaredType, FieldTable } from './declared-fields.ts'
 import type { Insight } from './insight.ts'
 import type {
   Agents,
@@ -65,6 +65,8 @@ export interface ReportFigures {
   readonly funnel: Funnel
   readonly changes: Changes
   readonly topLeads: TopLeads
+  /** The declared fields that the lists show; absent if they show none. */
+  readonly fields?: FieldTable
   readonly stalled: Stalled
   readonly byPipeline: readonly PipelineLine[]
   /** The figures of each source of leads. The source with the most new leads comes first. */

@@ -11,7 +11,6 @@ import type { Store } from '../../store/db/store.ts'
 import { withLease } from '../../store/schedule/lease.ts'
 import type { SnapshotInfo, SnapshotNews } from '../../store/snapshot/snapshot.ts'
 import {
-  hasFieldColumns,
   makeSnapshot,
   readSnapshotInfo,
   readSnapshotNews,
@@ -134,8 +133,8 @@ export async function withSnapshotSchema<T>(
   { file, version, profile }: SnapshotPlace,
   work: (file: string) => Promise<T>,
 ): Promise<T> {
-  const names = profile.fields.map(({ name }) => name)
-  if (readSnapshotInfo(file)?.version === version && hasFieldColumns(file, names)) return work(file)
+  // The present snapshot may be without fields that were declared since.
+  if (profile.fields.length === 0 && readSnapshotInfo(file)?.version === version) return work(file)
   return withEmptySnapshot(sourcePathsOf(profile), ruledFieldsOf(profile), work)
 }
 

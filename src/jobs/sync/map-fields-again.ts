@@ -54,13 +54,11 @@ export async function mapFieldsAgain(run: SyncRun): Promise<string[]> {
 /** The most names that a warning lists of each kind. */
 const NAMES_SHOWN = 10
 
-function describe({ added, gone, retyped, moved }: FieldNews, leads: number): string[] {
-  const parts = Object.entries({ added, removed: gone, 'of another type': retyped, 'by another rule': moved })
-    .filter(([, names]) => names.length > 0)
-    .map(([what, names]) => {
-      const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
-      return `${what}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`
-    })
+function describe(news: FieldNews, leads: number): string[] {
+  const parts = Object.entries(news).flatMap(([what, names]) => {
+    const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
+    return names.length === 0 ? [] : [`${what}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`]
+  })
   if (parts.length === 0) return []
   return [`fields of the profile ${parts.join('; ')}; read from ${counted(leads, 'stored record')}`]
 }

@@ -313,7 +313,9 @@ async function finishScan(
         ...warnOfOlder(older, result),
         ...notes.warnings(),
         ...implausible.map(formatImplausible),
-        ...(await countUnfit(trx)).map(formatUnfit),
+        ...(await countUnfit(trx)).map(
+          (unfit) => `${formatUnfit(unfit)}; correct fields.${unfit.name} of the profile`,
+        ),
         ...(isUndated ? [warnOfUndated(times.undated)] : []),
         ...(isFilterWrong ? [warnOfFilter(leftOut)] : []),
       ],

@@ -4,7 +4,13 @@
  * field, even while the records are mapped again after a change of the profile.
  */
 import { sql } from 'kysely'
-import type { DeclaredField, DeclaredType, FieldCell, FieldValues } from '../../domain/declared-fields.ts'
+import type {
+  DeclaredField,
+  DeclaredType,
+  FieldCell,
+  FieldTable,
+  FieldValues,
+} from '../../domain/declared-fields.ts'
 import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
@@ -135,25 +141,44 @@ function textOf(cell: FieldCell | undefined): string | null {
   return cell === null || cell === undefined ? null : String(cell)
 }
 
-/** Reads the present values of declared fields, by the id of each lead. Leads without a row are left out. */
-export async function readValues(
+/**
+ * Reads the present values of declared fields. Leads without values are left out.
+ * @param names the names of the wanted fields, in their order; all fields by default
+ */
+export async function readFieldTable(
   db: Db,
   leadIds: readonly string[],
-  names: readonly string[],
-): Promise<Map<string, FieldCell[]>> {
-  const fields = await listFields(db)
-  const places = names.map((name) => fields.find((field) => field.name === name)?.place)
+  names?: readonly string[],
+): Promise<FieldTable> {
+  const stored = await listFields(db)
+  const columns = names?.flatMap((name) => stored.find((field) => field.name === name) ?? []) ?? stored
   const rows = await db
     .selectFrom('lead_values')
     .innerJoin('lead', 'lead.no', 'lead_values.lead_no')
     .where('lead.id', 'in', listOf(leadIds))
     .select(['lead.id', 'cells'])
     .execute()
-  return new Map(
-    rows.map(({ id, cells: json }) => {
+  return {
+    columns: columns.map(({ name, type }) => ({ name, type })),
+    rows: rows.map(({ id, cells: json }) => {
       const cells = parseCells(json)
-      return [id, places.map((place) => (place === undefined ? null : (cells[place] ?? null)))]
+      return [id, columns.map(({ place }) => cells[place] ?? null)]
     }),
+  }
+}
+
+/** Reads the present values of all declared fields by their names, for each lead that has some. */
+export async function readFieldsByName(
+  db: Db,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, FieldCell>>>> {
+  const { columns, rows } = await readFieldTable(db, leadIds)
+  if (columns.length === 0) return new Map()
+  return new Map(
+    rows.map(([id, cells]) => [
+      id,
+      Object.fromEntries(columns.map(({ name }, index) => [name, cells[index] ?? null])),
+    ]),
   )
 }
 
@@ -179,5 +204,5 @@ export async function countUnfit(db: Db): Promise<UnfitValues[]> {
 /** Quotes no value, because it may be personal. */
 export function formatUnfit({ name, type, leads, example }: UnfitValues): string {
   const whose = leads === 1 ? '1 lead' : `${leads} leads`
-  return `${name} is empty in ${whose} whose value is no ${type}, such as ${example}; correct fields.${name} of the profile, or look at the upstream`
+  return `${name} is empty in ${whose} whose value is no ${type}, such as ${example}`
 }

@@ -14,13 +14,8 @@ export interface RuledField extends DeclaredField {
   readonly rule: string
 }
 
-/** The names of the fields that came, went, or changed since the last sync. */
-export interface FieldNews {
-  readonly added: readonly string[]
-  readonly gone: readonly string[]
-  readonly retyped: readonly string[]
-  readonly moved: readonly string[]
-}
+/** The names of the fields that came, went, or have another type or rule since the last sync. */
+export type FieldNews = Readonly<Record<'added' | 'removed' | 'changed', readonly string[]>>
 
 export interface FieldPlan {
   readonly rows: readonly Row<'declared_field'>[]
@@ -46,23 +41,21 @@ export async function planFields(db: Db, declared: readonly RuledField[]): Promi
     return { place, name, type, position, rule, meaning, ...flags }
   })
   const names = new Set(rows.map(({ name }) => name))
-  const ofSame = (isChanged: (row: FieldPlan['rows'][number], before: Row<'declared_field'>) => boolean) =>
-    rows.filter((row) => {
-      const before = present.get(row.name)
-      return before !== undefined && isChanged(row, before)
-    })
+  const isRuled = ({ name, type, rule }: FieldPlan['rows'][number]): boolean => {
+    const before = present.get(name)
+    return before === undefined || (before.type === type && before.rule === rule)
+  }
   const news = {
     added: namesOf(rows.filter(({ name }) => !present.has(name))),
-    gone: [...present.keys()].filter((name) => !names.has(name)),
-    retyped: namesOf(ofSame((row, before) => row.type !== before.type)),
-    moved: namesOf(ofSame((row, before) => row.type === before.type && row.rule !== before.rule)),
+    removed: [...present.keys()].filter((name) => !names.has(name)),
+    changed: namesOf(rows.filter((row) => !isRuled(row))),
   }
   const mapping = await db.selectFrom('field_mapping').select('mapped_no').executeTakeFirst()
   const isNew = Object.values(news).some((changed) => changed.length > 0)
   return {
     rows,
     news,
-    differs: isNew || ofSame((row, before) => !isDeepStrictEqual(row, { ...before })).length > 0,
+    differs: isNew || rows.some((row) => !isDeepStrictEqual(row, { ...present.get(row.name) })),
     after: isNew ? 0 : (mapping?.mapped_no ?? null),
   }
 }

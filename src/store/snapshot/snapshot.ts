@@ -170,20 +170,6 @@ export async function withEmptySnapshot<T>(
   }
 }
 
-/** Tells whether a snapshot has these columns of declared fields, and no others. */
-export function hasFieldColumns(file: string, names: readonly string[]): boolean {
-  const database = new Database(file, { readonly: true, fileMustExist: true })
-  try {
-    const found = database.prepare("SELECT name FROM pragma_table_info('lead_field')").pluck().all()
-    return (
-      found.length === (names.length === 0 ? 0 : names.length + 1) &&
-      names.every((name) => found.includes(name))
-    )
-  } finally {
-    database.close()
-  }
-}
-
 /** Deletes unfinished files. No other process uses them, because the caller has the lease. */
 async function removeLeftovers(file: string): Promise<void> {
   const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { publishIfDue, publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
-import { listFields, readValues } from '../../../src/store/leads/declared-fields.ts'
+import { listFields, readFieldTable } from '../../../src/store/leads/declared-fields.ts'
 import { mapFields } from '../../../src/upstream/mapping/field-mapping.ts'
 import { declaredFieldsSchema } from '../../../src/upstream/profile/declared-field.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
@@ -20,11 +20,10 @@ function cellOf(type: string, value: unknown, rule: object = {}) {
   return mapped?.unfit.length === 0 ? mapped.cells[0] : 'UNFIT'
 }
 
-/** Returns the values of a lead by name, and whether one of them does not fit. */
+/** Returns the values of a lead by name. */
 async function valuesOf({ store }: Listing, id: string) {
-  const names = (await listFields(store.db)).map(({ name }) => name)
-  const cells = (await readValues(store.db, [id], names)).get(id) ?? []
-  return Object.fromEntries(names.map((name, index) => [name, cells[index]]))
+  const { columns, rows } = await readFieldTable(store.db, [id])
+  return Object.fromEntries(columns.map(({ name }, index) => [name, rows[0]?.[1][index]]))
 }
 
 function openFields(fields: ProfileInput['fields'], rows: readonly object[]) {
@@ -125,7 +124,7 @@ describe('a sync', () => {
     expect(await valuesOf(listing, 'l001')).toEqual({ size: null })
     expect(await valuesOf(listing, 'l002')).toEqual({ size: 2 })
     const warning =
-      'size is empty in 1 lead whose value is no number, such as l001; correct fields.size of the profile, or look at the upstream'
+      'size is empty in 1 lead whose value is no number, such as l001; correct fields.size of the profile'
     expect(scan?.warnings).toEqual([warning])
     // An unchanged record is not read again, and its value still does not fit.
     const again = await listing.sync()
@@ -203,7 +202,7 @@ describe('a changed profile', () => {
     }
     const { scan, leads } = await listing.sync({ acceptsDeletions: false })
     expect(scan?.warnings).toEqual([
-      'fields of the profile added: due; removed: a; of another type: n; read from 30 stored records',
+      'fields of the profile added: due; removed: a; changed: n; read from 30 stored records',
     ])
     expect(leads).toMatchObject({ updated: 0, inserted: 0 })
     expect(await valuesOf(listing, 'l007')).toEqual({ n: 7, due: '2026-01-02' })
