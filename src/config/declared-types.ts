@@ -28,7 +28,7 @@ export function filterFault(name: string, types: DeclaredTypes, value?: unknown)
     const kind = filterKindOf(type)
     if (kind === null) return `a filter cannot ask for a field of the type ${type}`
     if (value === undefined || Array.isArray(value) === (kind === 'text')) return null
-    return `expected ${kind === 'text' ? 'a list of texts' : 'min, max or both'}, as the field is a ${type}`
+    return `expected ${kind === 'text' ? 'a list of texts' : 'min, max or both'}, as its type in the profile is ${type}`
   }
   const known = [
     ...Object.keys(FILTER_COLUMNS),

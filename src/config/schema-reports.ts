@@ -213,7 +213,6 @@ export const reportSchema = section({
   columns: setting(
     'Fields of the profile that attached lists of leads show as further columns.',
     listOf(text('the name of a field'), 'a list of names, such as [deal_size]').default([]),
-    { examples: [['deal_size']] },
   ),
   stalled_days: setting(
     'An open lead that has not changed in any way for this many days is stalled.',

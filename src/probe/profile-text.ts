@@ -41,7 +41,7 @@ function fieldsPart(proposals: readonly string[]): string[] {
   if (proposals.length === 0) return []
   const lines = proposals.map((line) => `  ${line}`)
   return [
-    ' Take the # away before each field that shall be a column, and before this line:',
+    ' To have a field as a column, take the # away before `fields:` and before the field:',
     'fields:',
     ...lines,
     '',

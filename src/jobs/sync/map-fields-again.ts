@@ -47,8 +47,9 @@ export async function mapFieldsAgain(run: SyncRun): Promise<string[]> {
     await nextTurn()
   }
   await run.write((trx) => endMapping(trx, run.now().toISOString()))
+  if (leads === 0) return []
   log.info({ ...plan.news, leads }, 'fields mapped again')
-  return leads === 0 ? [] : describe(plan.news, leads)
+  return describe(plan.news, leads)
 }
 
 /** The most names that a warning lists of each kind. */

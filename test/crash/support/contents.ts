@@ -36,6 +36,7 @@ const OF_READING = [
   'run_id',
   'since',
   'fetched_at',
+  'mapped_at',
 ]
 
 /**
