@@ -4,14 +4,14 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { counted } from '../../report/words/numbers.ts'
-import { createEncoder, listFields, saveValues } from '../../store/leads/declared-fields.ts'
+import { createEncoder, listFields } from '../../store/leads/declared-fields.ts'
 import {
   endMapping,
   type FieldNews,
   listRecords,
-  noteMapped,
   planFields,
   saveFieldPlan,
+  saveMapped,
 } from '../../store/leads/field-mapping.ts'
 import { mapFields } from '../../upstream/mapping/field-mapping.ts'
 import { ruledFieldsOf } from '../../upstream/profile/declared-field.ts'
@@ -39,10 +39,7 @@ export async function mapFieldsAgain(run: SyncRun): Promise<string[]> {
       return { lead_no, ...(values ?? { cells: '[]', unfit: null }) }
     })
     const end = last
-    await run.writeSoon(async (trx) => {
-      await saveValues(trx, rows, false)
-      await noteMapped(trx, end)
-    })
+    await run.writeSoon((trx) => saveMapped(trx, rows, end))
     leads += rows.length
     await nextTurn()
   }

@@ -10,9 +10,6 @@ import type { Db } from '../db/store.ts'
 import { listFields } from '../leads/declared-fields.ts'
 import { quoted } from '../schema/describe.ts'
 
-/** Where the SQL runs. */
-type FilterPlace = 'store' | 'snapshot'
-
 export const EVERY_LEAD: LeadFilter = { pipelineIds: null, conditions: [] }
 
 /**
@@ -21,7 +18,10 @@ export const EVERY_LEAD: LeadFilter = { pipelineIds: null, conditions: [] }
  * @throws LeadsheetError config_invalid for a column that filters do not have, or a condition that does not
  * fit its column
  */
-export function chosenSql(conditions: readonly FilterCondition[], where: FilterPlace = 'store'): string {
+export function chosenSql(
+  conditions: readonly FilterCondition[],
+  where: 'store' | 'snapshot' = 'store',
+): string {
   return conditions
     .map((condition, index) => {
       const { type, field } = condition

@@ -87,14 +87,6 @@ function rearranged(cells: readonly FieldCell[], places: readonly number[], leng
   return arranged
 }
 
-export async function saveValues(
-  trx: Trx,
-  rows: readonly Row<'lead_values'>[],
-  areNew: boolean,
-): Promise<void> {
-  await insertRows(trx, 'lead_values', rows, areNew ? undefined : { key: ['lead_no'] })
-}
-
 /** The stored values of a lead, and those of a newer record. */
 export interface ValueChange {
   readonly lead: Pick<Lead, 'id' | 'updatedAt'>

@@ -88,9 +88,10 @@ export async function listRecords(
     .execute()
 }
 
-/** Must run in the transaction that writes the values of the leads up to this number. */
-export async function noteMapped(trx: Trx, leadNo: number): Promise<void> {
-  await trx.updateTable('field_mapping').set({ mapped_no: leadNo }).execute()
+/** @param last the number of the lead up to which the records are mapped */
+export async function saveMapped(trx: Trx, rows: readonly Row<'lead_values'>[], last: number): Promise<void> {
+  await insertRows(trx, 'lead_values', rows, { key: ['lead_no'] })
+  await trx.updateTable('field_mapping').set({ mapped_no: last }).execute()
 }
 
 /** Only now the places of fields that are no longer declared are free, because no lead has values there. */

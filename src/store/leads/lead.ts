@@ -11,7 +11,6 @@ import {
   listFields,
   type StoredField,
   saveFieldChanges,
-  saveValues,
   type ValueChange,
 } from './declared-fields.ts'
 import { withLeadDays } from './lead-day.ts'
@@ -115,7 +114,7 @@ export async function saveLeads(
   ])
   await withLeadDays(trx, [...changedIds], () => writeChanges(trx, { rows, arrived, stored }, observed))
   await insertRows(trx, 'lead_raw', otherForms, { key: ['lead_no'] })
-  await saveValues(trx, values, false)
+  await insertRows(trx, 'lead_values', values, { key: ['lead_no'] })
   await saveFieldChanges(trx, valueChanges, fields, observed)
   return saved
 }
@@ -187,10 +186,10 @@ export async function insertLeads(
   )
   await insertRows(trx, 'lead_raw', rawsOf(rows))
   const encode = createEncoder(await fieldsFor(trx, leads))
-  await saveValues(
+  await insertRows(
     trx,
+    'lead_values',
     inserted.flatMap(({ no, lead }) => valuesOf(no, lead, encode)),
-    true,
   )
   const underivable = leads.filter((lead) => !canDerive(lead, observed))
   await saveHistory(trx, { ...NO_ARRIVALS, underivable }, observed)
