@@ -68,7 +68,7 @@ export interface Dictionary {
 
 /** Returns the descriptions of the tables and columns of an empty snapshot. */
 export function describeEmpty(): Promise<Dictionary> {
-  return withEmptySnapshot(sourcePathsOf(REFERENCE_PROFILE), readDictionary)
+  return withEmptySnapshot(sourcePathsOf(REFERENCE_PROFILE), [], readDictionary)
 }
 
 export function readDictionary(file: string): Dictionary {

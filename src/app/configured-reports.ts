@@ -82,6 +82,7 @@ export function reportOf(
     filter: settings.filter,
     locale: settings.locale,
     attachments: settings.attachments,
+    columns: settings.columns,
     stalledDays: settings.stalledDays,
     topScore: settings.topScore,
   }

@@ -1,6 +1,7 @@
 /** Checks what the syncs read: missing leads, changed fields, unreadable records. */
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
+import { countUnfit, formatUnfit } from '../store/leads/declared-fields.ts'
 import { countQuarantinedSince } from '../store/leads/quarantined-record.ts'
 import { listDrift } from '../store/sync/schema-drift.ts'
 import {
@@ -10,7 +11,7 @@ import {
 } from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
 import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, internal } from './check.ts'
+import { ALERTED, type Check, type Finding, internal, SHOWN } from './check.ts'
 
 const DAY_MINUTES = 24 * 60
 /** Two scans that both found fewer leads are not compared, because small numbers often halve or double. */
@@ -49,6 +50,21 @@ export const LEAD_CHECKS = {
     meaning: 'a field has disappeared from the records, or its type has changed',
     alert: 'once',
     find: findChangedFields,
+  },
+  fields_unfit: {
+    ...SHOWN,
+    part: 'upstream',
+    title: 'values of another type',
+    meaning: 'values of a declared field do not fit its type, so that they are kept as null',
+    async find({ db }) {
+      return (await countUnfit(db)).map(
+        (unfit): Finding => ({
+          subject: unfit.name,
+          message: `The field ${formatUnfit(unfit)}.`,
+          hint: `Correct fields.${unfit.name} of the profile; the records are then mapped again.`,
+        }),
+      )
+    },
   },
   records_quarantined: {
     ...ALERTED,

@@ -6,7 +6,7 @@ import { shellCommand } from '../errors.ts'
 import { isQuarantined } from '../upstream/mapping/lead-mapping.ts'
 import { type FieldRule, readField, readText } from '../upstream/profile/field-rule.ts'
 import type { Source } from '../upstream/source.ts'
-import { fieldsOf, pathText } from '../upstream/values/json.ts'
+import { type FieldPath, fieldsOf, pathText } from '../upstream/values/json.ts'
 import type { CheckResult } from './check.ts'
 import { attempt, fail, ok, warn } from './check.ts'
 
@@ -74,7 +74,11 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
         'check mapping.lead of the profile',
       )
 
-  const rules = Object.entries(source.profile.mapping.lead) as [string, FieldRule | undefined][]
+  const { mapping, fields } = source.profile
+  const rules: [string, FieldRule | undefined][] = [
+    ...Object.entries(mapping.lead),
+    ...fields.map(({ name, rule }): [string, FieldRule] => [`fields.${name}`, rule]),
+  ]
   const mapped = rules.filter((entry): entry is [string, FieldRule] => entry[1] !== undefined)
   // Many fields are empty in most records (for example, unqualified leads have no value). Therefore a field
   // is reported only if it is empty in every record. Times in the future come late in the life of a lead.
@@ -90,7 +94,7 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
         'check whether they are called something else now',
       )
 
-  const known = new Set(mapped.flatMap(([, { from = [], all = [] }]) => [...from, ...all].map(pathText)))
+  const known = new Set(mapped.flatMap(([, { from = [], all = [] }]) => [...from, ...all].map(fieldOf)))
   const paths = new Set(sample.flatMap((record) => [...fieldsOf(record)].map(({ path }) => pathText(path))))
   const unmapped = [...paths].filter((path) => !isCovered(path, known))
   yield ok('other fields', unmapped.length === 0 ? 'none' : `kept in raw alone: ${listed(unmapped)}`)
@@ -138,6 +142,11 @@ async function* checkOtherEndpoints(
           )
     })
   } else yield ok('agents', 'the profile says that there are none')
+}
+
+/** The path of a list stands for what is in its items. */
+function fieldOf(path: FieldPath): string {
+  return pathText(path).replaceAll(/\[[^\]]*\]/g, '')
 }
 
 /** Returns whether the profile maps the path, a group around the path, or a field inside the path. */

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { nameOf, placeOf } from '../store/db/place.ts'
+import { declaredTypesOf } from './declared-types.ts'
 import { type EnvironmentProxy, variablesFor } from './environment.ts'
 import { addressOf, filterText, reportFrom } from './report-config.ts'
 import type { Settings } from './schema.ts'
@@ -48,6 +49,7 @@ export function configFrom(
 ) {
   const { api, smtp, recipients, templatesDir } = settings
   const dataDir = resolve(baseOf('dataDir'), settings.dataDir)
+  const types = declaredTypesOf(profile)
   return {
     ...settings,
     api: { ...api, profile },
@@ -57,7 +59,7 @@ export function configFrom(
     recipients: recipients.map(addressOf),
     /** The folder with the templates of this installation. The folder may be missing. */
     templatesDir: resolve(baseOf('templatesDir'), templatesDir ?? join(folder, 'templates')),
-    reports: settings.reports.map((report) => reportFrom(report, settings)),
+    reports: settings.reports.map((report) => reportFrom(report, settings, types)),
   }
 }
 

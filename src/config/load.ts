@@ -9,6 +9,7 @@ import { snakeCase } from '../domain/names.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Config } from './config.ts'
 import { configFrom } from './config.ts'
+import { conditionsIn, declaredTypesOf, filterFault } from './declared-types.ts'
 import type { Environment } from './environment.ts'
 import { CONFIG_VARIABLE, readEnvironment, readProxy } from './environment.ts'
 import { explainIssue, isSecret, mistakeLine } from './errors.ts'
@@ -75,6 +76,19 @@ export function loadConfig(options: LoadOptions = {}): Config {
     named === null
       ? null
       : readProfile(resolve(draft.findOrigin(['api', 'profile'], 'value').base, named), cwd)
+  const types = declaredTypesOf(profile)
+  const isUnread = profile !== null && profile.problem !== null
+  for (const { path, value } of isUnread ? [] : conditionsIn(draft.tree)) {
+    const fault = filterFault(String(path.at(-1)), types, value)
+    if (fault !== null) problems.push(mistakeLine(draft.findOrigin(path, 'name'), fault))
+  }
+  for (const [index, { columns }] of isUnread ? [] : settings.reports.entries()) {
+    const unknown = columns.find((name) => !types.has(name))
+    if (unknown === undefined) continue
+    const origin = draft.findOrigin(['reports', index, 'columns'], 'value')
+    problems.push(mistakeLine(origin, `the profile declares no field ${JSON.stringify(unknown)}`))
+  }
+  if (problems.length > 0 && !needed) throw invalid(problems)
   const config = configFrom(
     settings,
     profile,

@@ -4,6 +4,7 @@
  */
 
 import type { FilterCondition, LeadFilter } from '../domain/figures.ts'
+import type { DeclaredTypes } from './declared-types.ts'
 import type { Settings } from './schema.ts'
 import type { FilterSettings, RecipientSettings, ReportSettings } from './schema-reports.ts'
 import { reportSchema } from './schema-reports.ts'
@@ -28,15 +29,19 @@ export function draftReport(
 export function reportFrom(
   { recipients, ...report }: ReportSettings,
   settings: Pick<Settings, 'timeZone' | 'locale' | 'recipients'>,
+  types: DeclaredTypes = new Map(),
 ) {
   const own = {
     ...report,
     template: report.template ?? report.name,
     timeZone: report.timeZone ?? settings.timeZone,
-    filter: filterFrom(report.filter ?? {}),
+    filter: filterFrom(report.filter ?? {}, types),
     locale: report.locale ?? settings.locale,
   }
-  return { ...own, recipients: (recipients ?? settings.recipients).map((each) => recipientFrom(each, own)) }
+  return {
+    ...own,
+    recipients: (recipients ?? settings.recipients).map((each) => recipientFrom(each, own, types)),
+  }
 }
 
 export function addressOf(recipient: RecipientSettings): string {
@@ -50,6 +55,7 @@ function recipientFrom(
     readonly locale: string
     readonly filter: LeadFilter
   },
+  types: DeclaredTypes,
 ) {
   const given = typeof recipient === 'string' ? null : recipient
   return {
@@ -60,7 +66,7 @@ function recipientFrom(
     timeZone: given?.timeZone ?? report.timeZone,
     /** A lead must pass all filters. */
     filter: [given?.filter ?? {}, given?.owner ? { owner: [given.owner].flat() } : {}]
-      .map(filterFrom)
+      .map((filter) => filterFrom(filter, types))
       .reduce(narrowFilter, report.filter),
     /** The blocks (parts of the report) that the recipient gets; null if the report's folder decides. */
     blocks: given?.blocks ?? report.blocks,
@@ -71,11 +77,13 @@ function recipientFrom(
 /**
  * Converts a filter from the settings. Sorts the fields and the texts, so that equal filters have equal JSON.
  */
-function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
+function filterFrom({ pipelines, ...columns }: FilterSettings, types: DeclaredTypes): LeadFilter {
   const conditions = Object.entries(columns).flatMap(([field, asked]): FilterCondition[] => {
     if (asked === undefined) return []
-    if (Array.isArray(asked)) return [{ field, in: asked.toSorted() }]
-    return [{ field, min: asked.min ?? null, max: asked.max ?? null }]
+    const type = types.get(field)
+    const named = type === undefined ? { field } : { field, type }
+    if (Array.isArray(asked)) return [{ ...named, in: asked.toSorted() }]
+    return [{ ...named, min: asked.min ?? null, max: asked.max ?? null }]
   })
   return {
     pipelineIds: pipelines?.toSorted() ?? null,
@@ -114,12 +122,12 @@ function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
 }
 
 function narrowCondition(one: FilterCondition, other: FilterCondition): FilterCondition {
-  if ('in' in one && 'in' in other) return { field: one.field, in: commonTexts(one.in, other.in) ?? [] }
+  if ('in' in one && 'in' in other) return { ...one, in: commonTexts(one.in, other.in) ?? [] }
   if ('in' in one || 'in' in other) throw new TypeError(`${one.field} has texts and bounds`)
   const least = [one.min, other.min].filter((bound) => bound !== null)
   const most = [one.max, other.max].filter((bound) => bound !== null)
   return {
-    field: one.field,
+    ...one,
     min: least.length > 0 ? Math.max(...least) : null,
     max: most.length > 0 ? Math.min(...most) : null,
   }

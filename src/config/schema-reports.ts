@@ -53,13 +53,19 @@ function conditionOn([column, kind]: [string, string]): [string, z.ZodType] {
   return [column, setting(description, (kind === 'number' ? bounds : texts).optional())]
 }
 
+/** A condition on a field that the profile declares, which is compared with the profile when all is read. */
+const condition = z.union(
+  [z.array(z.union([z.string(), z.number(), z.boolean()]).transform(String)).min(1), bounds],
+  { error: 'a list of texts, or min, max or both' },
+)
+
 const filterSchema = group({
   pipelines: setting('Only leads of these pipelines.', pipelineIds.optional()),
   ...(Object.fromEntries(Object.entries(FILTER_COLUMNS).map(conditionOn)) as Record<
     FilterColumn,
     z.ZodOptional<z.ZodType<ConditionSettings>>
   >),
-})
+}).catchall(condition)
 export type FilterSettings = z.output<typeof filterSchema>
 
 export const attachments = listOf(
@@ -203,6 +209,10 @@ export const reportSchema = section({
     'Files that come with the report: charts, or a list or query as .csv or .xlsx, such as stalled.xlsx.',
     attachments.default([]),
     { examples: [['stalled.xlsx']] },
+  ),
+  columns: setting(
+    'Fields of the profile that attached lists of leads show as further columns.',
+    listOf(text('the name of a field'), 'a list of names, such as [deal_size]').default([]),
   ),
   stalled_days: setting(
     'An open lead that has not changed in any way for this many days is stalled.',

@@ -1,6 +1,7 @@
 /** The types of a report's figures, which `store/figures/` reads and each issue stores as JSON. */
 
 import type { PERIOD_KINDS } from './choices.ts'
+import type { DeclaredType, FieldTable } from './declared-fields.ts'
 import type { Insight } from './insight.ts'
 import type {
   Agents,
@@ -24,10 +25,14 @@ export interface LeadFilter {
   readonly conditions: readonly FilterCondition[]
 }
 
-/** A condition on a present value of `lead`. Bounds are included, and a null bound does not restrict. */
-export type FilterCondition =
-  | { readonly field: string; readonly in: readonly string[] }
-  | { readonly field: string; readonly min: number | null; readonly max: number | null }
+/**
+ * A condition on a present value of `lead`, or of a field that the profile declares, which has a `type` then.
+ * Bounds are included, and a null bound does not restrict.
+ */
+export type FilterCondition = { readonly field: string; readonly type?: DeclaredType } & (
+  | { readonly in: readonly string[] }
+  | { readonly min: number | null; readonly max: number | null }
+)
 
 export type PeriodKind = (typeof PERIOD_KINDS)[number]
 
@@ -60,6 +65,8 @@ export interface ReportFigures {
   readonly funnel: Funnel
   readonly changes: Changes
   readonly topLeads: TopLeads
+  /** The declared fields that the lists show; absent if they show none. */
+  readonly fields?: FieldTable
   readonly stalled: Stalled
   readonly byPipeline: readonly PipelineLine[]
   /** The figures of each source of leads. The source with the most new leads comes first. */

@@ -1,6 +1,7 @@
 /**
  * The model. Every instant is RFC 3339 in UTC with milliseconds, so that sorting the texts sorts the times.
  */
+import type { FieldValues } from './declared-fields.ts'
 import type { LeadValues } from './lead-fields.ts'
 
 export type Instant = string
@@ -42,6 +43,8 @@ export interface Lead extends LeadValues {
   /** The number of texts in the record that were cut. */
   readonly cut: number
   readonly unsure: readonly UnsureValue[]
+  /** The values of the declared fields; null if the profile declares none. */
+  readonly fields: FieldValues | null
 }
 
 /** A value of a record that is no value of its column (`none`), or whose point may part `thousands`. */

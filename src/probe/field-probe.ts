@@ -2,7 +2,7 @@
 import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
-import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
+import { fieldsOf, type Leaf, pathText, readPath } from '../upstream/values/json.ts'
 import { type DecimalSign, toInstant, toNumber } from '../upstream/values/scalar.ts'
 import type { Confidence } from './ask.ts'
 import type { FieldSign } from './candidates.ts'
@@ -98,11 +98,17 @@ export function findStages(records: readonly unknown[], path: FieldPath): FoundS
     .map(({ status, outcome }) => ({ status, outcome }))
 }
 
-/** Returns a column for every path that occurs in the records. Its values leave out null and "". */
-export function columnsOf(records: readonly unknown[]): Column[] {
+/**
+ * Returns a column for every path that occurs in the records. Its values leave out null and "".
+ * @param leavesOf yields the paths and values of a record; by default without entering lists
+ */
+export function columnsOf(
+  records: readonly unknown[],
+  leavesOf: (record: unknown) => Iterable<Leaf> = fieldsOf,
+): Column[] {
   const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
   for (const record of records) {
-    for (const { path, value } of fieldsOf(record)) {
+    for (const { path, value } of leavesOf(record)) {
       const key = JSON.stringify(path)
       const column = byPath.get(key) ?? { path, values: [], of: records.length }
       if (value !== null && value !== '') column.values.push(value)
@@ -232,11 +238,11 @@ function isDomain(value: unknown): boolean {
 }
 
 /** No value is quoted, because names of people do not belong in a settings file. */
-function countOf({ values, of }: Column): string {
+export function countOf({ values, of }: Column): string {
   return `in ${values.length} of ${of} records`
 }
 
-function sampleOf({ values, of }: Column): string {
+export function sampleOf({ values, of }: Column): string {
   const text = JSON.stringify(values[0]) ?? ''
   const share = values.length === of ? '' : `, in ${values.length} of ${of}`
   return `${text.length > 40 ? `${text.slice(0, 39)}…` : text}${share}`

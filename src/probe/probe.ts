@@ -10,7 +10,8 @@ import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
 import { evidenceOf, finding, gap, questionFor, readPage } from './ask.ts'
 import type { FoundField } from './field-probe.ts'
-import { columnsOf, findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
+import { findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
+import { proposeFields } from './field-proposals.ts'
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
@@ -19,9 +20,6 @@ import { findLead, findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoi
 import type { FoundPaging } from './paging-found.ts'
 import { findPaging, unreadPaging } from './paging-found.ts'
 import { findSearchOrder, findSince, isUndated, type SinceSearch } from './since-probe.ts'
-
-/** The maximum number of unread fields that are named. A record may have hundreds of them. */
-const NAMED_MAX = 20
 
 interface ProbeOptions {
   readonly base: URL
@@ -36,6 +34,8 @@ interface ProbeOptions {
 export interface ProbeResult {
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
+  /** The parts of `fields` that a user may take over, a line each. */
+  readonly proposals: readonly string[]
   /** The profile with all parts that were found; null if no list of leads was found. */
   readonly input: ProfileInput | null
   /** The complete and checked profile; null if the user must first write a missing part by hand. */
@@ -51,14 +51,15 @@ export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeR
   const result = await ask(asker, options)
   const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
   const gaps = result.gaps.map((each) => ({ ...each, problem: redact(each.problem) }))
-  return { ...result, findings, gaps, tried: result.tried.map(redact) }
+  const proposals = result.proposals.map(redact)
+  return { ...result, findings, gaps, proposals, tried: result.tried.map(redact) }
 }
 
 async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const { base, onStep = () => {} } = options
   onStep('the list of leads')
   const found = await findList(asker, base, options)
-  if ('gaps' in found) return { ...found, input: null, profile: null }
+  if ('gaps' in found) return { ...found, proposals: [], input: null, profile: null }
 
   const cut = new Cut(onStep)
   const [isStrict, paging] = await cut.go('pages', [false, unreadPaging(found.first)], async () => {
@@ -85,7 +86,14 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   )
 
   const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
-  gaps.push(...unreadFields(records, list.id, fields))
+  const proposals = proposeFields(
+    records,
+    new Set([pathText(list.id), ...fields.flatMap(({ rule }) => pathsOf(rule))]),
+  )
+  if (proposals.length > 0)
+    gaps.push(
+      gap('fields', `nothing reads ${proposals.length} further fields; the profile proposes them as columns`),
+    )
   gaps.push(...idGaps(list, records))
   if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields, records))
   const findings = [
@@ -104,7 +112,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const input = draftProfile({ asker, base, list, paging, fields, others, since, order, chain })
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
-  return { findings, gaps, input, profile, tried: [] }
+  return { findings, gaps, proposals, input, profile, tried: [] }
 }
 
 /** After a failure of the upstream, the later steps are skipped and return their default. */
@@ -239,18 +247,6 @@ function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
     .map((name) => gap(`mapping.lead.${name}`, 'no field was recognised as this'))
-}
-
-/** Lists the fields that the profile does not read. */
-function unreadFields(records: readonly unknown[], id: FieldPath, fields: readonly FoundField[]): Gap[] {
-  const read = new Set([pathText(id), ...fields.flatMap(({ rule }) => pathsOf(rule))])
-  const unread = columnsOf(records).filter(
-    ({ path, values }) => values.length > 0 && !read.has(pathText(path)),
-  )
-  if (unread.length === 0) return []
-  const named = unread.slice(0, NAMED_MAX).map(({ path }) => pathText(path))
-  const more = unread.length > NAMED_MAX ? ` and ${unread.length - NAMED_MAX} more` : ''
-  return [gap('mapping.lead', `nothing reads these fields: ${named.join(', ')}${more}`)]
 }
 
 function pathsOf(rule: FoundField['rule']): string[] {

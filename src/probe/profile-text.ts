@@ -33,8 +33,19 @@ export function profileText(input: ProfileInput, result: ProbeResult, url: strin
     '     profile: ./<this file>',
     ...todo(result.gaps),
   ].join('\n')
-  document.comment = WEBHOOK_PART
+  document.comment = [...fieldsPart(result.proposals), WEBHOOK_PART].join('\n')
   return document.toString({ lineWidth: 0, flowCollectionPadding: true })
+}
+
+function fieldsPart(proposals: readonly string[]): string[] {
+  if (proposals.length === 0) return []
+  const lines = proposals.map((line) => `  ${line}`)
+  return [
+    ' To have a field as a column, take the # away before `fields:` and before the field:',
+    'fields:',
+    ...lines,
+    '',
+  ]
 }
 
 function todo(gaps: readonly Gap[]): string[] {

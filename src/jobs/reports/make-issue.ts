@@ -5,6 +5,7 @@
  */
 
 import { join } from 'node:path'
+import type { FieldTable } from '../../domain/declared-fields.ts'
 import type { FailedSection, ReportFigures, ReportWarning } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
@@ -12,6 +13,7 @@ import { daysUpTo, periodOf, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
+import { readFieldTable } from '../../store/leads/declared-fields.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
 import {
   type EnqueuedIssue,
@@ -191,7 +193,24 @@ export async function readIssueFigures(
   const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
   const judged = { ...report, ...figures.freshness }
   const { insight, failed } = await tryInsight(deps, request, last?.figures.insight ?? null, judged)
-  return { ...figures, insight, failed: [...figures.failed, ...failed], warnings }
+  const all = { ...figures, insight, failed: [...figures.failed, ...failed], warnings }
+  const { columns = [] } = report
+  return columns.length === 0 ? all : { ...all, fields: await readListedFields(deps.store, all, columns) }
+}
+
+/** Like the lists, the fields show present values. */
+async function readListedFields(
+  { db }: Store,
+  { topLeads, stalled, changes, insight }: ReportFigures,
+  columns: readonly string[],
+): Promise<FieldTable> {
+  const listed = [
+    ...topLeads.rows,
+    ...stalled.rows,
+    ...changes.kinds.flatMap(({ rows }) => rows),
+    ...(insight?.today.rows ?? []).map(({ lead }) => lead),
+  ]
+  return readFieldTable(db, [...new Set(listed.map(({ id }) => id))], columns)
 }
 
 function requestFor(

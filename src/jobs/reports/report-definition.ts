@@ -34,6 +34,8 @@ export interface Report extends Audience {
   readonly queries: readonly QueryDefinition[]
   /** The link to a lead, such as `https://crm.example.com/leads/{id}`; null if leads are not linked. */
   readonly leadUrl: string | null
+  /** The names of the declared fields that attached lists show. */
+  readonly columns?: readonly string[]
 }
 
 export interface GateSettings {

@@ -16,6 +16,7 @@ import {
   readSnapshotNews,
   withEmptySnapshot,
 } from '../../store/snapshot/snapshot.ts'
+import { ruledFieldsOf } from '../../upstream/profile/declared-field.ts'
 import type { FieldRule } from '../../upstream/profile/field-rule.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
 import { pathText } from '../../upstream/values/json.ts'
@@ -132,8 +133,9 @@ export async function withSnapshotSchema<T>(
   { file, version, profile }: SnapshotPlace,
   work: (file: string) => Promise<T>,
 ): Promise<T> {
-  if (readSnapshotInfo(file)?.version === version) return work(file)
-  return withEmptySnapshot(sourcePathsOf(profile), work)
+  // The present snapshot may be without fields that were declared since.
+  if (profile.fields.length === 0 && readSnapshotInfo(file)?.version === version) return work(file)
+  return withEmptySnapshot(sourcePathsOf(profile), ruledFieldsOf(profile), work)
 }
 
 async function publish(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
@@ -162,12 +164,13 @@ const WHOLE = Object.fromEntries(
 /**
  * Maps each column to its path: `company.name`, `a or b` for several candidates, `a + b` for joined fields.
  */
-export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
+export function sourcePathsOf({ mapping, fields }: Profile): Record<string, string> {
   const { status: pipelineStatus, name: pipelineName, ...stat } = mapping.stat
   const stages = mapping.stages
   return {
     ...pathsFor('lead', mapping.lead),
     ...pathsFor('lead_history', mapping.lead),
+    ...pathsFor('lead_field', Object.fromEntries(fields.map(({ name, rule }) => [name, rule]))),
     ...pathsFor('pipeline', { name: pipelineName, status: pipelineStatus }),
     ...pathsFor('pipeline_stat', stat),
     ...(stages && pathsFor('pipeline_stage_stat', stages.fields, `${pathText(stages.items)}[].`)),

@@ -16,7 +16,8 @@ export interface ScanNotes {
   saveDrift(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 
-export function createScanNotes(): ScanNotes {
+/** @param fieldNews what the sync tells of the declared fields */
+export function createScanNotes(fieldNews: readonly string[]): ScanNotes {
   const watch = createDriftWatch()
   const unsure = createUnsureTally()
   return {
@@ -27,7 +28,7 @@ export function createScanNotes(): ScanNotes {
       unsure.note(leads)
       watch.observe(records.filter((record) => record.unchangedNo !== null || isMapped.has(record)))
     },
-    warnings: unsure.describe,
+    warnings: () => [...fieldNews, ...unsure.describe()],
     saveDrift: watch.save,
   }
 }

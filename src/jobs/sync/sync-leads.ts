@@ -11,6 +11,7 @@ import type { ScanResult, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
 import { readCrashMarker } from '../../store/db/postgres.ts'
 import type { Observation } from '../../store/db/store.ts'
+import { countUnfit, formatUnfit } from '../../store/leads/declared-fields.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/implausible-times.ts'
 import { countLeads } from '../../store/leads/lead.ts'
@@ -44,6 +45,7 @@ import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import { isNumbered } from '../../upstream/paging/read-ahead.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
 import { parseJson } from '../../upstream/values/json.ts'
+import { mapFieldsAgain } from './map-fields-again.ts'
 import { mapPage } from './map-page.ts'
 import { isRefused } from './refused-page.ts'
 import { createScanNotes, type ScanNotes } from './scan-notes.ts'
@@ -91,12 +93,13 @@ export async function planScan(
  * @throws LeadsheetError if the list was not read to its end
  */
 export async function syncLeads(run: SyncRun, leftOut: DatedLead | null = null): Promise<SyncProblem[]> {
+  const fieldNews = await mapFieldsAgain(run)
   const crashMarker = await readCrashMarker(run.store.db)
   const begun = await beginScan(run)
   const isFirst = begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
   const memory = await loadScanMemory(run.store.db, crashMarker, begun, firstLoad)
-  const notes = createScanNotes()
+  const notes = createScanNotes(fieldNews)
   const expected =
     begun.mode === 'full' || begun.updated_since === null
       ? null
@@ -311,6 +314,9 @@ async function finishScan(
         ...warnOfOlder(older, result),
         ...notes.warnings(),
         ...implausible.map(formatImplausible),
+        ...(await countUnfit(trx)).map(
+          (unfit) => `${formatUnfit(unfit)}; correct fields.${unfit.name} of the profile`,
+        ),
         ...(isUndated ? [warnOfUndated(times.undated)] : []),
         ...(isFilterWrong ? [warnOfFilter(leftOut)] : []),
       ],

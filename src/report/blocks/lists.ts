@@ -31,7 +31,9 @@ export interface ListColumn<Row> {
   readonly cell: (row: Row) => ListCell
 }
 
-export type ListOptions = Pick<BlockContext, 'leadUrl'>
+export interface ListOptions extends Pick<BlockContext, 'leadUrl'> {
+  readonly fields?: ReportFigures['fields'] | undefined
+}
 
 /** `more` is the text of the last row; empty if no rows are left out. */
 export function listTable<Row>(
@@ -101,9 +103,22 @@ export function leadTable<Row extends ListedLead>(
     })),
     { name: locale.words('lists.createdAt'), isInstant: true, cell: (lead) => lead.createdAt },
     { name: locale.words('lists.changedAt'), isInstant: true, cell: (lead) => lead.changedAt },
+    ...fieldColumns<Row>(options),
     ...identityColumns<Row>(locale, options),
   ]
   return listTable(title, columns, rows, moreThan(rows.length, total, locale), locale)
+}
+
+/** Returns a column for each declared field that the report shows: `deal_size` becomes `Deal size`. */
+export function fieldColumns<Row extends { readonly id: string }>({
+  fields,
+}: ListOptions): ListColumn<Row>[] {
+  const cellsOf = new Map(fields?.rows)
+  return (fields?.columns ?? []).map(({ name, type }, index) => ({
+    name: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`,
+    isInstant: type === 'time',
+    cell: ({ id }) => cellsOf.get(id)?.[index] ?? null,
+  }))
 }
 
 /** Returns a column for the id of each lead, and one for its link if leads have links. */

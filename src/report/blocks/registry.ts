@@ -188,7 +188,7 @@ export function composeList(
   options: ListOptions,
 ): ListTable | undefined {
   const list = isBlockName(name) ? blockOf(name).list : undefined
-  if (list !== undefined) return list(figures, locale, options)
+  if (list !== undefined) return list(figures, locale, { ...options, fields: figures.fields })
   const query = figures.queries.find((each) => each.name === name)
   return query && listQuery(query, locale)
 }

@@ -2,6 +2,7 @@
 import { CompiledQuery } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
+import { refuseUnreadFields } from './lead-filter.ts'
 import type { ReadTrx } from './query.ts'
 import {
   type FigureScope,
@@ -20,9 +21,13 @@ const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
   touched: ['lead_id'],
 }
 
-/** Overwrites an earlier table. Returns `trx` unchanged if the filter has no conditions. */
+/**
+ * Overwrites an earlier table. Returns `trx` unchanged if the filter has no conditions.
+ * @throws LeadsheetError report_no_data for a declared field that no sync has read yet
+ */
 export async function fillFilteredLeads(trx: ReadTrx, scope: FigureScope): Promise<ReadTrx> {
   if (scope.filter.conditions.length === 0) return trx
+  await refuseUnreadFields(trx.db, scope.filter.conditions)
   return fillTempTable(trx, 'chosen', scope, 'SELECT * FROM chosen', {}, { since: '' })
 }
 

@@ -17,7 +17,7 @@ const OWN = LEAD_FIELDS.filter((field) => field.type !== 'instant' || 'isPlanned
 /** A row in which all columns of `OWN` are null, because copying it is faster than adding columns. */
 const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
 
-export type StoredLead = Row<'lead'> & { raw: string }
+export type StoredLead = Row<'lead'> & { raw: string; cells: string | null; unfit: string | null }
 
 export interface LeadRow {
   readonly lead: Row<'lead'>

@@ -5,6 +5,14 @@ import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
+import {
+  createEncoder,
+  type EncodeFields,
+  listFields,
+  type StoredField,
+  saveFieldChanges,
+  type ValueChange,
+} from './declared-fields.ts'
 import { withLeadDays } from './lead-day.ts'
 import {
   changedColumns,
@@ -53,6 +61,10 @@ export async function saveLeads(
   const { newest, older } = newestById(leads)
   const ids = [...newest.keys()]
   const stored = await readStored(trx, ids)
+  const fields = await fieldsFor(trx, leads)
+  const encode = createEncoder(fields)
+  const values: Row<'lead_values'>[] = []
+  const valueChanges: ValueChange[] = []
   const saved: SavedLead[] = []
   const rows: LeadRow[] = []
   const otherForms: { readonly lead_no: number; readonly raw: string }[] = []
@@ -64,16 +76,19 @@ export async function saveLeads(
     saved.push({ no, lead, change: 'inserted', isOlderRecord: false })
     const isDerived = canDerive(lead, observed) && !hasOlder.has(lead.id)
     rows.push(rowOf(no, lead, undefined, observed, isDerived))
+    values.push(...valuesOf(no, lead, encode))
     if (!isDerived) arrived.underivable.push(lead)
   }
   for (const lead of newest.values()) {
     const before = stored.get(lead.id)
     if (before === undefined) continue
     const isOlderRecord = rule !== 'list' && isOlder(before, lead)
-    const isOtherForm = !isOlderRecord && isInOtherForm(before, lead, observed)
+    const [own] = isOlderRecord ? [] : valuesOf(before.no, lead, encode)
+    const hasSameValues = own === undefined || (own.cells === before.cells && own.unfit === before.unfit)
+    const isOtherForm = !isOlderRecord && hasSameValues && isInOtherForm(before, lead, observed)
     const isSettled =
       before.deleted_at === null &&
-      (isOlderRecord || isOtherForm || isStored(before, lead, observed, rule === 'remap'))
+      (isOlderRecord || isOtherForm || (hasSameValues && isStored(before, lead, observed, rule === 'remap')))
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isOlderRecord })
     if (isOlderRecord) arrived.older.push(lead)
     if (before.deleted_at !== null) arrived.returned.push(lead.id)
@@ -86,6 +101,10 @@ export async function saveLeads(
     if ((isSettled && !isRewritten) || isOlderRecord) continue
     rows.push(rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, observed))
     if (!isRewritten) arrived.present.push(lead)
+    if (own === undefined || hasSameValues) continue
+    values.push(own)
+    if (before.cells !== null && before.raw !== lead.raw)
+      valueChanges.push({ lead, updatedAt: before.updated_at, before: before.cells, after: own.cells })
   }
 
   const changedIds = new Set([
@@ -95,7 +114,19 @@ export async function saveLeads(
   ])
   await withLeadDays(trx, [...changedIds], () => writeChanges(trx, { rows, arrived, stored }, observed))
   await insertRows(trx, 'lead_raw', otherForms, { key: ['lead_no'] })
+  await insertRows(trx, 'lead_values', values, { key: ['lead_no'] })
+  await saveFieldChanges(trx, valueChanges, fields, observed)
   return saved
+}
+
+/** Reads the declared fields if the leads have any. */
+async function fieldsFor(trx: Trx, [first]: readonly Lead[]): Promise<StoredField[]> {
+  return first === undefined || first.fields === null ? [] : listFields(trx)
+}
+
+function valuesOf(no: number, lead: Lead, encode: EncodeFields): Row<'lead_values'>[] {
+  const values = encode(lead)
+  return values === null ? [] : [{ lead_no: no, ...values }]
 }
 
 interface PageChanges {
@@ -154,6 +185,12 @@ export async function insertLeads(
     rows.map(({ lead }) => lead),
   )
   await insertRows(trx, 'lead_raw', rawsOf(rows))
+  const encode = createEncoder(await fieldsFor(trx, leads))
+  await insertRows(
+    trx,
+    'lead_values',
+    inserted.flatMap(({ no, lead }) => valuesOf(no, lead, encode)),
+  )
   const underivable = leads.filter((lead) => !canDerive(lead, observed))
   await saveHistory(trx, { ...NO_ARRIVALS, underivable }, observed)
   const ids = underivable.map(({ id }) => id)
@@ -257,8 +294,10 @@ const selectStored = statement((db, { ids }: { ids: string }) =>
     .selectFrom('lead')
     // Without its record, whoever deleted that, a lead is still a stored lead.
     .leftJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+    .leftJoin('lead_values', 'lead_values.lead_no', 'lead.no')
     .where('lead.id', 'in', textsIn(ids))
     .selectAll('lead')
+    .select(['lead_values.cells', 'lead_values.unfit'])
     .select(sql<string>`coalesce(raw, '')`.as('raw'))
     .compile(),
 )

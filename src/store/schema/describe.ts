@@ -90,7 +90,7 @@ interface SchemaComments {
 export function readTableComments(create: string): SchemaComments {
   const [first = '', ...lines] = create.split('\n')
   const columns = lines.flatMap((line) => {
-    const [, name, meaning] = /^\s*(\w+) .*? -- (.*)$/.exec(line) ?? []
+    const [, name, meaning] = /^\s*"?(\w+)"? .*? -- (.*)$/.exec(line) ?? []
     return name === undefined || meaning === undefined ? [] : [[name, meaning] as const]
   })
   return { whole: first.split(' -- ')[1] ?? '', columns: new Map(columns) }

@@ -12,6 +12,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   pipeline_stage_stat: [],
   lead: [],
   lead_raw: [],
+  field_change: [],
   lead_history: [],
   lead_deletion: [],
   lead_minor_update: [],
@@ -35,3 +36,6 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   published_range: [],
   annotation: [],
 }
+
+/** The tables of the store from which the snapshot makes `lead_field`, a table with a column for each declared field. */
+export const OF_FIELDS: readonly string[] = ['declared_field', 'lead_values']

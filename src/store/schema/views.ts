@@ -3,9 +3,8 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { LEVEL_CHANGE } from '../leads/level-change.ts'
 import type { Tables } from '../tables/tables.ts'
+import { quoted } from './describe.ts'
 
-/** The fields of a lead, without the columns that only the program needs. */
-const BUSINESS = sql.join(LEAD_FIELDS.map(({ column }) => sql.ref(`lead.${column}`)))
 const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
 
 /** Groups rows of published_range (chosen by `where`) in the order of the primary key, which saves sorting. */
@@ -17,6 +16,32 @@ export function publishedRecords(where: RawBuilder<unknown>): RawBuilder<unknown
       FROM published_range WHERE actual IS NOT NULL AND ${where}
       GROUP BY time_zone, kind, figure, pipelines, time_window) AS by_window
     GROUP BY time_zone, kind, figure, pipelines`
+}
+
+/**
+ * Writes the view of the leads. In a snapshot it has also the declared fields, which are columns of the table
+ * `lead_field` there.
+ */
+export function leadNowSql(fields: readonly string[]): string {
+  // Without the columns that only the program needs.
+  const columns = [
+    ...LEAD_FIELDS.map(({ column }) => `lead.${column}`),
+    ...['lead.first_seen_at', 'lead.observed_at', 'pipeline.name AS pipeline_name'],
+    "coalesce(stage.outcome, 'open') AS outcome",
+    "CASE WHEN coalesce(stage.outcome, 'open') <> 'open' THEN lead.status_changed_at END AS closed_at",
+    ...fields.map((name) => `lead_field.${quoted(name)}`),
+  ]
+  return `CREATE VIEW lead_now AS
+    -- one row per lead that exists in the service, with the name of its pipeline and its outcome
+    -- outcome: open, won, lost or disqualified, by the table stage; a status that is not in that table counts as open
+    -- closed_at: UTC: when the lead was won, lost or disqualified; null while it is open
+    SELECT ${columns.join(', ')}
+    FROM lead
+    LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id
+    LEFT JOIN stage ON stage.status = lead.status${
+      fields.length === 0 ? '' : '\n    LEFT JOIN lead_field ON lead_field.lead_no = lead.no'
+    }
+    WHERE lead.deleted_at IS NULL`
 }
 
 export const VIEWS = {
@@ -35,16 +60,7 @@ export const VIEWS = {
       CAST(CASE derived_version WHEN 1 THEN status_changed_at END AS TEXT), first_seen_at, ${TRACKED}, run_id
     FROM lead WHERE derived_version IS NOT NULL`,
 
-  lead_now: sql`CREATE VIEW lead_now AS
-    -- one row per lead that exists in the service, with the name of its pipeline and its outcome
-    -- outcome: open, won, lost or disqualified, by the table stage; a status that is not in that table counts as open
-    -- closed_at: UTC: when the lead was won, lost or disqualified; null while it is open
-    SELECT ${BUSINESS}, lead.first_seen_at, lead.observed_at, pipeline.name AS pipeline_name, coalesce(stage.outcome, 'open') AS outcome,
-      CASE WHEN coalesce(stage.outcome, 'open') <> 'open' THEN lead.status_changed_at END AS closed_at
-    FROM lead
-    LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id
-    LEFT JOIN stage ON stage.status = lead.status
-    WHERE lead.deleted_at IS NULL`,
+  lead_now: sql.raw(leadNowSql([])),
 
   stage_stay: sql`CREATE VIEW stage_stay AS
     -- one row per known stay of a lead in a status

@@ -6,8 +6,9 @@ import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
 import { PUBLISHED } from '../schema/published.ts'
-import { VIEWS } from '../schema/views.ts'
+import { leadNowSql, VIEWS } from '../schema/views.ts'
 import { writeDictionary } from './dictionary.ts'
+import { makeFieldTable } from './field-table.ts'
 
 export interface SnapshotJob {
   readonly live: string
@@ -42,7 +43,7 @@ export function buildSnapshot(job: SnapshotJob): void {
     database.pragma('secure_delete = FAST')
     database.exec('BEGIN')
     copyTables(database)
-    copyViews(database)
+    copyViews(database, makeFieldTable(database))
     writeInfo(database, job)
     writeDictionary(database, job.sourcePaths)
     database.exec('COMMIT')
@@ -110,8 +111,10 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
   database.exec(`INSERT INTO main.${quoted(table)} ${into} SELECT ${list} FROM live.${quoted(table)}`)
 }
 
-function copyViews(database: Database.Database): void {
-  for (const { name, sql } of readSchema(database, 'view')) if (name in VIEWS) database.exec(sql)
+/** @param fields the declared fields, which `lead_now` shows */
+function copyViews(database: Database.Database, fields: readonly string[]): void {
+  for (const { name, sql } of readSchema(database, 'view'))
+    if (name in VIEWS) database.exec(name === 'lead_now' ? leadNowSql(fields) : sql)
 }
 
 function writeInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {

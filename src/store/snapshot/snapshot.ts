@@ -17,9 +17,10 @@ import { insertCopies } from '../db/rows.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { askChild, NoAnswer, programFile } from '../db/subprocess.ts'
+import { planFields, type RuledField, saveFieldPlan } from '../leads/field-mapping.ts'
 import { openStore } from '../open.ts'
 import { migrate } from '../schema/migrate.ts'
-import { PUBLISHED } from '../schema/published.ts'
+import { OF_FIELDS, PUBLISHED } from '../schema/published.ts'
 import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
@@ -146,16 +147,22 @@ export function readSnapshotInfo(file: string): SnapshotInfo | null {
   }
 }
 
-/** Builds the snapshot of an empty store in a temporary folder, for callers that need only its schema. */
+/**
+ * Builds the snapshot of an empty store in a temporary folder, for callers that need only its schema.
+ * @param fields the declared fields, which its `lead_now` has
+ */
 export async function withEmptySnapshot<T>(
   sourcePaths: SnapshotJob['sourcePaths'],
+  fields: readonly RuledField[],
   work: (file: string) => T | Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-schema-'))
   try {
     const [live, target] = [join(folder, 'leadsheet.db'), join(folder, 'snapshot.db')]
     const now = new Date()
-    await (await openStore(live, now)).close()
+    const store = await openStore(live, now)
+    const plan = await planFields(store.db, fields)
+    await store.write((trx) => saveFieldPlan(trx, plan)).finally(() => store.close())
     buildSnapshot({ live, target, madeAt: now.toISOString(), version: '', sourcePaths })
     return await work(target)
   } finally {
@@ -194,7 +201,10 @@ export interface SnapshotNews {
   readonly wholeRunId: string | null
   /** The number of inserts, updates and deletions of leads by later syncs and events. */
   readonly changes: number
-  /** The number of issues that were made, and of leads whose details were read, after the snapshot. */
+  /**
+   * The number of issues that were made, of leads whose details were read, and 1 if the declared fields were
+   * mapped again, after the snapshot.
+   */
   readonly others: number
 }
 
@@ -208,7 +218,8 @@ export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promi
         + (SELECT count(*) FROM event WHERE done_at > ${madeAt} AND outcome IN ('inserted', 'updated', 'deleted')
           AND received_at > coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', nullif(${madeAt}, ''), '-1 day'), '')) AS changes,
       coalesce(sum(details_read) FILTER (WHERE finished_at > ${madeAt}), 0)
-        + (SELECT count(*) FROM report_issue WHERE rendered_at > ${madeAt}) AS others
+        + (SELECT count(*) FROM report_issue WHERE rendered_at > ${madeAt})
+        + (SELECT count(*) FROM field_mapping WHERE mapped_at > ${madeAt}) AS others
     FROM sync_run
     WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)`.execute(db)
   const [news] = rows
@@ -233,7 +244,8 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
       .execute(async (reading) => {
         await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(reading)
         for (const table of await listCopiedTables())
-          if (PUBLISHED[table.name] !== undefined) await copyTable(reading, target, table, signal)
+          if (table.name in PUBLISHED || OF_FIELDS.includes(table.name))
+            await copyTable(reading, target, table, signal)
       })
     for (const index of indexes) await target.executeQuery(CompiledQuery.raw(index))
   } finally {

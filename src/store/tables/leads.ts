@@ -52,6 +52,41 @@ export const LEADS = [
     fingerprint TEXT NOT NULL -- hash of the bytes that lead_raw.raw was sent as, 16 hex digits
   ) STRICT`,
 
+  `CREATE TABLE declared_field ( -- one row per field that the profile declares; one that it no longer declares stays until all records are mapped again
+    place INTEGER PRIMARY KEY, -- index of its values in lead_values.cells; it stays while the field keeps its name and type
+    name TEXT NOT NULL,
+    type TEXT NOT NULL CHECK (type IN ('text', 'number', 'integer', 'boolean', 'time', 'date', 'json')),
+    position INTEGER, -- its order in the profile; null if the profile no longer declares it
+    rule TEXT NOT NULL, -- JSON of the rule that says where records have it
+    meaning TEXT, -- null if the profile gives none
+    is_personal INTEGER NOT NULL CHECK (is_personal IN (0, 1)),
+    has_history INTEGER NOT NULL CHECK (has_history IN (0, 1)) -- 1: field_change has each change of its values
+  ) STRICT`,
+
+  `CREATE TABLE field_mapping ( -- at most one row: how far the stored records have been mapped with the declared fields
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    mapped_no INTEGER, -- lead.no up to which the records are mapped anew; null: all records are mapped
+    mapped_at TEXT -- UTC, by our clock: when all records had been mapped anew; null before the first time
+  ) STRICT`,
+
+  `CREATE TABLE lead_values ( -- one row per lead with the values of the declared fields, in as little room as possible
+    lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
+    cells TEXT NOT NULL, -- JSON array, in the order of declared_field.place
+    unfit TEXT -- JSON array of the places of the values that do not fit their type, and whose cells are null; null if all fit
+  ) STRICT`,
+  `CREATE INDEX lead_values_unfit ON lead_values (lead_no) WHERE unfit IS NOT NULL`,
+
+  `CREATE TABLE field_change ( -- one row per change of a declared field with history: true, from the second value that we read on
+    lead_id TEXT NOT NULL REFERENCES lead (id),
+    field TEXT NOT NULL, -- name of the field, as the column of lead_now
+    changed_at TEXT NOT NULL, -- UTC: lead.updated_at of the record with the new value; by our clock if the upstream gives no later time than before
+    value_before TEXT, -- value before, as text
+    value TEXT, -- value since then, as text
+    run_id TEXT NOT NULL, -- sync_run.id of the sync that read it; event:TIME if a webhook event made us read it at that time
+    PRIMARY KEY (lead_id, field, changed_at)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX field_change_by_time ON field_change (changed_at, field)`,
+
   `CREATE TABLE lead_history ( -- one row per stored state of a lead; a lead unchanged since its first read has none here, but the view lead_version has all states
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned

@@ -39,6 +39,7 @@ import {
   toInstant,
   toNumber,
 } from '../values/scalar.ts'
+import { mapFields } from './field-mapping.ts'
 import { fitRecord, type OversizedRecord } from './raw-record.ts'
 
 /** Equal shapes of objects (here and in {@link NOTHING}) make the mapping fast. */
@@ -60,6 +61,7 @@ const NOTHING: Readonly<Record<string, unknown>> = {
   cleaned: [],
   cut: 0,
   unsure: [],
+  fields: null,
 }
 
 type Ranges = readonly (readonly [name: string, range: NumberRange])[]
@@ -121,6 +123,7 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
       values[name] = isBroken ? null : number
     } else values[name] = type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
+  values.fields = mapFields(record, profile.fields)
   // The cast is safe, because the type Lead has exactly the fields of LEAD_FIELDS, which are all set above.
   return values as unknown as Lead
 }

@@ -17,7 +17,8 @@ export const TRANSFORMS = ['lower', 'trim', 'first', 'join', 'domain', 'count'] 
 type Transform = (typeof TRANSFORMS)[number]
 const NOWHERE: readonly FieldPath[] = []
 
-const full = group({
+/** The parts of a rule, which the declared fields of a profile share. */
+export const ruleParts = {
   /** The paths to look at, in this order. The first value that is not null is used. */
   from: z
     .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])
@@ -30,7 +31,8 @@ const full = group({
   /** The decimal sign of a number that is sent as text. Without it, the sign is a point. */
   decimal: z.enum(['comma', 'point']).optional(),
   default: z.union([z.string(), z.number()]).optional(),
-})
+}
+const full = group(ruleParts)
 
 /** The short form is a path. A list of names is refused, because it could also mean several paths. */
 export const fieldRuleSchema = z.union([

@@ -8,6 +8,7 @@ import { API_PREFIX } from '../../contract/api.ts'
 import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { fieldPathSchema } from '../values/json.ts'
+import { declaredFieldsSchema } from './declared-field.ts'
 import { fieldRuleSchema, placeSchema } from './field-rule.ts'
 import { explainIssue, group, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
@@ -236,6 +237,8 @@ export const profileSchema = group({
   /** The query parameters that sort the list, so that records keep their order while pages are read. */
   sort: z.record(z.string(), z.string()).default({}),
   mapping: mappingSchema,
+  /** Further fields of the records that become columns, see `declared-field.ts`. */
+  fields: declaredFieldsSchema.prefault({}),
   stages: z
     .array(
       group({

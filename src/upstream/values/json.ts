@@ -170,8 +170,8 @@ export type FieldPath = readonly string[]
 
 /**
  * The path of a value, written `paging.next.after` (a dot in a name as `\.`) or as a list of names
- * (`['@odata.nextLink']`). The empty path is the whole value. A number is an index in a list.
- * `links[rel=next].href` takes the first item of `links` whose `rel` is `next`.
+ * (`['@odata.nextLink']`). The empty path is the whole value. A number is an index in a list, also as
+ * `contacts[0].email`. `links[rel=next].href` takes the first item of `links` whose `rel` is `next`.
  */
 export const fieldPathSchema = z
   .union([z.string(), z.array(z.string().min(1))])
@@ -199,11 +199,18 @@ export function readPath(value: unknown, path: FieldPath): unknown {
   return at
 }
 
-/** Finds an item of a list by a field: `link[relation=next]` is the first item whose `relation` is `next`. */
+/**
+ * Finds an item of a list by its index, or by a field: `link[relation=next]` is the first item whose `relation`
+ * is `next`.
+ */
 function findItem(group: object, name: string): unknown {
-  const [, list = '', field = '', wanted] = /^(.+)\[([^=[\]]+)=([^[\]]*)\]$/.exec(name) ?? []
-  const items: unknown = wanted !== undefined && Object.hasOwn(group, list) ? Reflect.get(group, list) : null
-  return Array.isArray(items) ? items.find((item) => readPath(item, [field]) === wanted) : undefined
+  if (!name.endsWith(']')) return undefined
+  const [, list = '', field = '', wanted = ''] = /^(.+)\[(?:([^=[\]]+)=)?([^[\]]*)\]$/.exec(name) ?? []
+  const items: unknown = Object.hasOwn(group, list) ? Reflect.get(group, list) : null
+  if (!Array.isArray(items)) return undefined
+  return field === ''
+    ? items[Number(wanted || Number.NaN)]
+    : items.find((item) => readPath(item, [field]) === wanted)
 }
 
 const DEPTH_MAX = 4

@@ -41,6 +41,7 @@ const OF_READING = [
   'run_id',
   'since',
   'fetched_at',
+  'mapped_at',
 ]
 
 /**

@@ -16,6 +16,7 @@ const blank = (names: readonly string[]): unknown => Object.fromEntries(names.ma
 export const BLANK_LEAD = {
   ...(blank(LEAD_FIELDS.map(({ name }) => name)) as LeadValues),
   tags: [],
+  fields: null,
 }
 export const BLANK_LISTED = blank(LISTED_FIELDS) as Pick<LeadValues, (typeof LISTED_FIELDS)[number]>
 export const BLANK_STATE = blank(fieldsWith('hasHistory').map(({ column }) => column)) as Pick<

@@ -26,4 +26,8 @@ export const PRIVATE: readonly string[] = [
   'sync_watermark',
   'upstream_address',
   'upstream_profile',
+  // The snapshot has lead_field in their place.
+  'declared_field',
+  'field_mapping',
+  'lead_values',
 ]

@@ -2,6 +2,7 @@
  * A source whose list of leads is a function, with a store and a clock, for tests of how a sync reads pages.
  */
 
+import { join } from 'node:path'
 import type { SyncResult } from '../../../src/domain/sync.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
@@ -46,10 +47,18 @@ export const OFFSET = { paging: { kind: 'offset', param: 'skip', size_param: 'n'
 export const CURSOR = { paging: { kind: 'cursor', param: 'cursor', next: 'next' } } as const
 export const SINCE = { filters: { updated_since: { param: 'since' } } } as const
 
-/** @param profile may leave out its mapping and name */
-export async function openListing(profile: Partial<ProfileInput>, answer: Answer): Promise<Listing> {
+/**
+ * @param profile may leave out its mapping and name
+ * @param folder holds the store, which is in memory without it
+ */
+export async function openListing(
+  profile: Partial<ProfileInput>,
+  answer: Answer,
+  folder?: string,
+): Promise<Listing> {
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
-  const store = IN_POSTGRES ? await openNewStore('', clock.now) : await openStore(':memory:', clock.now)
+  const file = folder === undefined ? ':memory:' : join(folder, 'leadsheet.db')
+  const store = IN_POSTGRES ? await openNewStore('', clock.now) : await openStore(file, clock.now)
   const listing: Listing = {
     store,
     clock,

@@ -3,8 +3,10 @@ import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { stalledDaysOf } from '../../../app/configured-reports.ts'
 import type { Config } from '../../../config/config.ts'
+import { type DeclaredTypes, declaredTypesOf, filterFault } from '../../../config/declared-types.ts'
 import { nearest } from '../../../config/setting-path.ts'
 import { FILTER_COLUMNS } from '../../../domain/choices.ts'
+import { filterKindOf } from '../../../domain/declared-fields.ts'
 import type { FilterCondition } from '../../../domain/figures.ts'
 import type { Instant, Period } from '../../../domain/model.ts'
 import { daysBefore, periodBetween } from '../../../domain/period.ts'
@@ -66,7 +68,10 @@ export function scopeOf(
   return {
     from: period.from,
     to: period.to,
-    filter: { pipelineIds: pipeline ?? null, conditions: conditionsOf(where ?? []) },
+    filter: {
+      pipelineIds: pipeline ?? null,
+      conditions: conditionsOf(where ?? [], declaredTypesOf(config.api.profile)),
+    },
     stalledDays: stalledDaysOf(config),
   }
 }
@@ -103,18 +108,10 @@ export interface GivenCondition {
  */
 export function condition(text: string, before: readonly GivenCondition[] = []): readonly GivenCondition[] {
   const [, field = '', operator = '', value = ''] = /^\s*(\w+)\s*(>=|<=|=)\s*(.*?)\s*$/s.exec(text) ?? []
-  const kind = new Map<string, string>(Object.entries(FILTER_COLUMNS)).get(field)
   if (operator !== '=' && operator !== '>=' && operator !== '<=') {
     throw new InvalidArgumentError(
       'Expected a column of lead and a value: company_country=Germany, or score>=60.',
     )
-  }
-  if (kind === undefined) throw new InvalidArgumentError(unknownColumn(field))
-  if (kind === 'number' && !Number.isFinite(value === '' ? Number.NaN : Number(value))) {
-    throw new InvalidArgumentError(`Expected a number for ${field}, not ${JSON.stringify(value)}.`)
-  }
-  if (kind !== 'number' && operator !== '=') {
-    throw new InvalidArgumentError(`${field} is text: ${field}=VALUE.`)
   }
   return [...before, { field, operator, value }]
 }
@@ -122,26 +119,40 @@ export function condition(text: string, before: readonly GivenCondition[] = []):
 /**
  * Combines the conditions by column. If a text column has several values, a lead needs only one of them. If a
  * number column has several bounds, a lead must be within all of them.
+ * @throws LeadsheetError usage_invalid for an unknown column, or a value that does not fit its column
  */
-export function conditionsOf(given: readonly GivenCondition[]): FilterCondition[] {
+export function conditionsOf(given: readonly GivenCondition[], types: DeclaredTypes): FilterCondition[] {
+  for (const each of given) refuseMisfit(each, types)
   return [...Map.groupBy(given, ({ field }) => field)].map(([field, ofField]) => {
-    if (FILTER_COLUMNS[field as keyof typeof FILTER_COLUMNS] !== 'number') {
-      return { field, in: ofField.map(({ value }) => value) }
-    }
+    const type = types.get(field)
+    const named = type === undefined ? { field } : { field, type }
+    if (kindOf(field, types) !== 'number') return { ...named, in: ofField.map(({ value }) => value) }
     const bounds = (...operators: string[]) =>
       ofField.filter(({ operator }) => operators.includes(operator)).map(({ value }) => Number(value))
     const [least, most] = [bounds('>=', '='), bounds('<=', '=')]
     return {
-      field,
+      ...named,
       min: least.length > 0 ? Math.max(...least) : null,
       max: most.length > 0 ? Math.min(...most) : null,
     }
   })
 }
 
-function unknownColumn(field: string): string {
-  const near = nearest(field, Object.keys(FILTER_COLUMNS))
-  const known =
-    near === null ? `There are ${Object.keys(FILTER_COLUMNS).join(', ')}.` : `Did you mean ${near}?`
-  return `Leads cannot be chosen by ${JSON.stringify(field)}. ${known}`
+function kindOf(field: string, types: DeclaredTypes): string | null {
+  const type = types.get(field)
+  return type === undefined
+    ? (new Map<string, string>(Object.entries(FILTER_COLUMNS)).get(field) ?? null)
+    : filterKindOf(type)
+}
+
+function refuseMisfit({ field, operator, value }: GivenCondition, types: DeclaredTypes): void {
+  const kind = kindOf(field, types)
+  const isNumber = value !== '' && Number.isFinite(Number(value))
+  const fault =
+    field === 'pipelines'
+      ? 'ask with --pipeline'
+      : (filterFault(field, types) ??
+        (kind === 'number' && !isNumber ? `expected a number, not ${JSON.stringify(value)}` : null) ??
+        (kind !== 'number' && operator !== '=' ? `it is text, so ask for ${field}=VALUE` : null))
+  if (fault !== null) throw new LeadsheetError('usage_invalid', `--where ${field}: ${fault}`)
 }

@@ -9,6 +9,7 @@ import type { WireActivity } from '../../../contract/lead.ts'
 import type { Instant, Lead } from '../../../domain/model.ts'
 import { inSnakeCase, type SnakeCase } from '../../../domain/names.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { readFieldsByName } from '../../../store/leads/declared-fields.ts'
 import { type LocalVersion, readLocalLead } from '../../../store/leads/local-lead.ts'
 import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
@@ -49,11 +50,13 @@ export async function findLocalLead(terminal: Terminal, id: string): Promise<Res
     })
   }
   const { lead, versions, activity } = found
+  const declared = (await readFieldsByName(store.db, [id])).get(id)
   const enrichment = found.enrichment === null ? null : parseJson(found.enrichment)
   return {
-    data: { ...lead, enrichment, versions, activity },
+    data: { ...lead, ...(declared && { fields: declared }), enrichment, versions, activity },
     text: [
       leadFields(lead, JSON.parse(lead.tags)),
+      fields(declared ?? {}),
       yamlText(terminal, 'ENRICHMENT', enrichment),
       table(versions, VERSIONS),
       table(activity, ACTIVITY),
@@ -93,7 +96,7 @@ export async function fetchRemoteLead(terminal: Terminal, source: Source, id: st
   }
 }
 
-type LeadColumns = SnakeCase<Omit<Lead, 'raw' | 'cleaned' | 'cut' | 'unsure' | 'tags'>>
+type LeadColumns = SnakeCase<Omit<Lead, 'raw' | 'cleaned' | 'cut' | 'unsure' | 'tags' | 'fields'>>
 
 function leadFields(
   lead: LeadColumns & { readonly deleted_at?: Instant | null },

@@ -6,6 +6,7 @@ import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../../../contract/lead.ts'
 import type { Lead } from '../../../domain/model.ts'
 import { inSnakeCase, type SnakeCase } from '../../../domain/names.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { readFieldsByName } from '../../../store/leads/declared-fields.ts'
 import { type LocalLeadLine, listLocalLeads } from '../../../store/leads/local-lead.ts'
 import type { RawRecord } from '../../../upstream/mapping/raw-record.ts'
 import type { RawPage } from '../../../upstream/paging/raw-page.ts'
@@ -104,8 +105,12 @@ async function listLeads(terminal: Terminal, options: ListOptions): Promise<Resu
   await using store = await openDataToRead(await terminal.dataConfig())
   const filter = { pipelineId: pipeline, statuses: status, minScore }
   const { leads, total } = await listLocalLeads(store.db, filter, all ? null : limit)
+  const fields = await readFieldsByName(
+    store.db,
+    leads.map(({ id }) => id),
+  )
   return {
-    data: leads,
+    data: leads.map((lead) => (fields.has(lead.id) ? { ...lead, fields: fields.get(lead.id) } : lead)),
     meta: { total },
     text: [table(leads, COLUMNS)],
     notes: [`${leads.length} of ${total} leads`],

@@ -9,6 +9,7 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import {
   composeLead,
+  fieldColumns,
   formatMoneys,
   identityColumns,
   joined,
@@ -76,6 +77,7 @@ export function listChanges(figures: ReportFigures, locale: LocaleContext, optio
     { name: locale.words('lists.toStage'), cell: ({ toStatus }) => nameStatus(toStatus, locale) },
     { name: locale.words('lists.at'), isInstant: true, cell: ({ at }) => at },
     ...moneyColumns<ChangedLead>(locale, ({ value }) => value),
+    ...fieldColumns<ChangedLead>(options),
     ...identityColumns<ChangedLead>(locale, options),
   ]
   return listTable(locale.words('changes.title'), columns, rows, moreThan(rows.length, total, locale), locale)

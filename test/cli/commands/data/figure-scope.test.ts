@@ -4,10 +4,15 @@ import {
   conditionsOf,
   type GivenCondition,
 } from '../../../../src/cli/commands/data/figure-scope.ts'
+import { declaredTypesOf } from '../../../../src/config/declared-types.ts'
 import type { FilterCondition } from '../../../../src/domain/figures.ts'
 
 function parse(...texts: string[]): FilterCondition[] {
-  return conditionsOf(texts.reduce<readonly GivenCondition[]>((before, text) => condition(text, before), []))
+  const given = texts.reduce<readonly GivenCondition[]>((before, text) => condition(text, before), [])
+  const data = {
+    fields: { segment: 'custom.segment', deal_size: { from: 'size', type: 'number' }, due: { type: 'date' } },
+  }
+  return conditionsOf(given, declaredTypesOf({ data }))
 }
 
 describe('conditions of the command line', () => {
@@ -29,12 +34,21 @@ describe('conditions of the command line', () => {
     expect(parse('source=')).toEqual([{ field: 'source', in: [''] }])
   })
 
+  it('ask for fields of the profile by their types', () => {
+    expect(parse('segment=A', 'deal_size>=100')).toEqual([
+      { field: 'segment', type: 'text', in: ['A'] },
+      { field: 'deal_size', type: 'number', min: 100, max: null },
+    ])
+  })
+
   it.each([
-    ['company_contry=Germany', 'Did you mean company_country?'],
-    ['constructor=1', 'There are status, '],
-    ['score>=high', 'Expected a number for score'],
-    ['score>=', 'Expected a number for score'],
-    ['source>=crawl', 'source is text'],
+    ['company_contry=Germany', 'did you mean company_country?'],
+    ['constructor=1', 'known: status, '],
+    ['score>=high', '--where score: expected a number'],
+    ['score>=', '--where score: expected a number'],
+    ['source>=crawl', 'so ask for source=VALUE'],
+    ['deal_siz=5', 'did you mean deal_size?'],
+    ['due=2026-01-01', 'a filter cannot ask for a field of the type date'],
     ['score', 'Expected a column of lead and a value'],
   ])('refuse %s', (text, message) => {
     expect(() => parse(text)).toThrow(message)

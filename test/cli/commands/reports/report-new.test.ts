@@ -23,7 +23,7 @@ test('a new report has what another has, and queries that SQLite takes', async (
   expect(definition).toMatchObject({ title: 'Industries', period: 'working_day', sendWhen: 'always' })
   expect(definition.queries.map(({ name }) => name)).toEqual(['by-industry', 'largest-open'])
   const { signal } = new AbortController()
-  await withEmptySnapshot({}, (file) => tryReportQueries(file, definition.queries, { signal }))
+  await withEmptySnapshot({}, [], (file) => tryReportQueries(file, definition.queries, { signal }))
 })
 
 test('the settings stay as they are, and what to add to them is valid there', async () => {

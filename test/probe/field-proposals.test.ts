@@ -1,0 +1,81 @@
+/** The columns that the probe proposes for the fields that the mapping does not read. */
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { fieldNameOf, proposeFields } from '../../src/probe/field-proposals.ts'
+import { declaredFieldsSchema } from '../../src/upstream/profile/declared-field.ts'
+import { splitPath } from '../../src/upstream/values/json.ts'
+
+describe('the name of a path', () => {
+  test.each([
+    ['customFields.Deal Size', 'deal_size'],
+    ['properties.hs_lead_status', 'hs_lead_status'],
+    ['contacts[0].email', 'contacts_email'],
+    ['CustomFields[name=Budget (EUR)].value', 'budget_eur'],
+    ['expectedCloseDate', 'expected_close_date'],
+    ['Prénom', 'prenom'],
+    ['2fa', 'field_2fa'],
+    ['スコア', 'field'],
+    ['fields', 'fields'],
+    [`custom.${'long name '.repeat(20)}`, 'long_name_long_name_long_name_long_name_long_name'],
+  ])('%s is %s', (path, name) => {
+    expect(fieldNameOf(splitPath(path))).toBe(name)
+  })
+})
+
+describe('a proposal', () => {
+  const RECORDS = [
+    {
+      id: 1,
+      size: 1.5,
+      count: 3,
+      hot: true,
+      since: '2026-11-20T10:00:00Z',
+      due: '2026-11-20',
+      zip_code: '01234',
+      Phone: '+49 170 1234567',
+      memo: 'call ana@example.com',
+      tags: ['a'],
+      none: null,
+      status: 'x',
+      data: { status: 'y', deep: { est: 'a:\tb # c' } },
+      contacts: [{ role: 'boss', email: 'ana@example.com' }],
+      CustomFields: [
+        { name: 'Budget', value: 5 },
+        { name: 'Region', value: null },
+      ],
+      empty: [],
+      'a.b': 1,
+    },
+    { id: 2, CustomFields: [{ name: 'Region', value: 'North' }], contacts: [] },
+  ]
+  const lines = proposeFields(RECORDS, new Set(['id']))
+
+  test('has type, share, and an example unless it is personal', () => {
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "size: { from: size, type: number } # 1.5, in 1 of 2",
+        "count: { from: count, type: integer } # 3, in 1 of 2",
+        "hot: { from: hot, type: boolean } # true, in 1 of 2",
+        "since: { from: since, type: time } # "2026-11-20T10:00:00Z", in 1 of 2",
+        "due: { from: due, type: date } # "2026-11-20", in 1 of 2",
+        "zip_code: { from: zip_code, type: text, personal: true } # in 1 of 2 records",
+        "phone: { from: Phone, type: text, personal: true } # in 1 of 2 records",
+        "memo: { from: memo, type: text, personal: true } # in 1 of 2 records",
+        "tags_2: { from: tags, type: json } # ["a"], in 1 of 2",
+        "status_2: { from: status, type: text } # "x", in 1 of 2",
+        "status_3: { from: data.status, type: text } # "y", in 1 of 2",
+        "deep_est: { from: data.deep.est, type: text } # "a:\\tb # c", in 1 of 2",
+        "contacts_role: { from: "contacts[0].role", type: text, personal: true } # in 1 of 2 records",
+        "contacts_email: { from: "contacts[0].email", type: text, personal: true } # in 1 of 2 records",
+        "budget: { from: "CustomFields[name=Budget].value", type: integer } # 5, in 1 of 2",
+        "region: { from: "CustomFields[name=Region].value", type: text } # "North", in 1 of 2",
+        "a_b: { from: "a\\\\.b", type: integer } # 1, in 1 of 2",
+      ]
+    `)
+  })
+
+  test('is a part of a profile as it stands', () => {
+    const fields = declaredFieldsSchema.parse(parse(lines.join('\n')))
+    expect(fields).toHaveLength(lines.length)
+  })
+})
