@@ -148,7 +148,7 @@ const THIRTY = records(30)
 const dated = (day: string, index: number) =>
   `2026-${day}-${String(1 + (index % 20)).padStart(2, '0')}T08:00:00Z`
 const AMOUNTS = ['1.234,56', '12.500', 'n/a', 7, '12.250', '']
-const DOUBTFUL: Readonly<Record<string, readonly unknown[]>> = {
+const WITH_WARNINGS: Readonly<Record<string, readonly unknown[]>> = {
   'times that cannot be right: none at all, and the same in all leads': records(60),
   'times that can': records(60).map(({ id }, index) => ({
     id,
@@ -311,7 +311,7 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
       WITHOUT_FIRST,
     ],
   ],
-  'doubtful leads': Object.entries(DOUBTFUL).map(([name, list]) => {
+  'leads with warnings': Object.entries(WITH_WARNINGS).map(([name, list]) => {
     const lead = { ...MAPPING.lead, value_amount: 'worth', company_employees: 'size' }
     return [name, { ...CURSOR, mapping: { lead } }, () => ({ records: list }), {}]
   }),
