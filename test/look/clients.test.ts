@@ -84,6 +84,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
   ])('has the verdict and the four numbers, $width × $height', async ({ width, height }) => {
     await using browser = await openBrowser()
     await using page = await openPage(browser, { width, scheme: 'light' })
+    await putFontInto(page)
     for (const morning of MORNINGS.filter(({ name }) => name !== 'no data'))
       for (const tag of ['en-GB', 'de-DE']) {
         await page.setContent((await renderMorning(morning, tag)).html)

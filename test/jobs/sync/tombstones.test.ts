@@ -8,7 +8,9 @@ import { body, status } from '../../support/upstream.ts'
 const AT = '2026-11-20T00:00:00.000Z'
 const EARLIER = '2026-11-19T00:00:00.000Z'
 const LATER = '2026-11-21T05:00:00.000Z'
-const [A, B, C] = ['a', 'b', 'c'].map((id) => ({ id, status: 'new', name: 'Acme', updated: AT }))
+const [A, B] = ['a', 'b'].map((id) => ({ id, status: 'new', name: 'Acme', updated: AT }))
+/** The newest known change, without which a list of changes is not believed. */
+const C = { ...A, id: 'c', updated: '2026-11-20T00:00:01.000Z' }
 const ALL = [A, B, C]
 const MARK = { id: 'a', deleted: true }
 

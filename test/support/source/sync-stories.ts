@@ -55,7 +55,9 @@ async function tellSync(listing: Listing, step: Step): Promise<string[]> {
   listing.clockAheadMs = clockAheadMs ?? listing.clockAheadMs
   listing.profile = { ...listing.profile, ...profile }
   listing.asked.length = 0
-  const { outcome, scan, leads, problems } = await listing.sync(options)
+  const { outcome, scan, leads, problems, pages } = await listing.sync(options)
+  // Pages that fail, are asked for ahead or are looked at again are few.
+  expect(listing.asked.length).toBeLessThanOrEqual(pages + 10 * (scan?.passes ?? 1))
   const counts = Object.entries(leads).filter(([what, count]) => what !== 'seen' && count > 0)
   const [first, second, ...more] = listing.asked.map((position) => position ?? 'the first page')
   // How many pages are asked for ahead depends on how fast they are stored.
