@@ -58,16 +58,16 @@ it.each(STEPS)(
     expect(await run(program(whole))).toMatchObject({ status: 0 })
     expect(migrationsIn(databaseIn(whole))).toEqual(NEXT_SCHEMA)
     for (let kill = 0; kill < KILLS; kill++) {
-      const folder = copyOf(base, copies, `${step} ${kill}`)
+      const folder = copyOf(base, copies, `${kill}`)
       const file = databaseIn(folder)
       await killAfter(program(folder), step, Math.floor(next() * LATER_MS))
       expect([PRESENT_SCHEMA, NEXT_SCHEMA]).toContainEqual(migrationsIn(file))
       expect(await run(program(folder))).toMatchObject({ status: 0 })
       expect(migrationsIn(file)).toEqual(NEXT_SCHEMA)
       await expectSound(file, [], sources)
-      for (const name of readdirSync(join(file, '../backups'))) {
-        expect(checkBackup(join(file, '../backups', name))).toMatchObject({ rows: { lead: 3 } })
-      }
+      const backup = 'leadsheet-before-0.2.0.db'
+      expect(readdirSync(join(file, '../backups'))).toEqual([backup])
+      expect(checkBackup(join(file, '../backups', backup))).toMatchObject({ rows: { lead: 3 } })
     }
   },
 )

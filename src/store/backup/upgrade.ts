@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
+import { removeLeftovers } from '../db/file-system.ts'
 import { hasBytes, openSqlite } from '../db/sqlite.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { retryWhileBusy } from '../open.ts'
@@ -51,6 +52,7 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
     const backup = upgradeBackup(file, upgrade.program)
     await mkdir(dirname(backup), { recursive: true, mode: 0o700 })
     upgrade.tell(`the database is of an older version: it is copied to ${backup} first`)
+    await removeLeftovers(backup)
     await makeBackup(file, backup, { replaces: true, signal: upgrade.signal })
     upgrade.tell(`it is brought to the schema of ${upgrade.program}`)
     await migrate(db, file)

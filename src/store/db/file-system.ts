@@ -3,8 +3,8 @@
  * shared memory. Network file systems provide neither, and sooner or later damage the file unnoticed.
  */
 import type { StatsFs } from 'node:fs'
-import { mkdir, stat, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { faultText, LeadsheetError } from '../../errors.ts'
 
 /** Sizes in bytes: the free disk space, the database, and its write-ahead log. */
@@ -111,4 +111,13 @@ export async function readRoom(file: string): Promise<Room> {
     stat(`${file}-wal`).catch(() => null),
   ])
   return { free: bavail * bsize, database: database.size, log: log?.size ?? 0 }
+}
+
+/**
+ * Deletes what killed processes left unfinished under `file.tmp-*`. The caller must have a lease, so that no other
+ * process is making the file.
+ */
+export async function removeLeftovers(file: string): Promise<void> {
+  const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))
+  for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
 }

@@ -3,9 +3,9 @@
  * snapshot replaces the file as a whole. A program that has the old file open can go on reading it.
  */
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -13,6 +13,7 @@ import { faultText, LeadsheetError } from '../../errors.ts'
 import { flush } from '../backup/backup.ts'
 import type { CopiedRow, CopiedTable } from '../copy/copied-tables.ts'
 import { listCopiedTables, readChunks } from '../copy/copied-tables.ts'
+import { removeLeftovers } from '../db/file-system.ts'
 import { insertCopies } from '../db/rows.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
@@ -168,12 +169,6 @@ export async function withEmptySnapshot<T>(
   } finally {
     await rm(folder, { recursive: true })
   }
-}
-
-/** Deletes unfinished files. No other process uses them, because the caller has the lease. */
-async function removeLeftovers(file: string): Promise<void> {
-  const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))
-  for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
 }
 
 /** Returns the store itself, or a copy of the published parts of a PostgreSQL store. */
