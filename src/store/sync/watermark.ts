@@ -89,6 +89,7 @@ export async function findNewestLead(db: Db, since: Instant, until: Instant): Pr
       not(exists(selectFrom('missing_lead').whereRef('lead_id', '=', 'lead.id').select('lead_id'))),
     )
     .orderBy('updated_at', 'desc')
+    .orderBy('no', 'desc')
     .limit(1)
     .select(['no', 'id', 'updated_at as updatedAt'])
     .executeTakeFirst()
