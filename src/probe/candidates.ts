@@ -256,11 +256,18 @@ export const SINCE_FAMILIES = [
 
 /* The usual names of lead fields, and what their values look like. This part is data without logic. */
 
-export const LEAD_SIGNS = fieldsWith('probe').map((field) => ({
-  field,
-  names: names(field.probe),
-  looks: 'looks' in field ? field.looks : field.type,
-}))
+export const LEAD_SIGNS = fieldsWith('probe').map((field) => {
+  const [sure = '', maybe = ''] = field.probe.split('?')
+  const looks = 'looks' in field ? field.looks : field.type
+  return { field, names: patterns(sure), maybe: patterns(maybe), looks }
+})
+
+function patterns(text: string): RegExp[] {
+  return text
+    .split(/\s+/)
+    .flatMap((name) => (name === '' ? [] : [new RegExp(`^${name.replaceAll('*', '.*')}$`)]))
+}
+
 export type FieldSign = (typeof LEAD_SIGNS)[number]
 
 /**
