@@ -72,7 +72,7 @@ export const LEAD_FIELDS = [
     wire: 'status',
     looks: 'stage',
     probe: `stagename stagelabel stagetitle statustitle stage pipelinestage lifecyclestage salesstage
-      stepname pipelinestageid stageid contactstatusid lifecyclestageid statusname statelabel statename
+      stepname pipelinestageid stageid contactstageid contactstatusid lifecyclestageid statusname statelabel statename
       statuslabel status statusid statuscode phase step ? state disposition`,
   },
   {

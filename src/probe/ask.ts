@@ -145,7 +145,7 @@ function tooMany(): LeadsheetError {
   })
 }
 
-const SINGLES_MAX = 12
+const SINGLES_MAX = 8
 
 /** Some servers crash if a request has both `sort` and `sort[]`. */
 export function clashes(a: string, b: string): boolean {
@@ -173,7 +173,11 @@ export type Effect = 'effect' | 'none' | 'refused'
 
 export interface Budget {
   left: number
+  /** The number of refusals so far. After some, what else is refused is not told apart. */
+  refusals?: number
 }
+
+const REFUSALS_MAX = 4
 
 /**
  * Finds the parameter that has an effect, by trying many in one request. This works because most servers
@@ -206,16 +210,23 @@ async function findByHalves<T>(
   candidates: readonly T[],
   test: (some: readonly T[]) => Promise<Effect>,
   budget: Budget,
+  known: Effect | null = null,
 ): Promise<T | null> {
   const [only] = candidates
   if (only === undefined || budget.left <= 0) return null
-  budget.left--
-  const effect = await test(candidates)
+  if (known === null) budget.left--
+  const effect = known ?? (await test(candidates))
   if (effect === 'none') return null
   if (candidates.length === 1) return effect === 'effect' ? only : null
+  if (effect === 'refused') budget.refusals = (budget.refusals ?? 0) + 1
+  if ((budget.refusals ?? 0) > REFUSALS_MAX) return null
   const middle = Math.ceil(candidates.length / 2)
-  const first = await findByHalves(candidates.slice(0, middle), test, budget)
-  return first ?? (await findByHalves(candidates.slice(middle), test, budget))
+  const [one, other] = [candidates.slice(0, middle), candidates.slice(middle)]
+  if (budget.left-- <= 0) return null
+  const first = await test(one)
+  const found = await findByHalves(one, test, budget, first)
+  // If one half has no effect, the other has that of both.
+  return found ?? findByHalves(other, test, budget, first === 'none' ? effect : null)
 }
 
 /** The value of a parameter is a text, or JSON for the body of a POST. */

@@ -82,10 +82,14 @@ function isNamedValue(item: unknown): item is NamedValue {
 const WRAPPERS =
   /^(attributes|fields|properties|data|node|docs?|documents?|resource|items?|values|payload|metadata|leads?|records?|custom|customfields?|details|info|profile|meta|times|dates|timestamps|audit)$/
 
+/** Names of types, which hold the value of the property around them, as in Notion. */
+const TYPES = /^(title|richtext|plaintext|select|number|start|people)$/
+
 function wordsOf(path: FieldPath): string[] {
   const words: string[] = []
   for (const [at, name] of path.entries()) {
     const isLast = at === path.length - 1
+    if (words.length > 0 && TYPES.test(plainWord(name)) && !(isLast && name === 'title')) continue
     const isInList = /^\d+$|\]$/.test(path[at - 1] ?? '')
     const custom = /\[name=(.*)\]$/.exec(name)?.[1]
     if (custom !== undefined) words.splice(0, words.length, plainWord(custom))

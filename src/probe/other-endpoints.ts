@@ -12,7 +12,7 @@ import { pickId } from './field-probe.ts'
 import { endpointPath } from './list-probe.ts'
 
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
-const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
+const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents'] as const
 
 /** Compared in lower case and without characters such as `_`. */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {

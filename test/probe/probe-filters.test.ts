@@ -113,9 +113,9 @@ describe('records without a time of change', () => {
 
   test('are found by a filter for both times, as Directus has it', async () => {
     const list: Shape['list'] = (all, url) => {
-      const since = /"changed":\{"_gte":"([^"]+)"\}.*"created":\{"_gte":"\1"/.exec(
-        url.searchParams.get('filter') ?? '',
-      )?.[1]
+      const filter = url.searchParams.get('filter')
+      const since = /"changed":\{"_gte":"([^"]+)"\}.*"created":\{"_gte":"\1"/.exec(filter ?? '')?.[1]
+      if (filter !== null && since === undefined) return { status: 400, body: { error: 'invalid query' } }
       const matching = all.filter(
         (each) => since === undefined || String(each.changed ?? each.created) >= since,
       )
