@@ -17,9 +17,15 @@ const NAMES_SHOWN = 8
 
 const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
 
-/** If the first request fails, the others are skipped, because nothing else could be judged. */
-export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<CheckResult> {
-  const sample: unknown[] = []
+/**
+ * If the first request fails, the others are skipped, because nothing else could be judged.
+ * @param sample gets the records of the first page
+ */
+export async function* checkUpstream(
+  source: Source,
+  signal: AbortSignal,
+  sample: unknown[] = [],
+): AsyncGenerator<CheckResult> {
   const first = await attempt('list of leads', PROBE, async () => {
     const page = await source.listLeads({}, null, SAMPLE, { signal })
     sample.push(...page.records.map((record) => record.value))

@@ -6,7 +6,7 @@
  */
 
 export type ValueLook =
-  | ('few' | 'stage' | 'company' | 'person' | 'job' | 'place' | 'region')
+  | ('few' | 'stage' | 'company' | 'person' | 'job' | 'region')
   | ('email' | 'domain' | 'amount' | 'currency')
 
 interface LeadFieldRow {
@@ -137,7 +137,6 @@ export const LEAD_FIELDS = [
     meaning: 'city where the company is',
     isFilter: true,
     wire: 'company.city',
-    looks: 'place',
     probe: 'companycity city addresscity locationcity town',
   },
   {
@@ -147,7 +146,6 @@ export const LEAD_FIELDS = [
     meaning: 'country where the company is',
     isFilter: true,
     wire: 'company.country',
-    looks: 'place',
     probe: `companycountry country addresscountry locationcountry countrycode countryname
       companycountrycode`,
   },

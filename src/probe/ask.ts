@@ -65,6 +65,8 @@ interface AskerOptions {
   readonly proxy?: ProxySettings | undefined
   readonly log: Log
   readonly signal: AbortSignal
+  /** Ends the probe with what it knows by then. */
+  readonly deadline?: AbortSignal
   /** The pause between two requests in milliseconds; by default `GAP_MS`. */
   readonly gapMs?: number
   readonly backoff?: Backoff
@@ -72,7 +74,9 @@ interface AskerOptions {
 
 /** @throws LeadsheetError api_unreachable, api_deferred; api_rejected after REQUESTS_MAX requests */
 export function openAsker(options: AskerOptions): Asker {
-  const { apiKey, signal } = options
+  const { apiKey, deadline = new AbortController().signal } = options
+  const signal = AbortSignal.any([options.signal, deadline])
+  const isLate = () => deadline.aborted && !options.signal.aborted
   // Warnings are not logged, because refused trials are normal in a probe.
   const log = options.log.child({}, { level: 'error' })
   const client = createClient({
@@ -103,10 +107,14 @@ export function openAsker(options: AskerOptions): Asker {
       const before = known.get(asked)
       if (before) return before
       if (known.size >= REQUESTS_MAX) throw tooMany()
-      if (known.size > 0) await wait(options.gapMs ?? GAP_MS, signal)
+      if (isLate()) throw tooLate(known.size)
+      if (known.size > 0) await wait(options.gapMs ?? GAP_MS, options.signal)
       const answer = await client
         .call({ method, url, headers, body, isRead: true, takesAny: true, signal })
-        .catch(asRefusal)
+        .catch((thrown: unknown) => {
+          if (isLate()) throw tooLate(known.size)
+          return asRefusal(thrown)
+        })
       const reply = { ...answer, url, question, request: requestText(question) }
       known.set(asked, reply)
       return reply
@@ -124,10 +132,32 @@ function asRefusal(thrown: unknown): Answer {
   return { status: 500, headers: {}, body: thrown.message }
 }
 
+function tooLate(answers: number): LeadsheetError {
+  return new LeadsheetError(
+    'api_unreachable',
+    `the upstream is slow: it gave ${answers} answers in the time of a probe`,
+    { hint: 'Name the path of the list with --path, and probe again.' },
+  )
+}
+
+/** The longest request and the longest evidence that are shown whole. */
+const REQUEST_CHARS = 90
+const EVIDENCE_CHARS = 200
+
+/** What is cut out is in the middle, because the end has the parameters that were tried. */
+function shortened(text: string, chars: number): string {
+  const plain = text.replace(/\s+/g, ' ')
+  const half = Math.floor(chars / 2)
+  return plain.length <= chars ? plain : `${plain.slice(0, half)}…${plain.slice(-half)}`
+}
+
 function requestText({ method, url, headers, body }: Question): string {
   const extra = Object.entries(headers).map(([name, value]) => ` (${name}: ${value})`)
   const sent = body === undefined ? '' : ` ${quote(JSON.stringify(body))}`
-  return `${method} ${decodeSoftly(url.pathname + url.search)}${sent}${extra.join('')}`
+  return shortened(
+    `${method} ${decodeSoftly(url.pathname + url.search)}${sent}${extra.join('')}`,
+    REQUEST_CHARS,
+  )
 }
 
 /** Decodes a path for people: `page%5Bsize%5D=3` becomes `page[size]=3`. */
@@ -310,12 +340,12 @@ export interface Finding {
   readonly place: string
   readonly value: string
   readonly confidence: Confidence
-  /** The request and a summary of its answer. */
+  /** The request and a summary of its answer, in one line. */
   readonly evidence: string
 }
 
 export function finding(place: string, value: string, confidence: Confidence, evidence: string): Finding {
-  return { place, value, confidence, evidence }
+  return { place, value, confidence, evidence: shortened(evidence, EVIDENCE_CHARS) }
 }
 
 export interface Gap {

@@ -57,17 +57,26 @@ function authForms(challenge: Reply, key: string): Auth[] {
   return distinct([...first, ...standard])
 }
 
-/** Null if no form is accepted. Otherwise the asker sends the key in the accepted form from now on. */
+/**
+ * Null if no form is accepted. Otherwise the asker sends the key in the accepted form from now on. A reply with 403
+ * in one form alone means that the key is read, but has not the permission.
+ */
 export async function findAuth(
   asker: Asker,
   challenge: Reply,
   key: string,
 ): Promise<{ finding: Finding; reply: Reply } | null> {
   const forms = authForms(challenge, key)
+  const forbidden: { form: Auth; reply: Reply }[] = []
+  let others = 0
   for (let form = forms.shift(); form !== undefined; form = forms.shift()) {
     asker.auth = form
     const reply = await asker.ask(challenge.question)
-    if (wantsKey(reply) || reply.status >= 500) continue
+    if (wantsKey(reply) || reply.status >= 500) {
+      if (reply.status === 403 && challenge.status !== 403) forbidden.push({ form, reply })
+      else others++
+      continue
+    }
     const several = form === 'none' ? [] : Object.keys(form.headers)
     if (several.length > 0) {
       // One of these headers was read, which is told apart by halves.
@@ -84,8 +93,11 @@ export async function findAuth(
     const evidence = `${challenge.request} -> ${challenge.status} ${isOdd ? 'with another key' : 'without a key'}, ${reply.status} with it in this form`
     return { reply, finding: finding('auth', authText(form), confidence, evidence) }
   }
-  asker.auth = 'none'
-  return null
+  const [only] = forbidden
+  asker.auth = only !== undefined && forbidden.length === 1 && others > 0 ? only.form : 'none'
+  if (only === undefined || asker.auth === 'none') return null
+  const evidence = `${challenge.request} -> ${challenge.status} without a key, 403 with it in this form alone`
+  return { reply: only.reply, finding: finding('auth', authText(only.form), 'likely', evidence) }
 }
 
 /** If the upstream refuses a wrong key, it really reads the key in this form. */

@@ -293,7 +293,7 @@ export const OUTCOME_WORDS = [
   ],
   [
     'lost',
-    /lost|dead|churn|cancel|abandon|closed[ _-]?(lost|dead)|no[ _-]?(sale|deal)|declin|expired|failed|verloren|perdu/i,
+    /lost|dead|churn|cancel|abandon|closed[ _-]?(lost|dead)|no[ _-]?(sale|deal)|not[ _-]?(won|converted|interested)|declin|expired|failed|verloren|perdu/i,
   ],
   ['won', /won\b|^won|closed[ _-]?won|customer|converted|signed|success|paid|gewonnen|gagn/i],
 ] as const

@@ -67,15 +67,9 @@ function isPair(list: readonly unknown[]): boolean {
   return list.length === 2 && typeof list[0] === 'number' && typeof list[1] === 'string'
 }
 
-interface NamedValue {
-  readonly name: string
-  readonly values?: unknown
-}
-
-function isNamedValue(item: unknown): item is NamedValue {
-  return (
-    isObject(item) && 'name' in item && typeof item.name === 'string' && ('value' in item || 'values' in item)
-  )
+function isNamedValue(item: unknown): item is { readonly name: string; readonly values?: unknown } {
+  const { name, value, values } = Object(item)
+  return typeof name === 'string' && (value !== undefined || values !== undefined)
 }
 
 /** Groups that only hold the fields of the record itself. */
@@ -146,31 +140,28 @@ export function fits(column: Column, look: Look, columns: readonly Column[]): bo
   const isTextual = () => most((value) => toText(value) !== null)
   switch (look) {
     case 'instant':
-      return most((value) => toInstant(value) !== null && !isSmallNumber(value))
+      // A smaller number of seconds since 1970 may be an age or a count.
+      return most((value) => toInstant(value) !== null && !(Number(value) < 500_000_000))
     case 'number':
     case 'amount':
       return most((value) => toNumber(value, hasDecimalComma(values) ? 'comma' : 'point') !== null)
     case 'email':
       return most(isEmail)
     case 'domain':
-      return most((value) => typeof value === 'string' && hostIn(value) !== null) && hostsDiffer(values)
+      return most((value) => hostIn(value) !== null) && hostsDiffer(values)
     case 'currency':
       return most((value) => typeof value === 'string' && /^[A-Za-z]{3}$/.test(value))
     case 'list':
-      return most(isListOfTexts) && values.some((value) => Array.isArray(value) && value.length > 0)
+      return most(Array.isArray) && values.flat().some((item) => toText(item) !== null)
     case 'few':
+      return isTextual() && distinctIn(values) <= Math.min(STATUSES_MAX, Math.max(3, of / 2))
     case 'stage':
-      return (
-        isTextual() &&
-        distinctIn(values) <= Math.min(STATUSES_MAX, Math.max(3, of / 2)) &&
-        !(look === 'stage' && isGeographic(column, columns))
-      )
+      return fits(column, 'few', columns) && !isGeographic(column, columns)
     case 'company':
     case 'person':
     case 'job':
-    case 'place':
     case 'region':
-      return isTextual() && !most(isCode)
+      return isTextual() && !most((value) => CODE.test(String(value)))
     case 'text':
       return isTextual()
   }
@@ -208,10 +199,6 @@ function share(values: readonly unknown[], test: (value: unknown) => boolean): n
   return values.length === 0 ? 0 : values.filter(test).length / values.length
 }
 
-function isListOfTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => toText(item) !== null)
-}
-
 export function isEmail(value: unknown): boolean {
   return typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value)
 }
@@ -228,15 +215,8 @@ function hostsDiffer(values: readonly unknown[]): boolean {
   return values.length < 3 || distinctIn(values.map(hostIn)) > Math.min(values.length / 3, MANY)
 }
 
-/** Returns whether a value is a number or a code that stands for another record. */
-function isCode(value: unknown): boolean {
-  return typeof value === 'number' || /^(\d+|[\da-f]{8}-[\da-f-]{27})$/i.test(String(value))
-}
-
-/** Returns whether a number is too small to be a time in seconds since 1970; it may be an age or a count. */
-function isSmallNumber(value: unknown): boolean {
-  return typeof value === 'number' && value < 500_000_000
-}
+/** Matches a number or a UUID, which stands for another record. */
+const CODE = /^(\d+|[\da-f]{8}-[\da-f-]{27})$/i
 
 /** Returns whether a value is a number with a decimal comma alone, and none is one with a decimal point alone. */
 export function hasDecimalComma(values: readonly unknown[]): boolean {
@@ -248,7 +228,7 @@ export function hasDecimalComma(values: readonly unknown[]): boolean {
 /** At least this share of the titles in a list have a usual word of a job. */
 const JOBS_SHARE = 0.3
 const JOB =
-  /\b(manager|director|chief|head of|officer|c[efimot]o|[es]?vp|president|founder|owner|partner|engineer|developer|consultant|analyst|accountant|assistant|agent|buyer|purchas\w*|procurement|representative|sales|marketing|leiter\w*|geschäftsführer\w*|directeur|gerente|responsable)\b/i
+  /\b(manager|director|chief|head of|officer|c[efimot]o|[es]?vp|president|founder|engineer|developer|consultant|analyst|accountant|assistant|buyer|purchas\w*|procurement|representative|leiter\w*|geschäftsführer\w*|directeur|gerente|responsable)\b|^(owner|partner|agent|sales|marketing)$/i
 
 function isJob(value: unknown): boolean {
   return typeof value === 'string' && value.length <= 60 && JOB.test(value)

@@ -1,9 +1,8 @@
 /** Recognises the meaning of a record's fields by their names and values. All functions are pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
-import { fieldRuleSchema, readField, toText } from '../upstream/profile/field-rule.ts'
+import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
-import { toInstant, toNumber } from '../upstream/values/scalar.ts'
 import type { Confidence } from './ask.ts'
 import type { FieldSign } from './candidates.ts'
 import {
@@ -51,12 +50,10 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
     if (joined !== null) found.push(joined)
     if (best === null) continue
     const { column, isSure } = best
-    const rule = ruleFor(column, sign)
-    if (!readsAny(records, rule, sign)) continue
     taken.add(pathText(column.path))
     found.push({
       field,
-      rule,
+      rule: ruleFor(column, sign),
       confidence: isSure ? 'likely' : 'guessed',
       evidence: 'isPersonal' in sign.field ? countOf(column) : sampleOf(column),
     })
@@ -69,17 +66,6 @@ function ruleFor({ path, values }: Column, { looks }: FieldSign): RuleInput {
   if (looks === 'domain' && !isDomain(values[0])) return { from, transform: 'domain' }
   const isNumber = looks === 'number' || looks === 'amount'
   return isNumber && hasDecimalComma(values) ? { from, decimal: 'comma' } : from
-}
-
-/** Returns whether the rule gives a value of any record, as the mapping reads it. */
-function readsAny(records: readonly unknown[], input: RuleInput, { field: { type } }: FieldSign): boolean {
-  const rule = fieldRuleSchema.parse(input)
-  return records.some((record) => {
-    const value = readField(record, rule)
-    if (type === 'instant') return toInstant(value) !== null
-    if (type === 'number') return toNumber(value, rule.decimal) !== null
-    return [value].flat().some((item) => toText(item) !== null)
-  })
 }
 
 /** The confidence is less if only the values decide, if they are all the same, or if few records have one. */

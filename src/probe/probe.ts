@@ -12,13 +12,15 @@ import { evidenceOf, finding, gap, questionFor, readPage } from './ask.ts'
 import { columnsOf } from './columns.ts'
 import type { FoundField } from './field-probe.ts'
 import { findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
+import type { KnownProfile, Step } from './known-profile.ts'
+import { type FieldKinds, fieldKinds, STEPS } from './known-profile.ts'
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
 import type { OtherEndpoints } from './other-endpoints.ts'
 import { findLead, findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
-import { findPaging, unreadPaging } from './paging-found.ts'
+import { findPaging, readOn, unreadPaging } from './paging-found.ts'
 import { findSearchOrder, findSince, isUndated, type SinceSearch } from './since-probe.ts'
 
 /** The maximum number of unread fields that are named. A record may have hundreds of them. */
@@ -31,6 +33,10 @@ interface ProbeOptions {
   readonly key: string
   /** The way in which the key is sent; null or absent if the user did not say. */
   readonly auth?: Auth | null
+  /** The name of the profile; by default the host. */
+  readonly name?: string | undefined
+  /** What an earlier probe of the same address found before it ended. It is not asked for again. */
+  readonly known?: KnownProfile | null
   readonly onStep?: (step: string) => void
 }
 
@@ -43,6 +49,10 @@ export interface ProbeResult {
   readonly profile: Profile | null
   /** One line for each request and its answer; empty if a list was found. */
   readonly tried: readonly string[]
+  /** The step at which the probe ended early; null if it was complete. */
+  readonly open?: Step | null
+  /** The fields of the records; absent if no list was found. */
+  readonly kinds?: FieldKinds
 }
 
 /** @throws LeadsheetError api_unreachable, api_deferred */
@@ -56,15 +66,23 @@ export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeR
 }
 
 async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  const { base, onStep = () => {} } = options
+  const { base, known = null, onStep = () => {} } = options
   onStep('the list of leads')
-  const found = await findList(asker, base, options)
+  const found = await findList(asker, base, known === null ? options : asKnown(options, known))
   if ('gaps' in found) return { ...found, input: null, profile: null }
 
   const cut = new Cut(onStep)
+  const isDone = (step: Step): boolean =>
+    known !== null && STEPS.indexOf(step) < STEPS.indexOf(known.open) && known.input.paging !== undefined
   const [isStrict, paging] = await cut.go('pages', [false, unreadPaging(found.first)], async () => {
     const isStrict = await mindsUnknown(asker, found)
-    return [isStrict, await findPaging(asker, { ...found.list, isStrict }, found.first)]
+    const list = { ...found.list, isStrict }
+    return [
+      isStrict,
+      known !== null && isDone('pages')
+        ? await readOn(asker, list, found.first, known.input.paging)
+        : await findPaging(asker, list, found.first),
+    ]
   })
   const records = paging.records
   const first = found.list.id
@@ -74,12 +92,17 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const named = findFields(records, list.id)
   // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
   const paged = { ...list, envelope: paging.largest.envelope }
-  const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
+  const since = isDone('filters')
+    ? null
+    : await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
   // The filter was proved with records that have no time of change yet, so they count by their creation.
   const fields = since === null ? named : withFallback(named, records)
-  const chain = await cut.go('sort', null, () => findChain(asker, paged, paging, named, since))
-  const order =
-    chain === null ? await cut.go('sort', null, () => findSort(asker, paged, paging, named)) : null
+  const [chain, order] = isDone('sort')
+    ? [null, null]
+    : await cut.go('sort', [null, null], async () => {
+        const chain = await findChain(asker, paged, paging, named, since)
+        return [chain, chain === null ? await findSort(asker, paged, paging, named) : null]
+      })
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
   const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
@@ -88,7 +111,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
   gaps.push(...unreadFields(records, list.id, fields))
   gaps.push(...idGaps(list, records))
-  if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields, records))
+  if (since === null && cut.gaps.length === 0 && known?.input.filters === undefined)
+    gaps.push(noSince(fields, records))
   const findings = [
     ...found.findings,
     ...listFindings(base, found, list),
@@ -102,31 +126,76 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ),
     ...others.findings,
   ]
-  const input = draftProfile({ asker, base, list, paging, fields, others, since, order, chain })
+  const name = options.name ?? known?.input.name ?? base.hostname
+  const fresh = draftProfile({ asker, name, base, list, paging, fields, others, since, order, chain })
+  const input = known === null ? fresh : keepKnown(fresh, known, isDone)
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
-  return { findings, gaps, input, profile, tried: [] }
+  const kept = known?.findings ?? []
+  const isKept = new Set(kept.map(({ place }) => place))
+  return {
+    findings: [...findings.filter(({ place }) => !isKept.has(place)), ...kept],
+    gaps,
+    input,
+    profile,
+    tried: [],
+    open: cut.open,
+    kinds: fieldKinds(records),
+  }
+}
+
+/** A list that was found before is asked for at its address, with the key as then. */
+function asKnown(options: ProbeOptions, { input: { endpoints, auth } }: KnownProfile): ProbeOptions {
+  const leads = endpoints?.leads ?? '.'
+  const known = auth === undefined || auth === 'none' ? null : (auth as Auth)
+  return { ...options, path: /^\.$|^https?:/.test(leads) ? null : leads, auth: options.auth ?? known }
+}
+
+/** Returns the draft with the parts that an earlier probe found, as they are in its file now. */
+function keepKnown(
+  fresh: ProfileInput,
+  { input }: KnownProfile,
+  isDone: (step: Step) => boolean,
+): ProfileInput {
+  const { endpoints, mapping, request, ...others } = input
+  // A filter that was found now may need the time of creation beside that of the change.
+  const { updated_at } = isDone('filters') ? mapping.lead : fresh.mapping.lead
+  return {
+    ...fresh,
+    ...others,
+    envelope: { ...fresh.envelope, ...input.envelope },
+    endpoints: { ...fresh.endpoints, leads: endpoints?.leads },
+    request: isDone('sort') ? request : fresh.request,
+    mapping: { ...fresh.mapping, lead: { ...fresh.mapping.lead, ...mapping.lead, updated_at } },
+  }
 }
 
 /** After a failure of the upstream, the later steps are skipped and return their default. */
 class Cut {
   readonly gaps: Gap[] = []
+  /** The step that failed. */
+  open: Step | null = null
   readonly #onStep: (step: string) => void
 
   constructor(onStep: (step: string) => void) {
     this.#onStep = onStep
   }
 
-  async go<T>(step: string, otherwise: T, look: () => Promise<T>): Promise<T> {
+  async go<T>(step: Step, otherwise: T, look: () => Promise<T>): Promise<T> {
     if (this.gaps.length > 0) return otherwise
     this.#onStep(step)
     try {
       return await look()
     } catch (thrown) {
       if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+      this.open = step
       const problem = `the probe ended here, and from here on nothing was asked: ${thrown.message}`
       this.gaps.push(
-        gap(step, problem, 'probe again when the upstream answers, or write these parts yourself'),
+        gap(
+          step,
+          problem,
+          'probe again into the same file, which goes on here, or write these parts yourself',
+        ),
       )
       return otherwise
     }
@@ -236,10 +305,19 @@ function ruleText(rule: FoundField['rule']): string {
   return 'decimal' in rule ? `${rule.from} (decimal ${rule.decimal})` : rule.from.join(' or ')
 }
 
+/** Without these, a report says little. */
+const NEEDED: readonly string[] = ['status', 'company_name']
+
 function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
-    .map((name) => gap(`mapping.lead.${name}`, 'no field was recognised as this'))
+    .map((name) =>
+      gap(
+        `mapping.lead.${name}`,
+        'no field was recognised as this',
+        NEEDED.includes(name) ? `mapping: { lead: { ${name}: … } }   # the name of the field` : null,
+      ),
+    )
 }
 
 /** Lists the fields that the profile does not read. */
@@ -304,6 +382,7 @@ function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]):
 
 interface FoundParts {
   readonly asker: Asker
+  readonly name: string
   readonly base: URL
   readonly list: List
   readonly paging: FoundPaging
@@ -316,11 +395,11 @@ interface FoundParts {
 
 /** Builds a profile that contains only what was found, without the default values. */
 function draftProfile(found: FoundParts): ProfileInput {
-  const { asker, base, list, paging, fields, others, since, order, chain } = found
+  const { asker, name, base, list, paging, fields, others, since, order, chain } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
-    name: base.hostname,
+    name,
     endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },
     auth: authInput(asker),
     ...(list.body === undefined

@@ -4,6 +4,8 @@ import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
 import { shellCommand } from '../errors.ts'
 import type { ProfileInput } from '../upstream/profile/profile.ts'
 import type { Finding, Gap } from './ask.ts'
+import { READ_WORDS } from './candidates.ts'
+import { ENDED_AT, FIELDS_WERE, kindLines } from './known-profile.ts'
 import type { ProbeResult } from './probe.ts'
 
 /** The probe cannot find webhooks, so the user must look into the upstream's documentation. */
@@ -32,9 +34,28 @@ export function profileText(input: ProfileInput, result: ProbeResult, url: strin
     `     url: ${url}`,
     '     profile: ./<this file>',
     ...todo(result.gaps),
+    ...(result.open ? ['', ` ${ENDED_AT}${result.open}. The same command goes on there.`] : []),
   ].join('\n')
-  document.comment = WEBHOOK_PART
+  const lead = document.getIn(['mapping', 'lead'])
+  if (isMap(lead) && !lead.has('pipeline_id')) lead.comment = pipelinePart(input, url)
+  const kinds = kindLines(result.kinds ?? {}).map((line) => `   ${line}`)
+  document.comment = [WEBHOOK_PART, '', ` ${FIELDS_WERE}`, ...kinds].join('\n')
   return document.toString({ lineWidth: 0, flowCollectionPadding: true })
+}
+
+function pipelinePart({ endpoints }: ProfileInput, url: string): string {
+  return [
+    ' The leads name no pipeline. Choose its name before the first sync, because both names stay in reports later:',
+    ` pipeline_id: { default: ${listName(endpoints?.leads ?? '.', url)} }`,
+  ].join('\n')
+}
+
+/** Returns what the list is called in its address: `Contacts` for `/v2/contacts/search`. */
+export function listName(leads: string, url: string): string {
+  const { pathname } = new URL(leads, leads.startsWith('.') ? url : 'http://localhost')
+  const words = pathname.split('/').map((word) => word.replace(/\.\w+$/, ''))
+  const name = words.findLast((word) => /^[A-Za-z][A-Za-z_-]{2,}$/.test(word) && !READ_WORDS.includes(word))
+  return name === undefined ? 'Leads' : name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 function todo(gaps: readonly Gap[]): string[] {

@@ -26,6 +26,7 @@ interface Service {
 
 // The wait is short, because a person is waiting for the answer.
 const WAIT_MS = 5_000
+const DEADLINE_MS = 2 * 60_000
 
 /**
  * Returns the text of a profile; null if the service answers as the reference service does, if it does not
@@ -35,7 +36,8 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<str
   const { url, key } = service
   const { say } = deps
   if (!(await answersOtherwise(service, deps))) return null
-  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, ...deps })
+  const deadline = AbortSignal.timeout(DEADLINE_MS)
+  await using asker = openAsker({ apiKey: key, maxWaitMs: WAIT_MS, deadline, ...deps })
   const result = await probe(asker, {
     base: new URL(url),
     path: null,

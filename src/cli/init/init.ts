@@ -5,12 +5,13 @@
 import { relative } from 'node:path'
 import type { Command } from 'commander'
 import { schedulesOf } from '../../app/configured-schedules.ts'
-import { proxyOf } from '../../app/configured-upstream.ts'
+import { profileOf, proxyOf } from '../../app/configured-upstream.ts'
 import type { CheckResult } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig, settingsPath } from '../../config/load.ts'
 import { CALLED } from '../../errors.ts'
 import { openLog } from '../../log.ts'
+import { listName } from '../../probe/profile-text.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { addExamples } from '../command.ts'
 import { examine } from '../commands/operations/doctor.ts'
@@ -92,8 +93,21 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
         : []),
       terminal.style('bold', 'Next'),
       fields(Object.fromEntries(next.map(({ command, what }) => [command, what]))),
+      pipelineText(config),
     ],
   }
+}
+
+/** Empty if the profile reads a pipeline. */
+function pipelineText(config: Config): string {
+  const { endpoints, mapping } = profileOf(config)
+  const { url, profile } = config.api
+  if (mapping.lead.pipeline_id !== undefined || url === null) return ''
+  const line = `pipeline_id: { default: ${listName(endpoints.leads, url)} }`
+  return [
+    'The leads name no pipeline. Choose its name before the first sync, because both names stay in reports later:',
+    `  ${line}   # below mapping.lead in ${shownPath(profile?.origin ?? 'the profile')}`,
+  ].join('\n')
 }
 
 /** Returns the prompter for the questions; null if nobody can be asked, or with `--yes` or `--json`. */
