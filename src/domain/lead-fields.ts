@@ -5,10 +5,6 @@
  * migration (`store/schema/migrate.ts`).
  */
 
-export type ValueLook =
-  | ('few' | 'stage' | 'company' | 'person' | 'job' | 'region')
-  | ('email' | 'domain' | 'amount' | 'currency')
-
 interface LeadFieldRow {
   /** `lead.<name>` is the key of the heading in `report/words/`. */
   readonly name: string
@@ -35,8 +31,8 @@ interface LeadFieldRow {
    * and `*` is any letters. The names after `?` mean this only if their values look so.
    */
   readonly probe?: string
-  /** What the values look like, for the probe; by default like the type. See `probe/columns.ts`. */
-  readonly looks?: ValueLook
+  /** What the values look like, for the probe; by default like the type. `probe/columns.ts` knows each look. */
+  readonly looks?: string
   /** Marks an instant that people plan. It is null if the record has none, or a text that is no time. */
   readonly isPlanned?: true
 }
@@ -58,8 +54,8 @@ export const LEAD_FIELDS = [
     hasHistory: true,
     wire: 'pipeline_id',
     looks: 'few',
-    probe: `pipelineid pipeline pipelinename boardid funnelid listid
-      ? projectid queueid campaignid teamid categoryid project queue team projectname queuename teamname`,
+    probe: `pipelineid pipeline pipelinename boardid funnelid listid ? projectid queueid campaignid teamid
+      categoryid project queue team projectname queuename teamname`,
   },
   {
     name: 'status',
@@ -72,8 +68,8 @@ export const LEAD_FIELDS = [
     wire: 'status',
     looks: 'stage',
     probe: `stagename stagelabel stagetitle statustitle stage pipelinestage lifecyclestage salesstage
-      stepname pipelinestageid stageid contactstageid contactstatusid lifecyclestageid statusname statelabel statename
-      statuslabel status statusid statuscode phase step ? state disposition`,
+      stepname pipelinestageid stageid contactstageid contactstatusid lifecyclestageid statusname statelabel
+      statename statuslabel status statusid statuscode phase step ? state disposition`,
   },
   {
     name: 'companyName',
@@ -83,10 +79,9 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.name',
     looks: 'company',
-    probe: `companyname organizationname organisationname accountname company organization
-      organisation orgname account businessname companytitle partnername salesaccountname employer firm firmname
-      customername clientname client
-      ? name title subject displayname summary label topic`,
+    probe: `companyname organizationname organisationname accountname company organization organisation
+      orgname account businessname companytitle partnername salesaccountname employer firm firmname
+      customername clientname client ? name title subject displayname summary label topic`,
   },
   {
     name: 'companyDomain',
@@ -96,9 +91,8 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.domain',
     looks: 'domain',
-    probe: `companydomain domain companywebsite website websiteurl organizationdomain
-      accountdomain homepage companyurl organizationwebsite accountwebsite orgdomain firmdomain web site
-      url`,
+    probe: `companydomain domain companywebsite website websiteurl organizationdomain accountdomain homepage
+      companyurl organizationwebsite accountwebsite orgdomain firmdomain web site url`,
   },
   {
     name: 'companyIndustry',
@@ -127,8 +121,8 @@ export const LEAD_FIELDS = [
     meaning: 'number of people who work for the company',
     isFilter: true,
     wire: 'company.employees',
-    probe: `companyemployees employees employeecount numberofemployees noofemployees companysize
-      headcount numemployees companyheadcount organizationemployees staff`,
+    probe: `companyemployees employees employeecount numberofemployees noofemployees companysize headcount
+      numemployees companyheadcount organizationemployees staff`,
   },
   {
     name: 'companyCity',
@@ -146,8 +140,7 @@ export const LEAD_FIELDS = [
     meaning: 'country where the company is',
     isFilter: true,
     wire: 'company.country',
-    probe: `companycountry country addresscountry locationcountry countrycode countryname
-      companycountrycode`,
+    probe: 'companycountry country addresscountry locationcountry countrycode countryname companycountrycode',
   },
   {
     name: 'companyRegion',
@@ -157,9 +150,8 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.region',
     looks: 'region',
-    probe: `companyregion region addressregion addressstate stateorprovince
-      addressstateorprovince addressprovince locationstate province
-      ? state`,
+    probe: `companyregion region addressregion addressstate stateorprovince addressstateorprovince
+      addressprovince locationstate province ? state`,
   },
   {
     name: 'companyOneLiner',
@@ -177,8 +169,8 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'contact.name',
     looks: 'person',
-    probe: `contactname personname fullname contactfullname contact person contactperson
-      primarycontactname ? name displayname title subject`,
+    probe: `contactname personname fullname contactfullname contact person contactperson primarycontactname
+      ? name displayname title subject`,
   },
   {
     name: 'contactTitle',
@@ -189,8 +181,8 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'contact.title',
     looks: 'job',
-    probe: `contacttitle jobtitle contactjobtitle persontitle contactposition designation
-      ? title position role contactrole function occupation post`,
+    probe: `contacttitle jobtitle contactjobtitle persontitle contactposition designation ? title position
+      role contactrole function occupation post`,
   },
   {
     name: 'contactEmail',
@@ -201,8 +193,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'contact.email',
     looks: 'email',
-    probe: `contactemail email emailaddress personemail mail primaryemail workemail emailvalue
-      emailfrom`,
+    probe: 'contactemail email emailaddress personemail mail primaryemail workemail emailvalue emailfrom',
   },
   {
     name: 'score',
@@ -226,8 +217,8 @@ export const LEAD_FIELDS = [
     wire: 'value.amount',
     looks: 'amount',
     probe: `valueamount amountvalue value amount monetaryvalue estimatedvalue estimatedamount
-      valuecurrencyvalue moneyamount closevalue expectedrevenue worth opportunity
-      ? price revenue totalprice budget total`,
+      valuecurrencyvalue moneyamount closevalue expectedrevenue worth opportunity ? price revenue totalprice
+      budget total`,
   },
   {
     name: 'valueCurrency',
@@ -248,8 +239,7 @@ export const LEAD_FIELDS = [
     meaning: 'where the discovering agent found the company',
     isFilter: true,
     wire: 'source',
-    probe: `source sourcename origin originname sourceid sourcecode utmsource channel
-      ? medium campaign`,
+    probe: 'source sourcename origin originname sourceid sourcecode utmsource channel ? medium campaign',
   },
   {
     name: 'owner',
@@ -291,8 +281,8 @@ export const LEAD_FIELDS = [
     meaning: "UTC, by the upstream's clock: when the lead was created",
     wire: 'created_at',
     probe: `createdat created datecreated createdon createddate creationdate createdtime createtime
-      createdate addtime insertedat addedat createdatetime createdms createdts ctime registeredat
-      cdate dateentered datecreate engagedate`,
+      createdate addtime insertedat addedat createdatetime createdms createdts ctime registeredat cdate
+      dateentered datecreate engagedate`,
   },
   {
     name: 'updatedAt',
@@ -301,10 +291,10 @@ export const LEAD_FIELDS = [
     meaning: "UTC, by the upstream's clock: when the lead last changed in any way",
     wire: 'updated_at',
     probe: `updatedat updated modifiedat lastmodified dateupdated updatedon updateddate lastupdated
-      lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime
-      updatedtime modifieddate modifiedtime changedat changed systemmodstamp writedate updatedms
-      updatedts mtime lastchange lastchanged modificationdate touchedat editedat lasteditedtime udate
-      datemodify ? lastactivityat`,
+      lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime updatedtime
+      modifieddate modifiedtime changedat changed systemmodstamp writedate updatedms updatedts mtime
+      lastchange lastchanged modificationdate touchedat editedat lasteditedtime udate datemodify ?
+      lastactivityat`,
   },
   {
     name: 'statusChangedAt',
@@ -324,10 +314,9 @@ export const LEAD_FIELDS = [
     isPlanned: true,
     meaning: 'UTC: when the deal is expected to close; midnight if the upstream gives only the date',
     wire: 'expected_close_at',
-    probe: `expectedcloseat expectedclosedate expectedclose expectedclosingdate
-      estimatedclosedate estimatedclose closedate closingdate estimatedclosingdate forecastclosedate
-      projectedclosedate targetclosedate plannedclosedate expecteddate datedeadline
-      ? duedate deadline`,
+    probe: `expectedcloseat expectedclosedate expectedclose expectedclosingdate estimatedclosedate
+      estimatedclose closedate closingdate estimatedclosingdate forecastclosedate projectedclosedate
+      targetclosedate plannedclosedate expecteddate datedeadline ? duedate deadline`,
   },
 ] as const satisfies readonly LeadFieldRow[]
 

@@ -7,10 +7,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
+import { redactor } from '../redaction.ts'
 import type { Backoff } from '../retry.ts'
 import { BACKOFF, wait } from '../retry.ts'
 import { type Answer, quote } from '../upstream/client/answer.ts'
-import { authorize } from '../upstream/client/authorize.ts'
+import { authorize, secretsOfKey } from '../upstream/client/authorize.ts'
 import type { Call } from '../upstream/client/request.ts'
 import { createClient } from '../upstream/client/retrying-client.ts'
 import { putAt } from '../upstream/paging/list-request.ts'
@@ -91,6 +92,7 @@ export function openAsker(options: AskerOptions): Asker {
       authorize(asker, apiKey, url, headers)
     },
   })
+  const redact = redactor(secretsOfKey(apiKey))
   const known = new Map<string, Reply>()
   const asker: Asker = {
     auth: 'none',
@@ -115,7 +117,9 @@ export function openAsker(options: AskerOptions): Asker {
           if (isLate()) throw tooLate(known.size)
           return asRefusal(thrown)
         })
-      const reply = { ...answer, url, question, request: requestText(question) }
+      // The key is taken out before the text is cut, because a part of it would not be recognised.
+      const request = shortened(redact(requestText(question)), REQUEST_CHARS)
+      const reply = { ...answer, url, question, request }
       known.set(asked, reply)
       return reply
     },
@@ -140,12 +144,11 @@ function tooLate(answers: number): LeadsheetError {
   )
 }
 
-/** The longest request and the longest evidence that are shown whole. */
+/** The longest request that is shown whole. */
 const REQUEST_CHARS = 90
-const EVIDENCE_CHARS = 200
 
-/** What is cut out is in the middle, because the end has the parameters that were tried. */
-function shortened(text: string, chars: number): string {
+/** Writes a text in one line. What is cut out is in the middle, because the end of a request has what was tried. */
+export function shortened(text: string, chars: number): string {
   const plain = text.replace(/\s+/g, ' ')
   const half = Math.floor(chars / 2)
   return plain.length <= chars ? plain : `${plain.slice(0, half)}…${plain.slice(-half)}`
@@ -154,10 +157,7 @@ function shortened(text: string, chars: number): string {
 function requestText({ method, url, headers, body }: Question): string {
   const extra = Object.entries(headers).map(([name, value]) => ` (${name}: ${value})`)
   const sent = body === undefined ? '' : ` ${quote(JSON.stringify(body))}`
-  return shortened(
-    `${method} ${decodeSoftly(url.pathname + url.search)}${sent}${extra.join('')}`,
-    REQUEST_CHARS,
-  )
+  return `${method} ${decodeSoftly(url.pathname + url.search)}${sent}${extra.join('')}`
 }
 
 /** Decodes a path for people: `page%5Bsize%5D=3` becomes `page[size]=3`. */
@@ -345,7 +345,7 @@ export interface Finding {
 }
 
 export function finding(place: string, value: string, confidence: Confidence, evidence: string): Finding {
-  return { place, value, confidence, evidence: shortened(evidence, EVIDENCE_CHARS) }
+  return { place, value, confidence, evidence }
 }
 
 export interface Gap {

@@ -68,13 +68,13 @@ export async function findAuth(
 ): Promise<{ finding: Finding; reply: Reply } | null> {
   const forms = authForms(challenge, key)
   const forbidden: { form: Auth; reply: Reply }[] = []
-  let others = 0
+  let refused = 0
   for (let form = forms.shift(); form !== undefined; form = forms.shift()) {
     asker.auth = form
     const reply = await asker.ask(challenge.question)
-    if (wantsKey(reply) || reply.status >= 500) {
-      if (reply.status === 403 && challenge.status !== 403) forbidden.push({ form, reply })
-      else others++
+    const isForbidden = reply.status === 403 && challenge.status !== 403
+    if (!isForbidden && (wantsKey(reply) || reply.status >= 500)) {
+      refused++
       continue
     }
     const several = form === 'none' ? [] : Object.keys(form.headers)
@@ -82,6 +82,10 @@ export async function findAuth(
       // One of these headers was read, which is told apart by halves.
       const half = Math.ceil(several.length / 2)
       forms.unshift(...[several.slice(0, half), several.slice(half)].map(inHeaders))
+      continue
+    }
+    if (isForbidden) {
+      forbidden.push({ form, reply })
       continue
     }
     // An error other than 404 may mean that the upstream does not read the key in this form at all. A request
@@ -94,8 +98,9 @@ export async function findAuth(
     return { reply, finding: finding('auth', authText(form), confidence, evidence) }
   }
   const [only] = forbidden
-  asker.auth = only !== undefined && forbidden.length === 1 && others > 0 ? only.form : 'none'
-  if (only === undefined || asker.auth === 'none') return null
+  const isRead = forbidden.length === 1 && refused > 0
+  asker.auth = isRead && only !== undefined ? only.form : 'none'
+  if (!isRead || only === undefined) return null
   const evidence = `${challenge.request} -> ${challenge.status} without a key, 403 with it in this form alone`
   return { reply: only.reply, finding: finding('auth', authText(only.form), 'likely', evidence) }
 }

@@ -1,8 +1,8 @@
 /** The fields of many records as columns: what their names say, and what their values look like. */
-import type { LEAD_FIELDS, ValueLook } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import { type FieldPath, pathText, readPath } from '../upstream/values/json.ts'
 import { type DecimalSign, toInstant, toNumber } from '../upstream/values/scalar.ts'
+import type { FieldSign } from './candidates.ts'
 
 export interface Column {
   readonly path: FieldPath
@@ -48,7 +48,7 @@ function* pathsIn(value: unknown, path: FieldPath): Generator<FieldPath> {
   }
   const [first] = value
   if (isPair(value)) yield [...path, '1']
-  else if (!isObject(first)) yield path
+  else if (Object(first) !== first || Array.isArray(first)) yield path
   else if (value.every(isNamedValue)) {
     const at = path.at(-1) ?? ''
     for (const { name, ...rest } of value) {
@@ -56,10 +56,6 @@ function* pathsIn(value: unknown, path: FieldPath): Generator<FieldPath> {
       if (!/[=[\]]/.test(name)) yield Array.isArray(rest.values) ? [...own, 'values', '0'] : [...own, 'value']
     }
   } else yield* pathsIn(first, [...path, '0'])
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns whether a list is the id and the name of another record, such as `[7, "Acme"]`. */
@@ -128,10 +124,8 @@ function distinctIn(values: readonly unknown[]): number {
 }
 
 const STATUSES_MAX = 30
-/** More different values than this are names, and no categories. */
-const MANY = 10
 
-type Look = ValueLook | (typeof LEAD_FIELDS)[number]['type']
+type Look = FieldSign['looks']
 
 /** Returns whether the values can be what a name says. */
 export function fits(column: Column, look: Look, columns: readonly Column[]): boolean {
@@ -148,7 +142,8 @@ export function fits(column: Column, look: Look, columns: readonly Column[]): bo
     case 'email':
       return most(isEmail)
     case 'domain':
-      return most((value) => hostIn(value) !== null) && hostsDiffer(values)
+      // Addresses of one host are pages about the records, and not the sites of companies.
+      return most((value) => hostIn(value) !== null) && (values.length < 3 || areMany(values.map(hostIn)))
     case 'currency':
       return most((value) => typeof value === 'string' && /^[A-Za-z]{3}$/.test(value))
     case 'list':
@@ -176,9 +171,7 @@ export function shows(column: Column, look: Look, columns: readonly Column[]): b
       return isOfPersons(column, columns)
     case 'company':
       return (
-        distinctIn(column.values) > Math.min(column.values.length / 3, MANY) &&
-        share(column.values, isJob) < JOBS_SHARE &&
-        !isOfPersons(column, columns)
+        areMany(column.values) && share(column.values, isJob) < JOBS_SHARE && !isOfPersons(column, columns)
       )
     case 'region':
       return isGeographic(column, columns)
@@ -210,9 +203,9 @@ function hostIn(address: unknown): string | null {
   return host?.toLowerCase() ?? null
 }
 
-/** Addresses of one host are pages about the records, and not the sites of companies. */
-function hostsDiffer(values: readonly unknown[]): boolean {
-  return values.length < 3 || distinctIn(values.map(hostIn)) > Math.min(values.length / 3, MANY)
+/** Returns whether so many values differ that they are names, and no categories. */
+function areMany(values: readonly unknown[]): boolean {
+  return distinctIn(values) > Math.min(values.length / 3, 10)
 }
 
 /** Matches a number or a UUID, which stands for another record. */
@@ -288,22 +281,19 @@ function wordsIn(name: string): string[] {
   return plain.split(/[^a-z0-9]+/).filter((word) => word.length >= 3)
 }
 
+const ADDRESS = /(city|town|country|countrycode|countryid|zip|zipcode|postalcode|postcode|street)$/
+
 /** Returns whether a state or the like stands beside another part of an address, such as a city. */
 function isGeographic({ path, words }: Column, columns: readonly Column[]): boolean {
   if (!/^(state|region|province)/.test(words.at(-1) ?? '')) return false
   const group = (of: FieldPath) => pathText(of.filter((name) => !/^\d+$/.test(name)).slice(0, -1))
-  return columns.some(
-    (other) =>
-      group(other.path) === group(path) &&
-      /(city|town|country|countrycode|countryid|zip|zipcode|postalcode|postcode|street)$/.test(
-        other.words.at(-1) ?? '',
-      ),
-  )
+  const beside = columns.filter((other) => group(other.path) === group(path))
+  return beside.some((other) => ADDRESS.test(other.words.at(-1) ?? ''))
 }
 
 /** Returns whether the records are deals, and a sum of money is what they are worth. */
 function isOfDeals(columns: readonly Column[]): boolean {
-  const has = (words: RegExp) =>
-    columns.some(({ words: own }) => own.length === 1 && words.test(own[0] ?? ''))
+  const names = columns.filter(({ words }) => words.length === 1).map(({ words: [name = ''] }) => name)
+  const has = (word: RegExp) => names.some((name) => word.test(name))
   return has(/close|probability|stage|currency/) && !has(/employee|headcount|industry/)
 }

@@ -20,8 +20,7 @@ import { type Column, columnsOf, fits, hasDecimalComma, isConstant, isInList, sh
 /** A field rule, which says where a record contains a lead's field. It has the format of a profile. */
 type RuleInput =
   | string
-  | string[]
-  | { all: (string | string[])[]; transform: 'join' }
+  | { all: string[]; transform: 'join' }
   | { from: string; transform: 'domain' }
   | { from: string; decimal: 'comma' }
   | { from: string[] }

@@ -3,7 +3,6 @@
  * the fields that the records had. They stand in comments, so that the profile holds without them.
  */
 import { parseDocument } from 'yaml'
-import { toText } from '../upstream/profile/field-rule.ts'
 import type { ProfileInput } from '../upstream/profile/profile.ts'
 import { pathText, readPath } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
@@ -40,9 +39,9 @@ export function readKnown(text: string): KnownProfile | null {
   if (open === undefined || url === undefined || document.errors.length > 0) return null
   const input = document.toJS()
   const findings = KEPT.split(' ').flatMap((place) => {
-    const value = toText(readPath(input, place.split('.'))) ?? 'as found before'
-    const [confidence, evidence] = evidenceIn(text, place.split('.').at(-1) ?? '')
-    return confidence === undefined ? [] : [finding(place, value, confidence as Confidence, evidence ?? '')]
+    const [confidence, evidence = ''] = evidenceIn(text, place.split('.').at(-1) ?? '')
+    const value = 'as found before'
+    return confidence === undefined ? [] : [finding(place, value, confidence as Confidence, evidence)]
   })
   return { input, url, open, findings }
 }

@@ -8,7 +8,7 @@ import { parseProfile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
-import { evidenceOf, finding, gap, questionFor, readPage } from './ask.ts'
+import { evidenceOf, finding, gap, questionFor, readPage, shortened } from './ask.ts'
 import { columnsOf } from './columns.ts'
 import type { FoundField } from './field-probe.ts'
 import { findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
@@ -25,6 +25,7 @@ import { findSearchOrder, findSince, isUndated, type SinceSearch } from './since
 
 /** The maximum number of unread fields that are named. A record may have hundreds of them. */
 const NAMED_MAX = 20
+const EVIDENCE_CHARS = 200
 
 interface ProbeOptions {
   readonly base: URL
@@ -60,7 +61,9 @@ export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeR
   // Removes the key from quoted answers, because an upstream may put the key into its links.
   const redact = redactor([options.key])
   const result = await ask(asker, options)
-  const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
+  const findings = result.findings.map((each) => {
+    return { ...each, evidence: shortened(redact(each.evidence), EVIDENCE_CHARS) }
+  })
   const gaps = result.gaps.map((each) => ({ ...each, problem: redact(each.problem) }))
   return { ...result, findings, gaps, tried: result.tried.map(redact) }
 }
@@ -71,38 +74,31 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const found = await findList(asker, base, known === null ? options : asKnown(options, known))
   if ('gaps' in found) return { ...found, input: null, profile: null }
 
-  const cut = new Cut(onStep)
-  const isDone = (step: Step): boolean =>
-    known !== null && STEPS.indexOf(step) < STEPS.indexOf(known.open) && known.input.paging !== undefined
+  const cut = new Cut(onStep, known)
   const [isStrict, paging] = await cut.go('pages', [false, unreadPaging(found.first)], async () => {
     const isStrict = await mindsUnknown(asker, found)
     const list = { ...found.list, isStrict }
+    const input = cut.isDone('pages') ? known?.input.paging : undefined
     return [
       isStrict,
-      known !== null && isDone('pages')
-        ? await readOn(asker, list, found.first, known.input.paging)
-        : await findPaging(asker, list, found.first),
+      await (input ? readOn(asker, list, found.first, input) : findPaging(asker, list, found.first)),
     ]
   })
   const records = paging.records
-  const first = found.list.id
+  const first = cut.isDone('id') ? splitPath(String(known?.input.mapping.lead.id)) : found.list.id
   const id = isUnique(records, first) ? first : (pickId(records) ?? first)
   const safe = { ...found.list, isStrict, id }
   const list = await cut.go('id', safe, () => withAskableId(asker, base, safe, records))
   const named = findFields(records, list.id)
   // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
   const paged = { ...list, envelope: paging.largest.envelope }
-  const since = isDone('filters')
-    ? null
-    : await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
+  const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
   // The filter was proved with records that have no time of change yet, so they count by their creation.
   const fields = since === null ? named : withFallback(named, records)
-  const [chain, order] = isDone('sort')
-    ? [null, null]
-    : await cut.go('sort', [null, null], async () => {
-        const chain = await findChain(asker, paged, paging, named, since)
-        return [chain, chain === null ? await findSort(asker, paged, paging, named) : null]
-      })
+  const [chain, order] = await cut.go('sort', [null, null], async () => {
+    const chain = await findChain(asker, paged, paging, named, since)
+    return [chain, chain === null ? await findSort(asker, paged, paging, named) : null]
+  })
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
   const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
@@ -128,7 +124,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   ]
   const name = options.name ?? known?.input.name ?? base.hostname
   const fresh = draftProfile({ asker, name, base, list, paging, fields, others, since, order, chain })
-  const input = known === null ? fresh : keepKnown(fresh, known, isDone)
+  const input = known === null ? fresh : keepKnown(fresh, known, cut)
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
   const kept = known?.findings ?? []
@@ -147,42 +143,50 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
 /** A list that was found before is asked for at its address, with the key as then. */
 function asKnown(options: ProbeOptions, { input: { endpoints, auth } }: KnownProfile): ProbeOptions {
   const leads = endpoints?.leads ?? '.'
-  const known = auth === undefined || auth === 'none' ? null : (auth as Auth)
-  return { ...options, path: /^\.$|^https?:/.test(leads) ? null : leads, auth: options.auth ?? known }
+  const path = /^\.$|^https?:/.test(leads) ? null : leads
+  if (auth === undefined || auth === 'none') return { ...options, path }
+  const { header = 'Authorization', value = 'Bearer {key}', headers = {}, ...query } = auth
+  return { ...options, path, auth: options.auth ?? { header, value, headers, ...query } }
 }
 
 /** Returns the draft with the parts that an earlier probe found, as they are in its file now. */
-function keepKnown(
-  fresh: ProfileInput,
-  { input }: KnownProfile,
-  isDone: (step: Step) => boolean,
-): ProfileInput {
+function keepKnown(fresh: ProfileInput, { input }: KnownProfile, cut: Cut): ProfileInput {
   const { endpoints, mapping, request, ...others } = input
   // A filter that was found now may need the time of creation beside that of the change.
-  const { updated_at } = isDone('filters') ? mapping.lead : fresh.mapping.lead
+  const { updated_at } = cut.isDone('filters') ? mapping.lead : fresh.mapping.lead
   return {
     ...fresh,
     ...others,
+    name: fresh.name,
     envelope: { ...fresh.envelope, ...input.envelope },
     endpoints: { ...fresh.endpoints, leads: endpoints?.leads },
-    request: isDone('sort') ? request : fresh.request,
+    request: cut.isDone('sort') ? request : fresh.request,
     mapping: { ...fresh.mapping, lead: { ...fresh.mapping.lead, ...mapping.lead, updated_at } },
   }
 }
 
-/** After a failure of the upstream, the later steps are skipped and return their default. */
+/** A step that an earlier probe did, and all steps after a failure, are skipped and return their default. */
 class Cut {
   readonly gaps: Gap[] = []
   /** The step that failed. */
   open: Step | null = null
   readonly #onStep: (step: string) => void
+  readonly #done: readonly Step[]
 
-  constructor(onStep: (step: string) => void) {
+  constructor(onStep: (step: string) => void, known: KnownProfile | null) {
     this.#onStep = onStep
+    // The order of a list by POST is found by its filter.
+    const open = known?.open === 'sort' && known.input.request !== undefined ? 'filters' : known?.open
+    this.#done = known?.input.paging ? STEPS.slice(0, STEPS.indexOf(open ?? 'pages')) : []
   }
 
+  isDone(step: Step): boolean {
+    return this.#done.includes(step)
+  }
+
+  /** Pages are read again even if it is known how, because the other steps need records. */
   async go<T>(step: Step, otherwise: T, look: () => Promise<T>): Promise<T> {
-    if (this.gaps.length > 0) return otherwise
+    if (this.gaps.length > 0 || (step !== 'pages' && this.isDone(step))) return otherwise
     this.#onStep(step)
     try {
       return await look()
@@ -190,13 +194,8 @@ class Cut {
       if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
       this.open = step
       const problem = `the probe ended here, and from here on nothing was asked: ${thrown.message}`
-      this.gaps.push(
-        gap(
-          step,
-          problem,
-          'probe again into the same file, which goes on here, or write these parts yourself',
-        ),
-      )
+      const remedy = 'probe again into the same file, which goes on here, or write these parts yourself'
+      this.gaps.push(gap(step, problem, remedy))
       return otherwise
     }
   }
@@ -299,25 +298,21 @@ function idFinding(list: List, records: readonly unknown[], isAskable: boolean):
 
 function ruleText(rule: FoundField['rule']): string {
   if (typeof rule === 'string') return rule
-  if (Array.isArray(rule)) return rule.join(' or ')
-  if ('all' in rule) return rule.all.map(String).join(' + ')
+  if ('all' in rule) return rule.all.join(' + ')
   if ('transform' in rule) return `${rule.from} (${rule.transform})`
   return 'decimal' in rule ? `${rule.from} (decimal ${rule.decimal})` : rule.from.join(' or ')
 }
 
-/** Without these, a report says little. */
-const NEEDED: readonly string[] = ['status', 'company_name']
-
+/** Without a status and a company, a report says little, so that a person must name them. */
 function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
-    .map((name) =>
-      gap(
-        `mapping.lead.${name}`,
-        'no field was recognised as this',
-        NEEDED.includes(name) ? `mapping: { lead: { ${name}: … } }   # the name of the field` : null,
-      ),
-    )
+    .map((name) => {
+      const remedy = name.endsWith('_at')
+        ? null
+        : `mapping: { lead: { ${name}: … } }   # the name of the field`
+      return gap(`mapping.lead.${name}`, 'no field was recognised as this', remedy)
+    })
 }
 
 /** Lists the fields that the profile does not read. */
@@ -334,8 +329,7 @@ function unreadFields(records: readonly unknown[], id: FieldPath, fields: readon
 
 function pathsOf(rule: FoundField['rule']): string[] {
   if (typeof rule === 'string') return [rule]
-  if (Array.isArray(rule)) return rule
-  return 'all' in rule ? rule.all.flat() : [rule.from].flat()
+  return 'all' in rule ? rule.all : [rule.from].flat()
 }
 
 /** Adds the time of creation as the fallback of the time of change, if some records lack the latter. */

@@ -37,22 +37,29 @@ export function profileText(input: ProfileInput, result: ProbeResult, url: strin
     ...(result.open ? ['', ` ${ENDED_AT}${result.open}. The same command goes on there.`] : []),
   ].join('\n')
   const lead = document.getIn(['mapping', 'lead'])
-  if (isMap(lead) && !lead.has('pipeline_id')) lead.comment = pipelinePart(input, url)
+  if (isMap(lead) && !lead.has('pipeline_id')) {
+    const lines = pipelineAdvice(input.endpoints?.leads ?? '.', url)
+    lead.comment = lines.map((line) => ` ${line}`).join('\n')
+  }
   const kinds = kindLines(result.kinds ?? {}).map((line) => `   ${line}`)
   document.comment = [WEBHOOK_PART, '', ` ${FIELDS_WERE}`, ...kinds].join('\n')
   return document.toString({ lineWidth: 0, flowCollectionPadding: true })
 }
 
-function pipelinePart({ endpoints }: ProfileInput, url: string): string {
+/**
+ * Returns a sentence for a profile that reads no pipeline, and the line that names it.
+ * @param leads the path of the list, after which the pipeline is called
+ */
+export function pipelineAdvice(leads: string, url: string): [sentence: string, line: string] {
   return [
-    ' The leads name no pipeline. Choose its name before the first sync, because both names stay in reports later:',
-    ` pipeline_id: { default: ${listName(endpoints?.leads ?? '.', url)} }`,
-  ].join('\n')
+    'The leads name no pipeline. Choose its name before the first sync, because both names stay in reports later:',
+    `pipeline_id: { default: ${listName(leads, url)} }`,
+  ]
 }
 
 /** Returns what the list is called in its address: `Contacts` for `/v2/contacts/search`. */
-export function listName(leads: string, url: string): string {
-  const { pathname } = new URL(leads, leads.startsWith('.') ? url : 'http://localhost')
+function listName(leads: string, url: string): string {
+  const { pathname } = new URL(leads === '.' ? url : leads, url)
   const words = pathname.split('/').map((word) => word.replace(/\.\w+$/, ''))
   const name = words.findLast((word) => /^[A-Za-z][A-Za-z_-]{2,}$/.test(word) && !READ_WORDS.includes(word))
   return name === undefined ? 'Leads' : name.charAt(0).toUpperCase() + name.slice(1)

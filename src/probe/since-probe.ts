@@ -54,7 +54,7 @@ export async function findSince(
   const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
   let idle: readonly string[] | null = search.list.body === undefined ? null : []
   for (const [guesses, format] of roundsOf(search)) {
-    if (idle === null && isExpression(guesses[0])) idle = await findIdle(search, guesses, budget)
+    if (idle === null && guesses[0]?.value !== '{value}') idle = await findIdle(search, guesses, budget)
     let left = guesses.filter(({ param }) => idle?.includes(param) !== true)
     // If the parameter has another effect, such as created-since, it is dropped and the search goes on.
     for (let tries = 0; tries < 3 && left.length > 0; tries++) {
@@ -96,10 +96,6 @@ function timeOf({ updated, created }: SinceSearch, record: unknown): string {
 
 export function isUndated(record: unknown, updated: FieldPath): boolean {
   return toInstant(readPath(record, updated)) === null
-}
-
-function isExpression(guess: Guess | undefined): boolean {
-  return guess?.in === 'query' && guess.value !== '{value}'
 }
 
 /** Expressions with an unknown field, as text and as JSON. An upstream that reads them refuses them or finds nothing. */

@@ -11,7 +11,7 @@ import type { Config } from '../../config/config.ts'
 import { loadConfig, settingsPath } from '../../config/load.ts'
 import { CALLED } from '../../errors.ts'
 import { openLog } from '../../log.ts'
-import { listName } from '../../probe/profile-text.ts'
+import { pipelineAdvice } from '../../probe/profile-text.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { addExamples } from '../command.ts'
 import { examine } from '../commands/operations/doctor.ts'
@@ -103,11 +103,8 @@ function pipelineText(config: Config): string {
   const { endpoints, mapping } = profileOf(config)
   const { url, profile } = config.api
   if (mapping.lead.pipeline_id !== undefined || url === null) return ''
-  const line = `pipeline_id: { default: ${listName(endpoints.leads, url)} }`
-  return [
-    'The leads name no pipeline. Choose its name before the first sync, because both names stay in reports later:',
-    `  ${line}   # below mapping.lead in ${shownPath(profile?.origin ?? 'the profile')}`,
-  ].join('\n')
+  const [sentence, line] = pipelineAdvice(endpoints.leads, url)
+  return `${sentence}\n  ${line}   # below mapping.lead in ${shownPath(profile?.origin ?? '')}`
 }
 
 /** Returns the prompter for the questions; null if nobody can be asked, or with `--yes` or `--json`. */

@@ -57,7 +57,7 @@ export function defineProbe(command: Command, terminal: Terminal): void {
       terminal.show(
         options.check === undefined
           ? await runProbe(terminal, url, options)
-          : await runCheck(terminal, url, { ...options, check: options.check }),
+          : await runCheck(terminal, url, options, resolve(options.check)),
       ),
     )
   addExamples(command, [
@@ -117,19 +117,16 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
 async function runCheck(
   terminal: Terminal,
   argument: string | undefined,
-  options: Options & { readonly check: string },
+  options: Options,
+  file: string,
 ): Promise<Result> {
-  const file = resolve(options.check)
   const config = await terminal.config()
   const { url, key } = await addressOf(terminal, argument, options)
-  const api = {
-    ...config.api,
-    url: url.href,
-    key: new Secret(key),
-    profile: readProfile(file, process.cwd()),
-  }
+  const profile = readProfile(file, process.cwd())
+  const api = { ...config.api, url: url.href, key: key === '' ? null : new Secret(key), profile }
   const backoff = BACKOFF.upstreamWhileWaiting
-  const source = openSourceOf({ ...config, api }, await terminal.log(), { backoff })
+  // The key file of the settings is not read again, because its key may be for another address.
+  const source = openSourceOf({ ...config, api, keyFile: null }, await terminal.log(), { backoff })
   const checks: CheckResult[] = []
   const sample: unknown[] = []
   try {
