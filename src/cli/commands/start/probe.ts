@@ -52,7 +52,7 @@ export function defineProbe(command: Command, terminal: Terminal): void {
     .option('--name <name>', 'name of the profile (default: the host)')
     .option('-o, --output <file>', 'write the profile to this file, or go on where it ended')
     .option('-f, --force', 'overwrite an existing file')
-    .option('--check <profile>', 'say what changed upstream since this profile was written')
+    .option('--check <profile>', 'say what changed upstream since this profile')
     .action(async (url: string | undefined, options: Options) =>
       terminal.show(
         options.check === undefined
