@@ -55,7 +55,7 @@ export const LEAD_FIELDS = [
     wire: 'pipeline_id',
     looks: 'few',
     probe: `pipelineid pipeline pipelinename boardid funnelid listid ? projectid queueid campaignid teamid
-      categoryid project queue team projectname queuename teamname`,
+      categoryid project queue team projectname queuename teamname stagesetid stagesetname group`,
   },
   {
     name: 'status',
@@ -68,8 +68,8 @@ export const LEAD_FIELDS = [
     wire: 'status',
     looks: 'stage',
     probe: `stagename stagelabel stagetitle statustitle stage pipelinestage lifecyclestage salesstage
-      stepname pipelinestageid stageid contactstageid contactstatusid lifecyclestageid statusname statelabel
-      statename statuslabel status statusid statuscode phase step ? state disposition`,
+      stepname milestonename milestone pipelinestageid stageid contactstageid contactstatusid lifecyclestageid
+      statusname statelabel statename statuslabel status statusid statuscode phase step ? state disposition`,
   },
   {
     name: 'companyName',
@@ -81,7 +81,7 @@ export const LEAD_FIELDS = [
     looks: 'company',
     probe: `companyname organizationname organisationname accountname company organization organisation
       orgname account businessname companytitle partnername salesaccountname employer firm firmname
-      customername clientname client ? name title subject displayname summary label topic`,
+      customername clientname client contactcompanyname ? name title subject displayname summary label topic`,
   },
   {
     name: 'companyDomain',
@@ -91,8 +91,9 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.domain',
     looks: 'domain',
-    probe: `companydomain domain companywebsite website websiteurl organizationdomain accountdomain homepage
-      companyurl organizationwebsite accountwebsite orgdomain firmdomain web site url`,
+    probe: `companydomain domain companywebsite website websiteurl organizationdomain organizationwebsiteurl
+      organizationprimarydomain accountdomain homepage companyurl organizationwebsite accountwebsite orgdomain
+      firmdomain web site url`,
   },
   {
     name: 'companyIndustry',
@@ -122,7 +123,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.employees',
     probe: `companyemployees employees employeecount numberofemployees noofemployees companysize headcount
-      numemployees companyheadcount organizationemployees staff`,
+      numemployees companyheadcount organizationemployees organizationestimatednumemployees staff`,
   },
   {
     name: 'companyCity',
@@ -131,7 +132,7 @@ export const LEAD_FIELDS = [
     meaning: 'city where the company is',
     isFilter: true,
     wire: 'company.city',
-    probe: 'companycity city addresscity locationcity town',
+    probe: 'companycity city addresscity locationcity town addresslocality',
   },
   {
     name: 'companyCountry',
@@ -140,7 +141,8 @@ export const LEAD_FIELDS = [
     meaning: 'country where the company is',
     isFilter: true,
     wire: 'company.country',
-    probe: 'companycountry country addresscountry locationcountry countrycode countryname companycountrycode',
+    probe: `companycountry country addresscountry locationcountry countrycode countryname companycountrycode
+      addresscountrycode`,
   },
   {
     name: 'companyRegion',
@@ -204,7 +206,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'score',
-    probe: 'score scorevalue hubspotscore fitscore ? rating points grade fit rank quality',
+    probe: 'score scorevalue hubspotscore fitscore ? points fit',
   },
   {
     name: 'valueAmount',
@@ -217,8 +219,8 @@ export const LEAD_FIELDS = [
     wire: 'value.amount',
     looks: 'amount',
     probe: `valueamount amountvalue value amount monetaryvalue estimatedvalue estimatedamount
-      valuecurrencyvalue moneyamount closevalue expectedrevenue worth opportunity ? price revenue totalprice
-      budget total`,
+      estimatedvalueamount valuecurrencyvalue moneyamount closevalue expectedrevenue worth opportunity ? price
+      revenue totalprice budget total`,
   },
   {
     name: 'valueCurrency',
@@ -230,7 +232,7 @@ export const LEAD_FIELDS = [
     wire: 'value.currency',
     looks: 'currency',
     probe: `valuecurrency amountcurrency currency currencycode currencyisocode monetaryunit
-      valuecurrencycode moneycurrency currencyid ? companycurrency`,
+      valuecurrencycode moneycurrency currencyid ? *currency*`,
   },
   {
     name: 'source',
@@ -252,8 +254,8 @@ export const LEAD_FIELDS = [
     wire: 'owner',
     probe: `ownername ownerfullname owner ownerusername owneremail ownerid owneridvalue hubspotownerid
       ownerreferencedactorid assigneename assignedtoname assignee assignedto assigneeid assignedtoid
-      assignedbyid salesrep salesagent salesperson salesrepname accountmanager accountowner responsible
-      responsibleuserid ? username user userid rep`,
+      assignedbyid salesrep salesagent salesperson salesrepname assignedusername assigneduserid
+      salespersoncode accountmanager accountowner responsible responsibleuserid ? username user userid rep`,
   },
   {
     name: 'agentId',
@@ -293,8 +295,8 @@ export const LEAD_FIELDS = [
     probe: `updatedat updated modifiedat lastmodified dateupdated updatedon updateddate lastupdated
       lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime updatedtime
       modifieddate modifiedtime changedat changed systemmodstamp writedate updatedms updatedts mtime
-      lastchange lastchanged modificationdate touchedat editedat lasteditedtime udate datemodify ?
-      lastactivityat`,
+      lastchange lastchanged modificationdate touchedat editedat lasteditedtime udate datemodify mdate
+      lastupdatedate lastmodifieddatetime ? lastactivityat`,
   },
   {
     name: 'statusChangedAt',
@@ -316,7 +318,8 @@ export const LEAD_FIELDS = [
     wire: 'expected_close_at',
     probe: `expectedcloseat expectedclosedate expectedclose expectedclosingdate estimatedclosedate
       estimatedclose closedate closingdate estimatedclosingdate forecastclosedate projectedclosedate
-      targetclosedate plannedclosedate expecteddate datedeadline ? duedate deadline`,
+      targetclosedate plannedclosedate expecteddate expectedcloseon estimatedclosetime datedeadline ? duedate
+      deadline duetime`,
   },
 ] as const satisfies readonly LeadFieldRow[]
 

@@ -91,12 +91,17 @@ function wordsOf(path: FieldPath): string[] {
     } else if (!WRAPPERS.test(plainWord(name))) words.push(groupWord(name))
   }
   const [before = '', last = ''] = words.slice(-2)
-  // What a group says already: `email.email`, `Account_Name.name`.
-  return words.length > 1 && last !== '' && before.endsWith(last) ? words.slice(0, -1) : words
+  // What a group says already: `email.email`, `Account_Name.name`, `company.company_name`.
+  if (words.length < 2 || last === '') return words
+  if (before.endsWith(last)) return words.slice(0, -1)
+  return before !== '' && last.startsWith(before) ? words.toSpliced(-2, 1) : words
 }
 
 function plainWord(name: string): string {
-  return name.toLowerCase().replace(/[^a-z]/g, '')
+  return name
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
+    .replace(/(?<=.)utc$/, '')
 }
 
 /** Writes the name of a group as one thing: `contacts` is a contact, and `person_id` a person. */

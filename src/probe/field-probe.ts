@@ -96,7 +96,7 @@ function bestColumn(
 }
 
 /** Words that a name may begin with, because the records are leads. */
-const OF_LEADS = /^(hsanalytics|hs|deal|lead|opportunity|opp|customer)+(?=.)/
+const OF_LEADS = /^(hsanalytics|hs|deal|lead|opportunity|opp|customer|primary)+(?=.)/
 
 /** Returns the place of the field's name among the usual names; -1 if it is none of them. */
 function rankOfName({ words }: Column, usual: readonly RegExp[]): number {

@@ -17,7 +17,7 @@ export interface CrmShape {
   readonly record: (lead: Lead) => object
 }
 
-const pick = <T>(list: readonly T[], number: number): T => list[number % list.length] as T
+export const pick = <T>(list: readonly T[], number: number): T => list[number % list.length] as T
 
 const FIRST =
   `Ana Bob Chloé Dmitri Elif Farid Greta Hiro Ines Jonas Kofi Lena Marco Nadia Omar Priya Quinn Rosa Sven
@@ -45,7 +45,7 @@ const PLACES = [
 ] as const
 const INDUSTRIES = ['Software', 'Manufacturing', 'Retail', 'Healthcare', 'Finance', 'Education']
 const SOURCES = ['Web', 'Trade Show', 'Partner Referral', 'Advertisement', 'Cold Call']
-const OWNERS = ['Mia Torres', 'Paul Weber', 'Sam Okafor', 'Lucy Hale'] as const
+export const OWNERS = ['Mia Torres', 'Paul Weber', 'Sam Okafor', 'Lucy Hale'] as const
 const TAGS = ['vip', 'europe', 'renewal', 'urgent', 'newsletter']
 
 export type Lead = ReturnType<typeof leadOf>
@@ -103,12 +103,12 @@ function leadOf(number: number) {
 const hex = (number: number, digits: number): string =>
   (number * 2_654_435_761).toString(16).padStart(digits, '0').slice(-digits)
 
-const iso = (date: Date): string => date.toISOString()
-const day = (date: Date): string => iso(date).slice(0, 10)
-const spaced = (date: Date): string => iso(date).slice(0, 19).replace('T', ' ')
-const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
-const stage = ({ stageNo }: Lead, names: string): string => pick(names.split('|'), stageNo)
-const ownerUuid = ({ ownerNo }: Lead): string => leadOf(500 + ownerNo).uuid(60)
+export const iso = (date: Date): string => date.toISOString()
+export const day = (date: Date): string => iso(date).slice(0, 10)
+export const spaced = (date: Date): string => iso(date).slice(0, 19).replace('T', ' ')
+export const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
+export const stage = ({ stageNo }: Lead, names: string): string => pick(names.split('|'), stageNo)
+export const ownerUuid = ({ ownerNo }: Lead): string => leadOf(500 + ownerNo).uuid(60)
 
 /** Returns the records of a shape. */
 export function recordsOfShape({ record }: CrmShape, count = 30): unknown[] {
