@@ -98,20 +98,13 @@ function wordsOf(path: FieldPath): string[] {
 }
 
 function plainWord(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/[^a-z]/g, '')
-    .replace(/(?<=.)utc$/, '')
+  return name.replace(/[^a-z]|(?<=.)utc$/gi, '').toLowerCase()
 }
 
 /** Writes the name of a group as one thing: `contacts` is a contact, and `person_id` a person. */
 function groupWord(name: string): string {
-  const word = plainWord(name)
-  return word
-    .replace(/id$/, '')
-    .replace(/ies$/, 'y')
-    .replace(/sses$/, 'ss')
-    .replace(/([^sui])s$/, '$1')
+  const word = plainWord(name).replace(/id$/, '').replace(/ies$/, 'y')
+  return word.replace(/(?<=ss)es$|(?<=[^sui])s$/, '')
 }
 
 /** Returns whether the field is in a list of objects, of which only the first is read. */
