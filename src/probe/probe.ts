@@ -105,7 +105,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   )
 
   const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
-  gaps.push(...unreadFields(records, list.id, fields))
+  gaps.push(...unreadFields(records, list.id, fields), ...outcomeGaps(records, fields))
   gaps.push(...idGaps(list, records))
   if (since === null && cut.gaps.length === 0 && known?.input.filters === undefined)
     gaps.push(noSince(fields, records))
@@ -325,6 +325,20 @@ function unreadFields(records: readonly unknown[], id: FieldPath, fields: readon
   const named = unread.slice(0, NAMED_MAX).map(({ path }) => pathText(path))
   const more = unread.length > NAMED_MAX ? ` and ${unread.length - NAMED_MAX} more` : ''
   return [gap('mapping.lead', `nothing reads these fields: ${named.join(', ')}${more}`)]
+}
+
+/** A stage whose name tells no end may stand beside a status that does. */
+function outcomeGaps(records: readonly unknown[], fields: readonly FoundField[]): Gap[] {
+  const stage = pathOf(fields, 'status')
+  const isEnding = (path: FieldPath) =>
+    findStages(records, path).some(({ outcome }) => /won|lost/.test(outcome))
+  if (stage === null || isEnding(stage)) return []
+  return columnsOf(records)
+    .filter(({ path, words }) => /status|state/.test(words.at(-1) ?? '') && isEnding(path))
+    .slice(0, 1)
+    .map(({ path }) =>
+      gap('stages', `${pathText(path)} tells what is won or lost, and ${pathText(stage)} does not`),
+    )
 }
 
 function pathsOf(rule: FoundField['rule']): string[] {

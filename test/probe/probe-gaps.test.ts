@@ -127,6 +127,21 @@ describe('the list of leads', () => {
   })
 })
 
+test.each([
+  [{ stage_id: 4, status: 'won' }, ['stages: status tells what is won or lost, and stage_id does not']],
+  [{ stage: 'Closed Lost', status: 'lost' }, []],
+  [{ stage_id: 4, status: 'open' }, []],
+])('of records such as %j, it is told where else their end is: %j', async (last, told) => {
+  const record = (number: number) => ({
+    ...KEYED.record(number),
+    ...(number % 2 === 0 ? last : { ...last, stage_id: 1, status: 'open' }),
+  })
+  await using foreign = await startForeign({ ...KEYED, record })
+  const { gaps } = await probeForeign(`${foreign.url}/leads`)
+  const stages = gaps.filter(({ place }) => place === 'stages')
+  expect(stages.map(({ place, problem }) => `${place}: ${problem}`)).toEqual(told)
+})
+
 test('the written file names no person', async () => {
   const record = (number: number) => ({
     ...KEYED.record(number),
