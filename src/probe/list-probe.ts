@@ -330,7 +330,11 @@ const NO_GET = new Set([400, 404, 405, 415, 501])
 
 /** Returns whether the last name in a path has a word such as `search`, so that a POST to it makes no record. */
 function onlyReads({ pathname }: URL): boolean {
-  const last = pathname.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  const last =
+    pathname
+      .replace(/(?<!\/)\/+$/, '')
+      .split('/')
+      .at(-1) ?? ''
   const words = last
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
