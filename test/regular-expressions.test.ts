@@ -38,6 +38,8 @@ const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
   'config/load.ts',
   'probe/auth-probe.ts',
+  'probe/candidates.ts',
+  'probe/known-profile.ts',
   'redaction.ts',
   'report/render/template-files.ts',
   'schedule/timing.ts',

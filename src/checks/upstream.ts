@@ -13,13 +13,20 @@ import { attempt, fail, ok, warn } from './check.ts'
 const SAMPLE = 100
 const SMALL = 3
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
+const FAR_PAST = '1990-01-01T00:00:00.000Z'
 const NAMES_SHOWN = 8
 
 const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
 
-/** If the first request fails, the others are skipped, because nothing else could be judged. */
-export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<CheckResult> {
-  const sample: unknown[] = []
+/**
+ * If the first request fails, the others are skipped, because nothing else could be judged.
+ * @param sample gets the records of the first page
+ */
+export async function* checkUpstream(
+  source: Source,
+  signal: AbortSignal,
+  sample: unknown[] = [],
+): AsyncGenerator<CheckResult> {
   const first = await attempt('list of leads', PROBE, async () => {
     const page = await source.listLeads({}, null, SAMPLE, { signal })
     sample.push(...page.records.map((record) => record.value))
@@ -103,6 +110,13 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
 async function checkSince(source: Source, signal: AbortSignal): Promise<CheckResult> {
   const what = 'changes alone'
   const { records } = await source.listLeads({ updatedSince: FAR_FUTURE }, null, SMALL, { signal })
+  const past = await source.listLeads({ updatedSince: FAR_PAST }, null, SMALL, { signal })
+  if (past.records.length === 0)
+    return fail(
+      what,
+      `no record changed after ${FAR_PAST.slice(0, 4)}`,
+      'check filters.updated_since of the profile',
+    )
   return records.length === 0
     ? ok(what, 'a time in the far future leaves no record, as it should')
     : fail(

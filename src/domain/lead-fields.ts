@@ -26,10 +26,13 @@ interface LeadFieldRow {
   readonly hasHistory?: true
   /** The path of the field in the records of the reference service, our own implementation of the API. */
   readonly wire?: string
-  /** Lower-case names in other APIs, the likeliest first. `company.name` is inside `company`. */
+  /**
+   * Names in other APIs, in lower-case letters alone, the likeliest first. `companyname` is also `company.name`,
+   * and `*` is any letters. The names after `?` mean this only if their values look so.
+   */
   readonly probe?: string
-  /** Helps the probe to recognise a field. `few` means that the field has only a few different values. */
-  readonly looks?: 'few' | 'email' | 'domain' | 'currency'
+  /** What the values look like, for the probe; by default like the type. `probe/columns.ts` knows each look. */
+  readonly looks?: string
   /** Marks an instant that people plan. It is null if the record has none, or a text that is no time. */
   readonly isPlanned?: true
 }
@@ -51,7 +54,8 @@ export const LEAD_FIELDS = [
     hasHistory: true,
     wire: 'pipeline_id',
     looks: 'few',
-    probe: `pipelineid pipeline.id pipeline campaignid campaign.id listid funnelid boardid pipelinename`,
+    probe: `pipelineid pipeline pipelinename boardid funnelid listid ? projectid queueid campaignid teamid
+      categoryid project queue team projectname queuename teamname stagesetid stagesetname group`,
   },
   {
     name: 'status',
@@ -62,10 +66,10 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'status',
-    looks: 'few',
-    probe: `status.name stage.name state.name status.label stage.label status stage leadstatus leadstage
-      statuslabel stagename statusname pipelinestage dealstage lifecyclestage phase step state stageid
-      statusid hsleadstatus statuscode`,
+    looks: 'stage',
+    probe: `stagename stagelabel stagetitle statustitle stage pipelinestage lifecyclestage salesstage
+      stepname milestonename milestone pipelinestageid stageid contactstageid contactstatusid lifecyclestageid
+      statusname statelabel statename statuslabel status statusid statuscode phase step ? state disposition`,
   },
   {
     name: 'companyName',
@@ -74,9 +78,10 @@ export const LEAD_FIELDS = [
     meaning: 'name of the company',
     isFilter: true,
     wire: 'company.name',
-    probe: `company.name organization.name organisation.name account.name companyname company org.name
-      orgname organizationname accountname organization organisation account businessname employer
-      firm business.name firm.name client customername`,
+    looks: 'company',
+    probe: `companyname organizationname organisationname accountname company organization organisation
+      orgname account businessname companytitle partnername salesaccountname employer firm firmname
+      customername clientname client contactcompanyname ? name title subject displayname summary label topic`,
   },
   {
     name: 'companyDomain',
@@ -86,9 +91,9 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.domain',
     looks: 'domain',
-    probe: `company.domain companydomain domain company.website website organization.domain account.domain
-      companywebsite websiteurl homepage web site url org.domain organization.website account.website
-      firm.domain`,
+    probe: `companydomain domain companywebsite website websiteurl organizationdomain organizationwebsiteurl
+      organizationprimarydomain accountdomain homepage companyurl organizationwebsite accountwebsite orgdomain
+      firmdomain web site url`,
   },
   {
     name: 'companyIndustry',
@@ -97,7 +102,7 @@ export const LEAD_FIELDS = [
     meaning: 'industry of the company',
     isFilter: true,
     wire: 'company.industry',
-    probe: `company.industry industry companyindustry sector organization.industry account.industry vertical`,
+    probe: 'companyindustry industry sector organizationindustry accountindustry vertical',
   },
   {
     name: 'companySubindustry',
@@ -117,8 +122,8 @@ export const LEAD_FIELDS = [
     meaning: 'number of people who work for the company',
     isFilter: true,
     wire: 'company.employees',
-    probe: `company.employees employees employeecount numberofemployees companysize headcount numemployees
-      company.size company.headcount organization.employees staff`,
+    probe: `companyemployees employees employeecount numberofemployees noofemployees companysize headcount
+      numemployees companyheadcount organizationemployees organizationestimatednumemployees staff`,
   },
   {
     name: 'companyCity',
@@ -127,7 +132,7 @@ export const LEAD_FIELDS = [
     meaning: 'city where the company is',
     isFilter: true,
     wire: 'company.city',
-    probe: 'company.city city address.city location.city companycity town',
+    probe: 'companycity city addresscity locationcity town addresslocality',
   },
   {
     name: 'companyCountry',
@@ -136,8 +141,8 @@ export const LEAD_FIELDS = [
     meaning: 'country where the company is',
     isFilter: true,
     wire: 'company.country',
-    probe: `company.country country address.country location.country countrycode companycountry
-      company.countrycode`,
+    probe: `companycountry country addresscountry locationcountry countrycode countryname companycountrycode
+      addresscountrycode`,
   },
   {
     name: 'companyRegion',
@@ -146,7 +151,9 @@ export const LEAD_FIELDS = [
     meaning: 'region of the world or of the country where the company is',
     isFilter: true,
     wire: 'company.region',
-    probe: 'company.region region address.region address.state province',
+    looks: 'region',
+    probe: `companyregion region addressregion addressstate stateorprovince addressstateorprovince
+      addressprovince locationstate province ? state`,
   },
   {
     name: 'companyOneLiner',
@@ -163,8 +170,9 @@ export const LEAD_FIELDS = [
     isPersonal: true,
     isFilter: true,
     wire: 'contact.name',
-    probe: `contact.name contactname person.name fullname contact.fullname personname contact person
-      displayname leadname name`,
+    looks: 'person',
+    probe: `contactname personname fullname contactfullname contact person contactperson primarycontactname
+      ? name displayname title subject`,
   },
   {
     name: 'contactTitle',
@@ -174,8 +182,9 @@ export const LEAD_FIELDS = [
     isPersonal: true,
     isFilter: true,
     wire: 'contact.title',
-    probe: `contact.title jobtitle contacttitle contact.jobtitle person.title position role contact.role
-      contact.position`,
+    looks: 'job',
+    probe: `contacttitle jobtitle contactjobtitle persontitle contactposition designation ? title position
+      role contactrole function occupation post`,
   },
   {
     name: 'contactEmail',
@@ -186,8 +195,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'contact.email',
     looks: 'email',
-    probe: `contact.email email emailaddress contactemail person.email mail primaryemail workemail
-      email.address email.value`,
+    probe: 'contactemail email emailaddress personemail mail primaryemail workemail emailvalue emailfrom',
   },
   {
     name: 'score',
@@ -198,8 +206,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'score',
-    probe: `score leadscore rating hubspotscore points grade fit fitscore rank probability score.value
-      quality`,
+    probe: 'score scorevalue hubspotscore fitscore ? points fit',
   },
   {
     name: 'valueAmount',
@@ -210,9 +217,10 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'value.amount',
-    probe: `value.amount amount.value dealvalue value amount estimatedvalue dealamount leadvalue
-      expectedrevenue opportunityvalue worth price revenue totalprice budget value.value amount.amount
-      money.amount closevalue total`,
+    looks: 'amount',
+    probe: `valueamount amountvalue value amount monetaryvalue estimatedvalue estimatedamount
+      estimatedvalueamount valuecurrencyvalue moneyamount closevalue expectedrevenue worth opportunity ? price
+      revenue totalprice budget total`,
   },
   {
     name: 'valueCurrency',
@@ -223,8 +231,8 @@ export const LEAD_FIELDS = [
     hasHistory: true,
     wire: 'value.currency',
     looks: 'currency',
-    probe: `value.currency amount.currency currency currencycode currencyisocode valuecurrency dealcurrency
-      money.currency`,
+    probe: `valuecurrency amountcurrency currency currencycode currencyisocode monetaryunit
+      valuecurrencycode moneycurrency currencyid ? *currency*`,
   },
   {
     name: 'source',
@@ -233,7 +241,7 @@ export const LEAD_FIELDS = [
     meaning: 'where the discovering agent found the company',
     isFilter: true,
     wire: 'source',
-    probe: `source leadsource source.name sourcename origin channel utmsource medium originname campaign`,
+    probe: 'source sourcename origin originname sourceid sourcecode utmsource channel ? medium campaign',
   },
   {
     name: 'owner',
@@ -244,10 +252,10 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'owner',
-    probe: `owner.name ownername owner.fullname owner owner.email owneremail ownerid owner.id
-      hubspotownerid assignee.name assigneename assignedto.name assignee assignedto assigneeid
-      assignee.id assignedtoid assignedbyid salesrep salesagent salesperson salesrepname
-      accountmanager accountowner responsible responsibleuserid userid user.id rep`,
+    probe: `ownername ownerfullname owner ownerusername owneremail ownerid owneridvalue hubspotownerid
+      ownerreferencedactorid assigneename assignedtoname assignee assignedto assigneeid assignedtoid
+      assignedbyid salesrep salesagent salesperson salesrepname assignedusername assigneduserid
+      salespersoncode accountmanager accountowner responsible responsibleuserid ? username user userid rep`,
   },
   {
     name: 'agentId',
@@ -257,7 +265,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'agent_id',
-    probe: 'agentid agent.id agent',
+    probe: 'agentid agent',
   },
   {
     name: 'tags',
@@ -266,7 +274,7 @@ export const LEAD_FIELDS = [
     meaning: 'tags that the upstream gives the lead, JSON array of text',
     isFilter: true,
     wire: 'tags',
-    probe: 'tags labels labelids tagnames categories keywords segments tag',
+    probe: 'tags labels labelids tagids tagnames categories keywords segments tag',
   },
   {
     name: 'createdAt',
@@ -275,8 +283,8 @@ export const LEAD_FIELDS = [
     meaning: "UTC, by the upstream's clock: when the lead was created",
     wire: 'created_at',
     probe: `createdat created datecreated createdon createddate creationdate createdtime createtime
-      createdate addtime insertedat addedat createdatetime createdms createdts ctime registeredat
-      cdate dateentered datecreate engagedate`,
+      createdate addtime insertedat addedat createdatetime createdms createdts ctime registeredat cdate
+      dateentered datecreate engagedate`,
   },
   {
     name: 'updatedAt',
@@ -285,10 +293,10 @@ export const LEAD_FIELDS = [
     meaning: "UTC, by the upstream's clock: when the lead last changed in any way",
     wire: 'updated_at',
     probe: `updatedat updated modifiedat lastmodified dateupdated updatedon updateddate lastupdated
-      lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime
-      updatedtime modifieddate modifiedtime hslastmodifieddate changedat changed systemmodstamp
-      updatedms updatedts mtime lastchange lastchanged lastactivityat modificationdate touchedat
-      editedat lasteditedtime udate datemodify`,
+      lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime updatedtime
+      modifieddate modifiedtime changedat changed systemmodstamp writedate updatedms updatedts mtime
+      lastchange lastchanged modificationdate touchedat editedat lasteditedtime udate datemodify mdate
+      lastupdatedate lastmodifieddatetime ? lastactivityat`,
   },
   {
     name: 'statusChangedAt',
@@ -297,8 +305,8 @@ export const LEAD_FIELDS = [
     meaning:
       "UTC, by the upstream's clock: when the status began; updated_at if it does not say; by our clock if the lead was set back",
     wire: 'status_changed_at',
-    probe: `statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince
-      statussince`,
+    probe: `*stage*chang* *status*chang* *stage*updat* *status*updat* *stage*modif* *status*modif*
+      *enter*stage *stage*enter* stagesince statussince`,
   },
   {
     // It has no history, because all who read it ask for the present plan, and each delay would be a new version.
@@ -309,8 +317,9 @@ export const LEAD_FIELDS = [
     meaning: 'UTC: when the deal is expected to close; midnight if the upstream gives only the date',
     wire: 'expected_close_at',
     probe: `expectedcloseat expectedclosedate expectedclose expectedclosingdate estimatedclosedate
-      estimatedclose closedate closingdate estimatedclosingdate forecastclosedate
-      projectedclosedate targetclosedate plannedclosedate expecteddate`,
+      estimatedclose closedate closingdate estimatedclosingdate forecastclosedate projectedclosedate
+      targetclosedate plannedclosedate expecteddate expectedcloseon estimatedclosetime datedeadline ? duedate
+      deadline duetime`,
   },
 ] as const satisfies readonly LeadFieldRow[]
 

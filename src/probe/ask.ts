@@ -68,6 +68,8 @@ interface AskerOptions {
   readonly proxy?: ProxySettings | undefined
   readonly log: Log
   readonly signal: AbortSignal
+  /** Ends the probe with what it knows by then. */
+  readonly deadline?: AbortSignal
   /** The pause between two requests in milliseconds; by default `GAP_MS`. */
   readonly gapMs?: number
   readonly backoff?: Backoff
@@ -75,7 +77,9 @@ interface AskerOptions {
 
 /** @throws LeadsheetError api_unreachable, api_deferred; api_rejected after REQUESTS_MAX requests */
 export function openAsker(options: AskerOptions): Asker {
-  const { apiKey, secret, signal } = options
+  const { apiKey, secret, deadline = new AbortController().signal } = options
+  const signal = AbortSignal.any([options.signal, deadline])
+  const isLate = () => deadline.aborted && !options.signal.aborted
   // Warnings are not logged, because refused trials are normal in a probe.
   const log = options.log.child({}, { level: 'error' })
   const client = createClient({
@@ -107,11 +111,17 @@ export function openAsker(options: AskerOptions): Asker {
       const before = known.get(asked)
       if (before) return before
       if (known.size >= REQUESTS_MAX) throw tooMany()
-      if (known.size > 0) await wait(options.gapMs ?? GAP_MS, signal)
+      if (isLate()) throw tooLate(known.size)
+      if (known.size > 0) await wait(options.gapMs ?? GAP_MS, options.signal)
       const answer = await client
         .call({ method, url, headers, body, isRead: true, takesAny: true, signal })
-        .catch(asRefusal)
-      const reply = { ...answer, url, question, request: requestText(question) }
+        .catch((thrown: unknown) => {
+          if (isLate()) throw tooLate(known.size)
+          return asRefusal(thrown)
+        })
+      // The key is taken out before the text is cut, because a part of it would not be recognised.
+      const request = shortened(client.redact(requestText(question)), REQUEST_CHARS)
+      const reply = { ...answer, url, question, request }
       known.set(asked, reply)
       return reply
     },
@@ -126,6 +136,24 @@ function asRefusal(thrown: unknown): Answer {
     (thrown.code === 'api_unexpected' || (thrown.code === 'api_unreachable' && thrown.cause === undefined))
   if (!isAnswered) throw thrown
   return { status: 500, headers: {}, body: thrown.message }
+}
+
+function tooLate(answers: number): LeadsheetError {
+  return new LeadsheetError(
+    'api_unreachable',
+    `the upstream is slow: it gave ${answers} answers in the time of a probe`,
+    { hint: 'Name the path of the list with --path, and probe again.' },
+  )
+}
+
+/** The longest request that is shown whole. */
+const REQUEST_CHARS = 90
+
+/** Writes a text in one line. What is cut out is in the middle, because the end of a request has what was tried. */
+export function shortened(text: string, chars: number): string {
+  const plain = text.replace(/\s+/g, ' ')
+  const half = Math.floor(chars / 2)
+  return plain.length <= chars ? plain : `${plain.slice(0, half)}…${plain.slice(-half)}`
 }
 
 function requestText({ method, url, headers, body }: Question): string {
@@ -149,7 +177,7 @@ function tooMany(): LeadsheetError {
   })
 }
 
-const SINGLES_MAX = 12
+const SINGLES_MAX = 8
 
 /** Some servers crash if a request has both `sort` and `sort[]`. */
 export function clashes(a: string, b: string): boolean {
@@ -177,7 +205,11 @@ export type Effect = 'effect' | 'none' | 'refused'
 
 export interface Budget {
   left: number
+  /** The number of refusals so far. After some, what else is refused is not told apart. */
+  refusals?: number
 }
+
+const REFUSALS_MAX = 4
 
 /**
  * Finds the parameter that has an effect, by trying many in one request. This works because most servers
@@ -210,16 +242,23 @@ async function findByHalves<T>(
   candidates: readonly T[],
   test: (some: readonly T[]) => Promise<Effect>,
   budget: Budget,
+  known: Effect | null = null,
 ): Promise<T | null> {
   const [only] = candidates
   if (only === undefined || budget.left <= 0) return null
-  budget.left--
-  const effect = await test(candidates)
+  if (known === null) budget.left--
+  const effect = known ?? (await test(candidates))
   if (effect === 'none') return null
   if (candidates.length === 1) return effect === 'effect' ? only : null
+  if (effect === 'refused') budget.refusals = (budget.refusals ?? 0) + 1
+  if ((budget.refusals ?? 0) > REFUSALS_MAX) return null
   const middle = Math.ceil(candidates.length / 2)
-  const first = await findByHalves(candidates.slice(0, middle), test, budget)
-  return first ?? (await findByHalves(candidates.slice(middle), test, budget))
+  const [one, other] = [candidates.slice(0, middle), candidates.slice(middle)]
+  if (budget.left-- <= 0) return null
+  const first = await test(one)
+  const found = await findByHalves(one, test, budget, first)
+  // If one half has no effect, the other has that of both.
+  return found ?? findByHalves(other, test, budget, first === 'none' ? effect : null)
 }
 
 /** The value of a parameter is a text, or JSON for the body of a POST. */
@@ -303,7 +342,7 @@ export interface Finding {
   readonly place: string
   readonly value: string
   readonly confidence: Confidence
-  /** The request and a summary of its answer. */
+  /** The request and a summary of its answer, in one line. */
   readonly evidence: string
 }
 

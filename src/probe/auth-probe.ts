@@ -11,13 +11,14 @@ import { evidenceOf, type Finding, finding } from './ask.ts'
 import { KEY_HEADERS, KEY_PARAMS } from './candidates.ts'
 
 const BASIC = 'Basic {basic}'
+/** The most usual first. */
 const KEY_SCHEMES = [
-  'ApiKey {key}',
+  BASIC,
   'Token token={key}',
+  'ApiKey {key}',
   'Zoho-oauthtoken {key}',
   'Api-Token {key}',
   'OAuth-Token {key}',
-  BASIC,
 ]
 const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'
 const REFUSED_TEXT =
@@ -41,10 +42,11 @@ function authForms(challenge: Reply, key: string): Auth[] {
   const queries = KEY_PARAMS.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(said))
   const standard = [
     ...['Bearer {key}', '{key}', 'Token {key}'].map(asAuthorization),
-    ...KEY_HEADERS.slice(0, 2).map(inHeader),
-    ...KEY_SCHEMES.map(asAuthorization),
-    ...KEY_HEADERS.slice(2).map(inHeader),
+    ...KEY_HEADERS.slice(0, 1).map(inHeader),
+    ...KEY_SCHEMES.slice(0, 3).map(asAuthorization),
+    inHeaders(KEY_HEADERS.slice(1)),
     ...KEY_PARAMS.map(inQuery),
+    ...KEY_SCHEMES.slice(3).map(asAuthorization),
   ]
   const first = [
     ...(key.includes(':') ? [asAuthorization(BASIC)] : []),
@@ -55,16 +57,37 @@ function authForms(challenge: Reply, key: string): Auth[] {
   return distinct([...first, ...standard])
 }
 
-/** Null if no form is accepted. Otherwise the asker sends the key in the accepted form from now on. */
+/**
+ * Null if no form is accepted. Otherwise the asker sends the key in the accepted form from now on. A reply with 403
+ * in one form alone means that the key is read, but has not the permission.
+ */
 export async function findAuth(
   asker: Asker,
   challenge: Reply,
   key: string,
 ): Promise<{ finding: Finding; reply: Reply } | null> {
-  for (const form of authForms(challenge, key)) {
+  const forms = authForms(challenge, key)
+  const forbidden: { form: Auth; reply: Reply }[] = []
+  let refused = 0
+  for (let form = forms.shift(); form !== undefined; form = forms.shift()) {
     asker.auth = form
     const reply = await asker.ask(challenge.question)
-    if (wantsKey(reply) || reply.status >= 500) continue
+    const isForbidden = reply.status === 403 && challenge.status !== 403
+    if (!isForbidden && (wantsKey(reply) || reply.status >= 500)) {
+      refused++
+      continue
+    }
+    const several = form === 'none' ? [] : Object.keys(form.headers)
+    if (several.length > 0) {
+      // One of these headers was read, which is told apart by halves.
+      const half = Math.ceil(several.length / 2)
+      forms.unshift(...[several.slice(0, half), several.slice(half)].map(inHeaders))
+      continue
+    }
+    if (isForbidden) {
+      forbidden.push({ form, reply })
+      continue
+    }
     // An error other than 404 may mean that the upstream does not read the key in this form at all. A request
     // with a wrong key would then get the same answer.
     const isOdd = reply.status >= 400 && reply.status !== 404
@@ -74,8 +97,12 @@ export async function findAuth(
     const evidence = `${challenge.request} -> ${challenge.status} ${isOdd ? 'with another key' : 'without a key'}, ${reply.status} with it in this form`
     return { reply, finding: finding('auth', authText(form), confidence, evidence) }
   }
-  asker.auth = 'none'
-  return null
+  const [only] = forbidden
+  const isRead = forbidden.length === 1 && refused > 0
+  asker.auth = isRead && only !== undefined ? only.form : 'none'
+  if (!isRead || only === undefined) return null
+  const evidence = `${challenge.request} -> ${challenge.status} without a key, 403 with it in this form alone`
+  return { reply: only.reply, finding: finding('auth', authText(only.form), 'likely', evidence) }
 }
 
 /** If the upstream refuses a wrong key, it really reads the key in this form. */
@@ -106,6 +133,18 @@ function inHeader(header: string): Auth {
   return { header, value: '{key}', headers: {} }
 }
 
+/** Sends the key in several headers at once. */
+function inHeaders(names: readonly string[]): Auth {
+  const [only] = names
+  return names.length === 1 && only !== undefined
+    ? inHeader(only)
+    : {
+        header: 'Authorization',
+        value: '',
+        headers: Object.fromEntries(names.map((name) => [name, '{key}'])),
+      }
+}
+
 function inQuery(query: string): Auth {
   return { header: 'Authorization', value: '{key}', query, headers: {} }
 }
@@ -113,7 +152,7 @@ function inQuery(query: string): Auth {
 /** Drops forms that occurred before. Upper and lower case differ in names of parameters, but not of headers. */
 function distinct(forms: readonly Auth[]): Auth[] {
   const texts = forms.map((form) =>
-    form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form),
+    form !== 'none' && form.query === undefined ? JSON.stringify(form).toLowerCase() : authText(form),
   )
   return forms.filter((_, index) => texts.indexOf(texts[index] ?? '') === index)
 }

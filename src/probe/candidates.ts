@@ -25,7 +25,7 @@ export const LIST_WORDS = names(`
 
 /** Headers and parameters that carry an API key. */
 export const KEY_HEADERS = names('X-Api-Key Api-Key X-Auth-Token X-Api-Token X-Access-Token X-Token')
-export const KEY_PARAMS = names('api_key apikey api_token key access_token token apiKey')
+export const KEY_PARAMS = names('api_key api_token key access_token apikey token apiKey')
 
 /** Each is listed with the parameters that usually select the page in the same API. */
 export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
@@ -109,8 +109,11 @@ export const LAST_ID_PARAMS = names(`
 
 export const LAST_ID_PARAMS_IN_BRACKETS = names('page[after] id[gt] id[after] filter[id][gt]')
 
-/** The page sizes that are tried to find the largest page. */
+/** The page sizes of which one is proved if the whole list is shorter than the largest. */
 export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
+/** The page sizes that are tried to find the largest page: down to one that is taken, and then up from 100. */
+export const SIZES_DOWN = [1000, 100, 50, 20, 10] as const
+export const SIZES_UP = [200, 250, 500] as const
 
 /** If a page has exactly this many records, another page may well follow. */
 export const ROUND_SIZES = [
@@ -130,7 +133,7 @@ export const PAGES_HEADERS = names(`
 export const SORT_PARAMS = names(`
   sort order_by sort_by _sort ordering orderBy sortBy $orderby orderby order sort_field sortField
 `)
-export const SORT_PARAMS_IN_BRACKETS = names('sort[] filter[order]')
+export const SORT_PARAMS_IN_BRACKETS = names('filter[order]')
 
 /** Parameters that set the sort direction, with `asc` for ascending order. */
 export const ASCENDING_PARAMS = names('direction order sort_order sortOrder sort_dir dir _order')
@@ -256,11 +259,18 @@ export const SINCE_FAMILIES = [
 
 /* The usual names of lead fields, and what their values look like. This part is data without logic. */
 
-export const LEAD_SIGNS = fieldsWith('probe').map((field) => ({
-  field,
-  names: names(field.probe),
-  looks: 'looks' in field ? field.looks : field.type,
-}))
+export const LEAD_SIGNS = fieldsWith('probe').map((field) => {
+  const [sure = '', maybe = ''] = field.probe.split('?')
+  const looks = 'looks' in field ? field.looks : field.type
+  return { field, names: patterns(sure), maybe: patterns(maybe), looks }
+})
+
+function patterns(text: string): RegExp[] {
+  return text
+    .split(/\s+/)
+    .flatMap((name) => (name === '' ? [] : [new RegExp(`^${name.replaceAll('*', '.*')}$`)]))
+}
+
 export type FieldSign = (typeof LEAD_SIGNS)[number]
 
 /**
@@ -283,7 +293,7 @@ export const OUTCOME_WORDS = [
   ],
   [
     'lost',
-    /lost|dead|churn|cancel|abandon|closed[ _-]?(lost|dead)|no[ _-]?(sale|deal)|declin|expired|failed|verloren|perdu/i,
+    /lost|dead|churn|cancel|abandon|closed[ _-]?(lost|dead)|no[ _-]?(sale|deal)|not[ _-]?(won|converted|interested)|declin|expired|failed|verloren|perdu/i,
   ],
   ['won', /won\b|^won|closed[ _-]?won|customer|converted|signed|success|paid|gewonnen|gagn/i],
 ] as const

@@ -2,8 +2,7 @@
 import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
-import { fieldsOf, type Leaf, pathText, readPath } from '../upstream/values/json.ts'
-import { type DecimalSign, toInstant, toNumber } from '../upstream/values/scalar.ts'
+import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
 import type { Confidence } from './ask.ts'
 import type { FieldSign } from './candidates.ts'
 import {
@@ -16,14 +15,12 @@ import {
   OUTCOME_WORDS,
   RECORD_NAMES,
 } from './candidates.ts'
-
-const STATUSES_MAX = 30
+import { type Column, columnsOf, fits, hasDecimalComma, isConstant, isInList, shows } from './columns.ts'
 
 /** A field rule, which says where a record contains a lead's field. It has the format of a profile. */
 type RuleInput =
   | string
-  | string[]
-  | { all: (string | string[])[]; transform: 'join' }
+  | { all: string[]; transform: 'join' }
   | { from: string; transform: 'domain' }
   | { from: string; decimal: 'comma' }
   | { from: string[] }
@@ -36,52 +33,76 @@ export interface FoundField {
   readonly evidence: string
 }
 
-interface Column {
-  readonly path: FieldPath
-  /** The values of the field in all records, except null and "". */
-  readonly values: readonly unknown[]
-  /** The number of all records, including those without the field. */
-  readonly of: number
-}
-
 /** Finds the fields of the records that leads need. The id is not among them, because `pickId` chooses it. */
 export function findFields(records: readonly unknown[], id: FieldPath): FoundField[] {
-  const columns = columnsOf(records).filter(({ path }) => pathText(path) !== pathText(id))
+  const columns = columnsOf(records).filter(
+    ({ path, values }) => values.length > 0 && pathText(path) !== pathText(id),
+  )
   const found: FoundField[] = []
   const taken = new Set<string>()
   for (const sign of LEAD_SIGNS) {
-    if (sign.field.name === 'contactName') {
-      const joined = joinedName(columns)
-      if (joined !== null) {
-        found.push(joined)
-        continue
-      }
-    }
-    const column = bestColumn(columns, sign, taken)
-    const isLikely = column !== null && sign.names.indexOf(nameOf(column.path, sign.names)) < 10
-    if (column === null || (!isLikely && isConstant(column))) continue
+    const { column: field } = sign.field
+    // A currency says nothing without its amount.
+    if (field === 'value_currency' && !found.some((each) => each.field === 'value_amount')) continue
+    const joined = field === 'contact_name' ? joinedName(columns) : null
+    const best = joined === null ? bestColumn(columns, sign, taken) : null
+    if (joined !== null) found.push(joined)
+    if (best === null) continue
+    const { column, isSure } = best
     taken.add(pathText(column.path))
     found.push({
-      field: sign.field.column,
+      field,
       rule: ruleFor(column, sign),
-      confidence: isLikely ? 'likely' : 'guessed',
+      confidence: isSure ? 'likely' : 'guessed',
       evidence: 'isPersonal' in sign.field ? countOf(column) : sampleOf(column),
     })
   }
-  return nameOfCompany(found, columns)
+  return found
 }
 
 function ruleFor({ path, values }: Column, { looks }: FieldSign): RuleInput {
   const from = pathText(path)
   if (looks === 'domain' && !isDomain(values[0])) return { from, transform: 'domain' }
-  return looks === 'number' && hasDecimalComma(values) ? { from, decimal: 'comma' } : from
+  const isNumber = looks === 'number' || looks === 'amount'
+  return isNumber && hasDecimalComma(values) ? { from, decimal: 'comma' } : from
 }
 
-/** Returns whether a value is a number with a decimal comma alone, and none is one with a decimal point alone. */
-function hasDecimalComma(values: readonly unknown[]): boolean {
-  const isOnly = (one: DecimalSign, other: DecimalSign) =>
-    values.some((value) => toNumber(value, one) !== null && toNumber(value, other) === null)
-  return isOnly('comma', 'point') && !isOnly('point', 'comma')
+/** The confidence is less if only the values decide, if they are all the same, or if few records have one. */
+function bestColumn(
+  columns: readonly Column[],
+  { names, maybe, looks }: FieldSign,
+  taken: ReadonlySet<string>,
+): { column: Column; isSure: boolean } | null {
+  // An email address is known by its look, whatever its name.
+  const usual = looks === 'email' ? [...names, /./] : [...names, ...maybe]
+  const candidates = columns
+    .map((column) => ({ column, rank: rankOfName(column, usual) }))
+    .filter(({ column, rank }) => rank >= 0 && !taken.has(pathText(column.path)))
+    .filter(({ column }) => fits(column, looks, columns))
+    .filter(({ column, rank }) => rank < names.length || shows(column, looks, columns))
+    .map((each) => ({ ...each, isSame: isConstant(each.column) }))
+    .sort(
+      (a, b) =>
+        Number(isInList(a.column)) - Number(isInList(b.column)) ||
+        Number(a.isSame) - Number(b.isSame) ||
+        a.rank - b.rank ||
+        a.column.path.length - b.column.path.length,
+    )
+  const [best] = candidates
+  if (best === undefined) return null
+  const { column, rank, isSame } = best
+  const isShown = rank < names.length || looks === 'job' || looks === 'person' || looks === 'region'
+  return { column, isSure: isShown && !isSame && column.values.length >= column.of / 10 }
+}
+
+/** Words that a name may begin with, because the records are leads. */
+const OF_LEADS = /^(hsanalytics|hs|deal|lead|opportunity|opp|customer|primary)+(?=.)/
+
+/** Returns the place of the field's name among the usual names; -1 if it is none of them. */
+function rankOfName({ words }: Column, usual: readonly RegExp[]): number {
+  const name = words.slice(-2).join('')
+  const own = [name, name.replace(OF_LEADS, '')]
+  return usual.findIndex((each) => own.some((text) => each.test(text)))
 }
 
 interface FoundStage {
@@ -98,91 +119,18 @@ export function findStages(records: readonly unknown[], path: FieldPath): FoundS
     .map(({ status, outcome }) => ({ status, outcome }))
 }
 
-/**
- * Returns a column for every path that occurs in the records. Its values leave out null and "".
- * @param leavesOf yields the paths and values of a record; by default without entering lists
- */
-export function columnsOf(
-  records: readonly unknown[],
-  leavesOf: (record: unknown) => Iterable<Leaf> = fieldsOf,
-): Column[] {
-  const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
-  for (const record of records) {
-    for (const { path, value } of leavesOf(record)) {
-      const key = JSON.stringify(path)
-      const column = byPath.get(key) ?? { path, values: [], of: records.length }
-      if (value !== null && value !== '') column.values.push(value)
-      byPath.set(key, column)
-    }
-  }
-  return [...byPath.values()]
-}
-
-function bestColumn(columns: readonly Column[], sign: FieldSign, taken: ReadonlySet<string>): Column | null {
-  const fitting = columns
-    .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
-    .filter((column) => column.values.length > 0 && looksLike(column, sign.looks))
-    .sort(
-      (a, b) =>
-        sign.names.indexOf(nameOf(a.path, sign.names)) - sign.names.indexOf(nameOf(b.path, sign.names)) ||
-        a.path.length - b.path.length,
-    )
-  return fitting[0] ?? null
-}
-
-/**
- * If the last field belongs to another thing (`company.name`), it is compared only with the name before it.
- */
-function nameOf(path: FieldPath, names: readonly string[]): string {
-  const plain = path.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
-  const last = plain.at(-1) ?? ''
-  const two = `${plain.at(-2) ?? ''}.${last}`
-  const isOfAnother =
-    path.length > 1 &&
-    !/^(attributes|fields|properties|data|node|doc|document|resource|item|values|payload|metadata|lead|record|custom|details|info|profile|meta|times|dates|timestamps|audit)$/.test(
-      plain.at(-2) ?? '',
-    )
-  const candidates = isOfAnother ? [two, (plain.at(-2) ?? '') + last] : [two, last]
-  return names.find((name) => candidates.includes(name)) ?? ''
-}
-
-function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
-  const most = (test: (value: unknown) => boolean): boolean =>
-    values.filter(test).length >= values.length * 0.9
-  const distinct = new Set(values.map((value) => JSON.stringify(value))).size
-  switch (looks) {
-    case 'instant':
-      return most((value) => toInstant(value) !== null && !isSmallNumber(value))
-    case 'number':
-      return most((value) => toNumber(value, hasDecimalComma(values) ? 'comma' : 'point') !== null)
-    case 'email':
-      return most((value) => typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value))
-    case 'domain':
-      return most(
-        (value) => typeof value === 'string' && /^(https?:\/\/)?[\w-]+(\.[\w-]+)+(\/|$)/.test(value),
-      )
-    case 'currency':
-      return most((value) => typeof value === 'string' && /^[A-Za-z]{3}$/.test(value))
-    case 'list':
-      return most((value) => Array.isArray(value) && value.every((item) => toText(item) !== null))
-    case 'few':
-      return (
-        most((value) => toText(value) !== null) && distinct <= Math.min(STATUSES_MAX, Math.max(3, of / 2))
-      )
-    case 'text':
-      return most((value) => toText(value) !== null)
-  }
-}
-
-/** Null if the first or the last name is missing. */
+/** Null if the first or the last name is missing. Both are names of the same person, who does not sell. */
 function joinedName(columns: readonly Column[]): FoundField | null {
-  const part = (names: readonly string[]): Column | undefined =>
-    columns.find(({ path, values }) => {
-      const last = (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
-      return names.includes(last) && values.some((value) => typeof value === 'string')
-    })
-  const first = part(FIRST_NAMES)
-  const last = part(LAST_NAMES)
+  const last = columns.find(
+    (column) => isNamed(column, LAST_NAMES) && !/owner|user|creat|assign/.test(column.words.join(' ')),
+  )
+  const beside = columns.filter(({ path }) => last !== undefined && groupOf(path) === groupOf(last.path))
+  const first =
+    beside.find((column) => isNamed(column, FIRST_NAMES)) ??
+    // A name of one word, beside the last name.
+    beside.find(
+      (column) => isNamed(column, ['name']) && !column.values.some((value) => /\s/.test(String(value))),
+    )
   if (first === undefined || last === undefined) return null
   return {
     field: 'contact_name',
@@ -192,24 +140,12 @@ function joinedName(columns: readonly Column[]): FoundField | null {
   }
 }
 
-/** `name` or `title` is a person's name if the records also have an e-mail address. */
-function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
-  const has = (field: FoundField['field']): boolean => found.some((each) => each.field === field)
-  const bare = columns.find(
-    ({ path, values }) => /^(name|title)$/i.test(path.at(-1) ?? '') && path.length <= 2 && values.length > 0,
-  )
-  if (bare === undefined || isConstant(bare) || has('company_name')) return [...found]
-  const path = pathText(bare.path)
-  const isPerson =
-    has('contact_email') && found.some(({ field, rule }) => field === 'contact_name' && rule === path)
-  if (isPerson) return [...found]
-  const others = found.filter(({ field, rule }) => field !== 'contact_name' || rule !== path)
-  return [...others, { field: 'company_name', rule: path, confidence: 'guessed', evidence: sampleOf(bare) }]
+function isNamed({ words, values }: Column, names: readonly string[]): boolean {
+  return names.includes(words.at(-1) ?? '') && values.some((value) => typeof value === 'string')
 }
 
-/** Values that are all the same show nothing, so only a very usual name is recognised. */
-function isConstant({ values }: Column): boolean {
-  return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
+function groupOf(path: FieldPath): string {
+  return pathText(path.slice(0, -1))
 }
 
 function outcomeOf(status: string): FoundStage['outcome'] {
@@ -228,21 +164,16 @@ function funnelRank(status: string): number {
   return at < 0 ? 5.5 : at
 }
 
-/** Returns whether a number is too small to be a time in seconds since 1970; it may be an age or a count. */
-function isSmallNumber(value: unknown): boolean {
-  return typeof value === 'number' && value < 500_000_000
-}
-
 function isDomain(value: unknown): boolean {
   return typeof value === 'string' && /^(?!www\.)[\w-]+(\.[\w-]+)+$/.test(value)
 }
 
 /** No value is quoted, because names of people do not belong in a settings file. */
-export function countOf({ values, of }: Column): string {
+export function countOf({ values, of }: Pick<Column, 'values' | 'of'>): string {
   return `in ${values.length} of ${of} records`
 }
 
-export function sampleOf({ values, of }: Column): string {
+export function sampleOf({ values, of }: Pick<Column, 'values' | 'of'>): string {
   const text = JSON.stringify(values[0]) ?? ''
   const share = values.length === of ? '' : `, in ${values.length} of ${of}`
   return `${text.length > 40 ? `${text.slice(0, 39)}…` : text}${share}`

@@ -6,7 +6,7 @@ import { type DeclaredType, TAKEN_NAMES } from '../domain/declared-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import { type FieldPath, type Leaf, pathText } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
-import { columnsOf, countOf, sampleOf } from './field-probe.ts'
+import { countOf, sampleOf } from './field-probe.ts'
 
 const DEPTH_MAX = 4
 const PROPOSALS_MAX = 300
@@ -17,7 +17,7 @@ const PROPOSALS_MAX = 300
  *   without an example
  */
 export function proposeFields(records: readonly unknown[], read: ReadonlySet<string>): string[] {
-  const columns = columnsOf(records, leavesOf).filter(
+  const columns = columnsIn(records).filter(
     ({ path, values }) => values.length > 0 && !read.has(pathText(path)),
   )
   const names = new Set<string>(TAKEN_NAMES)
@@ -30,6 +30,18 @@ export function proposeFields(records: readonly unknown[], read: ReadonlySet<str
     const evidence = isPersonal ? countOf(column) : sampleOf(column)
     return `${name}: { ${rule} } # ${evidence.replace(/\s+/g, ' ')}`
   })
+}
+
+/** Returns the values of each path, without null and "". */
+function columnsIn(records: readonly unknown[]) {
+  const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
+  for (const record of records)
+    for (const { path, value } of leavesOf(record)) {
+      const column = byPath.get(pathText(path)) ?? { path, values: [], of: records.length }
+      if (value !== null && value !== '') column.values.push(value)
+      byPath.set(pathText(path), column)
+    }
+  return [...byPath.values()]
 }
 
 function* leavesOf(value: unknown, path: FieldPath = []): Generator<Leaf> {
@@ -81,7 +93,7 @@ export function fieldNameOf(path: FieldPath): string {
   )
   const telling = words.filter((word) => word !== '' && !CONTAINERS.test(word))
   const name = (telling.length > 0 ? telling : words).filter((word) => word !== '').join('_')
-  return (/^[a-z]/.test(name) ? name : `field_${name}`).slice(0, 50).replace(/_+$/, '')
+  return (/^[a-z]/.test(name) ? name : `field_${name}`).slice(0, 50).replace(/(?<!_)_+$/, '')
 }
 
 function freeName(name: string, taken: ReadonlySet<string>): string {

@@ -12,12 +12,14 @@ import {
   SIZE_PARAMS,
   SIZE_PARAMS_IN_BRACKETS,
   SIZES,
+  SIZES_DOWN,
+  SIZES_UP,
   SORT_PARAMS,
   SORT_PARAMS_IN_BRACKETS,
 } from './candidates.ts'
 
-const TRIES = 9
-const ORDER_QUESTIONS_MAX = 120
+const TRIES = 5
+const ORDER_QUESTIONS_MAX = 50
 
 /**
  * Finds the parameter that sorts the list. The trials sort by the time of the last change, because no list
@@ -144,7 +146,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
   return { param: null, along: {}, small: first, finding: null }
 }
 
-/** Each name gets another size, so that the number of records shows which name had an effect. */
+/** Each few names get another size, so that the number of records shows which of them had an effect. */
 async function searchSize(
   asker: Asker,
   list: List,
@@ -154,13 +156,15 @@ async function searchSize(
   budget: Budget,
 ): Promise<string | null> {
   const count = first.ids.length
-  if (!list.isStrict && count > params.length + 2) {
-    const sizes = new Map(params.map((param, index) => [param, index + 2]))
+  let likely = params
+  if (!list.isStrict && count > 4) {
+    const sizes = new Map(params.map((param, index) => [param, 1 + ((index + 1) % (count - 1))]))
     const page = await readPage(asker, list, { ...along, ...asParams(sizes) })
     budget.left--
-    const met = params.find((param) => sizes.get(param) === page?.ids.length)
-    if (met !== undefined) return met
+    const met = params.filter((param) => sizes.get(param) === page?.ids.length)
+    if (met.length === 1) return met[0] ?? null
     if (page !== null && page.ids.length === count) return null
+    if (met.length > 1) likely = met
   }
   const wanted = smallSize(count)
   const test = async (some: readonly string[]) => {
@@ -172,7 +176,7 @@ async function searchSize(
     if (page === null || page.ids.length === 0) return 'refused'
     return page.ids.length === wanted ? 'effect' : 'none'
   }
-  return findEffective(params, test, budget, list.isStrict)
+  return findEffective(likely, test, budget, list.isStrict)
 }
 
 interface SizeMax {
@@ -198,14 +202,24 @@ export async function findSizeMax(
     finding: finding('paging.size_max', String(max), confidence, evidence),
   })
   let best: SizeMax | null = null
-  for (const wanted of param === null ? [] : SIZES) {
+  const sizes: number[] = param === null ? [] : [...SIZES_DOWN]
+  for (let wanted = sizes.shift(); wanted !== undefined; wanted = sizes.shift()) {
     if (best !== null && wanted <= best.max) break
     const page = await ask(wanted)
     // Some upstreams answer with an empty list if the requested size is too large.
-    if (page === null || page.ids.length === 0) continue
+    if (page === null || page.ids.length === 0) {
+      if (best !== null) break
+      continue
+    }
     const count = page.ids.length
     const evidence = evidenceOf(page.reply, `${count} records`)
-    if (count === wanted) return result(wanted, page, 'proved', evidence)
+    if (count === wanted) {
+      best = result(wanted, page, 'proved', evidence)
+      const larger = wanted < 100 ? [] : SIZES_UP.filter((each) => each > count).slice(0, 1)
+      if (wanted === SIZES_DOWN[0] || larger.length === 0) return best
+      sizes.splice(0, sizes.length, ...larger)
+      continue
+    }
     const more = total === null ? hasMore(page) : count < total
     const isWhole = count !== small.ids.length && (more === null ? !isRound(count) : !more)
     if (isWhole) {

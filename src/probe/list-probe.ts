@@ -81,6 +81,8 @@ class Search {
   readonly #addresses = new Set<string>()
   #auth: Finding | null = null
   #refused: Reply | null = null
+  /** An answer that let the key in as the user wants it sent, or a refusal although the key is read. */
+  #isTaken = false
   #empty: Reply | null = null
   #withoutId: Reply | null = null
   #why: string | null = null
@@ -137,13 +139,17 @@ class Search {
 
   /** Finds how the key is sent, if the reply wants one, and returns the reply to the same request with it. */
   async #answered(reply: Reply): Promise<Reply> {
-    if (!wantsKey(reply)) return this.#noted(reply)
+    if (!wantsKey(reply)) {
+      if (reply.status !== 404 && reply.status < 500) this.#isTaken = true
+      return this.#noted(reply)
+    }
     const isFirst = this.#refused === null
     this.#refused ??= reply
     if (this.#key === '' || this.#given !== null || this.#auth !== null || !isFirst) return this.#noted(reply)
     const found = await findAuth(this.#asker, reply, this.#key)
     if (found === null) return this.#noted(reply)
     this.#auth = found.finding
+    if (found.reply.status === 403) this.#refused = found.reply
     return this.#noted(found.reply)
   }
 
@@ -180,7 +186,9 @@ class Search {
 
   missed(): Missed {
     const findings = this.#auth === null ? [] : [this.#auth]
-    const gaps = this.#refused !== null && this.#auth === null ? [this.#keyGap(this.#refused)] : []
+    const isForbidden = this.#refused?.status === 403 && this.#auth !== null
+    const isWanted = isForbidden || (this.#auth === null && !(this.#isTaken && this.#given !== null))
+    const gaps = this.#refused !== null && isWanted ? [this.#keyGap(this.#refused)] : []
     if (!this.isShutOut) gaps.push(this.#listGap())
     return { findings, gaps, tried: this.#tried }
   }
@@ -189,9 +197,11 @@ class Search {
     const why =
       this.#key === ''
         ? 'a key is wanted, and none was given (LEADSHEET_API_KEY or --key-file)'
-        : this.#given === null
-          ? 'the key was taken in none of the usual forms: it is wrong, or wanted in another form'
-          : `the key was not taken as ${authText(this.#given)}`
+        : refused.status === 403 && (this.#auth ?? this.#given) !== null
+          ? 'the key goes along, but may not read this: it lacks the permission, or another header is wanted too'
+          : this.#given === null
+            ? 'the key was taken in none of the usual forms: it is wrong, or wanted in another form'
+            : `the key was not taken as ${authText(this.#given)}`
     const remedy = `look whether the key is right; then name the header that the upstream wants: --auth 'Name: value {key}', and others by --header 'Name: value'`
     return gap('auth', `${evidenceOf(refused)}: ${why}`, remedy)
   }
@@ -320,7 +330,11 @@ const NO_GET = new Set([400, 404, 405, 415, 501])
 
 /** Returns whether the last name in a path has a word such as `search`, so that a POST to it makes no record. */
 function onlyReads({ pathname }: URL): boolean {
-  const last = pathname.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  const last =
+    pathname
+      .replace(/(?<!\/)\/+$/, '')
+      .split('/')
+      .at(-1) ?? ''
   const words = last
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()

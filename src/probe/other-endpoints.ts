@@ -7,11 +7,12 @@ import { type FieldPath, fieldsOf, findRecords, pathText, readPath } from '../up
 import { toNumber } from '../upstream/values/scalar.ts'
 import type { Asker, List, Reply } from './ask.ts'
 import { evidenceOf, type Finding, finding, type Gap, gap } from './ask.ts'
-import { columnsOf, pickId } from './field-probe.ts'
+import { columnsOf } from './columns.ts'
+import { pickId } from './field-probe.ts'
 import { endpointPath } from './list-probe.ts'
 
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
-const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
+const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents'] as const
 
 /** Compared in lower case and without characters such as `_`. */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {

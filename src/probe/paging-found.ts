@@ -80,6 +80,21 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   }
 }
 
+/** Reads a page with the paging that an earlier probe found. */
+export async function readOn(
+  asker: Asker,
+  list: List,
+  first: Page,
+  input: PagingInput,
+): Promise<FoundPaging> {
+  const max = input.size_max ?? 0
+  const params =
+    'size_param' in input && input.size_param !== undefined ? { [input.size_param]: String(max) } : {}
+  const headers = input.kind === 'range' ? rangeHeader(input.unit ?? 'items', max) : {}
+  const largest = (await readPage(asker, list, params, headers)) ?? first
+  return { ...unreadPaging(largest), input, params, headers }
+}
+
 /** Returns what is known as long as the paging is not. */
 export function unreadPaging(first: Page): FoundPaging {
   const byId = new Map(first.records.map((record, index) => [first.ids[index] ?? '', record]))

@@ -43,9 +43,13 @@ export interface Trial {
 
 export async function findNextPage(trial: Trial): Promise<NextPage | null> {
   const isPromised = hasMorePath(trial.size.small) !== null
+  // Where each name costs a request, the number of the next page is not taken for a cursor first.
+  const isNumber = /^\d{1,4}$/.test(nextCursors(trial.size.small)[0]?.token ?? '')
   const kinds = isPromised
     ? [byLink, byNextUrl, byToken, byShortLink, byLastId, byPosition, byRange]
-    : [byLink, byNextUrl, byToken, byShortLink, byPosition, byRange, byLastId]
+    : trial.list.isStrict && isNumber
+      ? [byLink, byNextUrl, byPosition, byToken, byShortLink, byRange, byLastId]
+      : [byLink, byNextUrl, byToken, byShortLink, byPosition, byRange, byLastId]
   for (const kind of kinds) {
     const found = await kind(trial)
     if (found !== null) return found

@@ -8,18 +8,23 @@ import { parseProfile } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
-import { evidenceOf, finding, gap, questionFor, readPage } from './ask.ts'
+import { evidenceOf, finding, gap, questionFor, readPage, shortened } from './ask.ts'
+import { columnsOf } from './columns.ts'
 import type { FoundField } from './field-probe.ts'
 import { findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
 import { proposeFields } from './field-proposals.ts'
+import type { KnownProfile, Step } from './known-profile.ts'
+import { type FieldKinds, fieldKinds, STEPS } from './known-profile.ts'
 import { findOrder } from './list-parameters.ts'
 import type { FoundList } from './list-probe.ts'
 import { endpointPath, findList } from './list-probe.ts'
 import type { OtherEndpoints } from './other-endpoints.ts'
 import { findLead, findOtherEndpoints, NO_OTHER_ENDPOINTS } from './other-endpoints.ts'
 import type { FoundPaging } from './paging-found.ts'
-import { findPaging, unreadPaging } from './paging-found.ts'
+import { findPaging, readOn, unreadPaging } from './paging-found.ts'
 import { findSearchOrder, findSince, isUndated, type SinceSearch } from './since-probe.ts'
+
+const EVIDENCE_CHARS = 200
 
 interface ProbeOptions {
   readonly base: URL
@@ -28,6 +33,10 @@ interface ProbeOptions {
   readonly key: string
   /** The way in which the key is sent; null or absent if the user did not say. */
   readonly auth?: Auth | null
+  /** The name of the profile; by default the host. */
+  readonly name?: string | undefined
+  /** What an earlier probe of the same address found before it ended. It is not asked for again. */
+  readonly known?: KnownProfile | null
   readonly onStep?: (step: string) => void
 }
 
@@ -42,6 +51,10 @@ export interface ProbeResult {
   readonly profile: Profile | null
   /** One line for each request and its answer; empty if a list was found. */
   readonly tried: readonly string[]
+  /** The step at which the probe ended early; null if it was complete. */
+  readonly open?: Step | null
+  /** The fields of the records; absent if no list was found. */
+  readonly kinds?: FieldKinds
 }
 
 /** @throws LeadsheetError api_unreachable, api_deferred */
@@ -49,25 +62,32 @@ export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeR
   // Removes the key from quoted answers, because an upstream may put the key into its links.
   const redact = redactor([options.key])
   const result = await ask(asker, options)
-  const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
+  const findings = result.findings.map((each) => {
+    return { ...each, evidence: shortened(redact(each.evidence), EVIDENCE_CHARS) }
+  })
   const gaps = result.gaps.map((each) => ({ ...each, problem: redact(each.problem) }))
   const proposals = result.proposals.map(redact)
   return { ...result, findings, gaps, proposals, tried: result.tried.map(redact) }
 }
 
 async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  const { base, onStep = () => {} } = options
+  const { base, known = null, onStep = () => {} } = options
   onStep('the list of leads')
-  const found = await findList(asker, base, options)
+  const found = await findList(asker, base, known === null ? options : asKnown(options, known))
   if ('gaps' in found) return { ...found, proposals: [], input: null, profile: null }
 
-  const cut = new Cut(onStep)
+  const cut = new Cut(onStep, known)
   const [isStrict, paging] = await cut.go('pages', [false, unreadPaging(found.first)], async () => {
     const isStrict = await mindsUnknown(asker, found)
-    return [isStrict, await findPaging(asker, { ...found.list, isStrict }, found.first)]
+    const list = { ...found.list, isStrict }
+    const input = cut.isDone('pages') ? known?.input.paging : undefined
+    return [
+      isStrict,
+      await (input ? readOn(asker, list, found.first, input) : findPaging(asker, list, found.first)),
+    ]
   })
   const records = paging.records
-  const first = found.list.id
+  const first = cut.isDone('id') ? splitPath(String(known?.input.mapping.lead.id)) : found.list.id
   const id = isUnique(records, first) ? first : (pickId(records) ?? first)
   const safe = { ...found.list, isStrict, id }
   const list = await cut.go('id', safe, () => withAskableId(asker, base, safe, records))
@@ -77,9 +97,10 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
   // The filter was proved with records that have no time of change yet, so they count by their creation.
   const fields = since === null ? named : withFallback(named, records)
-  const chain = await cut.go('sort', null, () => findChain(asker, paged, paging, named, since))
-  const order =
-    chain === null ? await cut.go('sort', null, () => findSort(asker, paged, paging, named)) : null
+  const [chain, order] = await cut.go('sort', [null, null], async () => {
+    const chain = await findChain(asker, paged, paging, named, since)
+    return [chain, chain === null ? await findSort(asker, paged, paging, named) : null]
+  })
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
   const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
@@ -94,8 +115,10 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     gaps.push(
       gap('fields', `nothing reads ${proposals.length} further fields; the profile proposes them as columns`),
     )
+  gaps.push(...outcomeGaps(records, fields))
   gaps.push(...idGaps(list, records))
-  if (since === null && cut.gaps.length === 0) gaps.push(noSince(fields, records))
+  if (since === null && cut.gaps.length === 0 && known?.input.filters === undefined)
+    gaps.push(noSince(fields, records))
   const findings = [
     ...found.findings,
     ...listFindings(base, found, list),
@@ -109,32 +132,81 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     ),
     ...others.findings,
   ]
-  const input = draftProfile({ asker, base, list, paging, fields, others, since, order, chain })
+  const name = options.name ?? known?.input.name ?? base.hostname
+  const fresh = draftProfile({ asker, name, base, list, paging, fields, others, since, order, chain })
+  const input = known === null ? fresh : keepKnown(fresh, known, cut)
   const profile = paging.input === null ? null : parseProfile(input, 'probe')
   gaps.push(...(profile === null ? [] : listOverwritten(profile, base).map(overwritten)))
-  return { findings, gaps, proposals, input, profile, tried: [] }
+  const kept = known?.findings ?? []
+  const isKept = new Set(kept.map(({ place }) => place))
+  return {
+    findings: [...findings.filter(({ place }) => !isKept.has(place)), ...kept],
+    gaps,
+    proposals,
+    input,
+    profile,
+    tried: [],
+    open: cut.open,
+    kinds: fieldKinds(records),
+  }
 }
 
-/** After a failure of the upstream, the later steps are skipped and return their default. */
+/** A list that was found before is asked for at its address, with the key as then. */
+function asKnown(options: ProbeOptions, { input: { endpoints, auth } }: KnownProfile): ProbeOptions {
+  const leads = endpoints?.leads ?? '.'
+  const path = /^\.$|^https?:/.test(leads) ? null : leads
+  if (auth === undefined || auth === 'none') return { ...options, path }
+  const { header = 'Authorization', value = 'Bearer {key}', headers = {}, ...query } = auth
+  return { ...options, path, auth: options.auth ?? { header, value, headers, ...query } }
+}
+
+/** Returns the draft with the parts that an earlier probe found, as they are in its file now. */
+function keepKnown(fresh: ProfileInput, { input }: KnownProfile, cut: Cut): ProfileInput {
+  const { endpoints, mapping, request, ...others } = input
+  // A filter that was found now may need the time of creation beside that of the change.
+  const { updated_at } = cut.isDone('filters') ? mapping.lead : fresh.mapping.lead
+  return {
+    ...fresh,
+    ...others,
+    name: fresh.name,
+    envelope: { ...fresh.envelope, ...input.envelope },
+    endpoints: { ...fresh.endpoints, leads: endpoints?.leads },
+    request: cut.isDone('sort') ? request : fresh.request,
+    mapping: { ...fresh.mapping, lead: { ...fresh.mapping.lead, ...mapping.lead, updated_at } },
+  }
+}
+
+/** A step that an earlier probe did, and all steps after a failure, are skipped and return their default. */
 class Cut {
   readonly gaps: Gap[] = []
+  /** The step that failed. */
+  open: Step | null = null
   readonly #onStep: (step: string) => void
+  readonly #done: readonly Step[]
 
-  constructor(onStep: (step: string) => void) {
+  constructor(onStep: (step: string) => void, known: KnownProfile | null) {
     this.#onStep = onStep
+    // The order of a list by POST is found by its filter.
+    const open = known?.open === 'sort' && known.input.request !== undefined ? 'filters' : known?.open
+    this.#done = known?.input.paging ? STEPS.slice(0, STEPS.indexOf(open ?? 'pages')) : []
   }
 
-  async go<T>(step: string, otherwise: T, look: () => Promise<T>): Promise<T> {
-    if (this.gaps.length > 0) return otherwise
+  isDone(step: Step): boolean {
+    return this.#done.includes(step)
+  }
+
+  /** Pages are read again even if it is known how, because the other steps need records. */
+  async go<T>(step: Step, otherwise: T, look: () => Promise<T>): Promise<T> {
+    if (this.gaps.length > 0 || (step !== 'pages' && this.isDone(step))) return otherwise
     this.#onStep(step)
     try {
       return await look()
     } catch (thrown) {
       if (!(thrown instanceof LeadsheetError) || thrown.code === 'run_interrupted') throw thrown
+      this.open = step
       const problem = `the probe ended here, and from here on nothing was asked: ${thrown.message}`
-      this.gaps.push(
-        gap(step, problem, 'probe again when the upstream answers, or write these parts yourself'),
-      )
+      const remedy = 'probe again into the same file, which goes on here, or write these parts yourself'
+      this.gaps.push(gap(step, problem, remedy))
       return otherwise
     }
   }
@@ -237,22 +309,40 @@ function idFinding(list: List, records: readonly unknown[], isAskable: boolean):
 
 function ruleText(rule: FoundField['rule']): string {
   if (typeof rule === 'string') return rule
-  if (Array.isArray(rule)) return rule.join(' or ')
-  if ('all' in rule) return rule.all.map(String).join(' + ')
+  if ('all' in rule) return rule.all.join(' + ')
   if ('transform' in rule) return `${rule.from} (${rule.transform})`
   return 'decimal' in rule ? `${rule.from} (decimal ${rule.decimal})` : rule.from.join(' or ')
 }
 
+/** Without a status and a company, a report says little, so that a person must name them. */
 function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
-    .map((name) => gap(`mapping.lead.${name}`, 'no field was recognised as this'))
+    .map((name) => {
+      const remedy = name.endsWith('_at')
+        ? null
+        : `mapping: { lead: { ${name}: … } }   # the name of the field`
+      return gap(`mapping.lead.${name}`, 'no field was recognised as this', remedy)
+    })
+}
+
+/** A stage whose name tells no end may stand beside a status that does. */
+function outcomeGaps(records: readonly unknown[], fields: readonly FoundField[]): Gap[] {
+  const stage = pathOf(fields, 'status')
+  const isEnding = (path: FieldPath) =>
+    findStages(records, path).some(({ outcome }) => /won|lost/.test(outcome))
+  if (stage === null || isEnding(stage)) return []
+  return columnsOf(records)
+    .filter(({ path, words }) => /status|state/.test(words.at(-1) ?? '') && isEnding(path))
+    .slice(0, 1)
+    .map(({ path }) =>
+      gap('stages', `${pathText(path)} tells what is won or lost, and ${pathText(stage)} does not`),
+    )
 }
 
 function pathsOf(rule: FoundField['rule']): string[] {
   if (typeof rule === 'string') return [rule]
-  if (Array.isArray(rule)) return rule
-  return 'all' in rule ? rule.all.flat() : [rule.from].flat()
+  return 'all' in rule ? rule.all : [rule.from].flat()
 }
 
 /** Adds the time of creation as the fallback of the time of change, if some records lack the latter. */
@@ -299,6 +389,7 @@ function pipelineOf(fields: readonly FoundField[], records: readonly unknown[]):
 
 interface FoundParts {
   readonly asker: Asker
+  readonly name: string
   readonly base: URL
   readonly list: List
   readonly paging: FoundPaging
@@ -311,11 +402,11 @@ interface FoundParts {
 
 /** Builds a profile that contains only what was found, without the default values. */
 function draftProfile(found: FoundParts): ProfileInput {
-  const { asker, base, list, paging, fields, others, since, order, chain } = found
+  const { asker, name, base, list, paging, fields, others, since, order, chain } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
   const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
   return {
-    name: base.hostname,
+    name,
     endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },
     auth: authInput(asker),
     ...(list.body === undefined

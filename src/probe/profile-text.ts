@@ -4,6 +4,8 @@ import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
 import { shellCommand } from '../errors.ts'
 import type { ProfileInput } from '../upstream/profile/profile.ts'
 import type { Finding, Gap } from './ask.ts'
+import { READ_WORDS } from './candidates.ts'
+import { ENDED_AT, FIELDS_WERE, kindLines } from './known-profile.ts'
 import type { ProbeResult } from './probe.ts'
 
 /** The probe cannot find webhooks, so the user must look into the upstream's documentation. */
@@ -32,8 +34,17 @@ export function profileText(input: ProfileInput, result: ProbeResult, url: strin
     `     url: ${url}`,
     '     profile: ./<this file>',
     ...todo(result.gaps),
+    ...(result.open ? ['', ` ${ENDED_AT}${result.open}. The same command goes on there.`] : []),
   ].join('\n')
-  document.comment = [...fieldsPart(result.proposals), WEBHOOK_PART].join('\n')
+  const lead = document.getIn(['mapping', 'lead'])
+  if (isMap(lead) && !lead.has('pipeline_id')) {
+    const lines = pipelineAdvice(input.endpoints?.leads ?? '.', url)
+    lead.comment = lines.map((line) => ` ${line}`).join('\n')
+  }
+  const kinds = kindLines(result.kinds ?? {}).map((line) => `   ${line}`)
+  document.comment = [...fieldsPart(result.proposals), WEBHOOK_PART, '', ` ${FIELDS_WERE}`, ...kinds].join(
+    '\n',
+  )
   return document.toString({ lineWidth: 0, flowCollectionPadding: true })
 }
 
@@ -46,6 +57,25 @@ function fieldsPart(proposals: readonly string[]): string[] {
     ...lines,
     '',
   ]
+}
+
+/**
+ * Returns a sentence for a profile that reads no pipeline, and the line that names it.
+ * @param leads the path of the list, after which the pipeline is called
+ */
+export function pipelineAdvice(leads: string, url: string): [sentence: string, line: string] {
+  return [
+    'The leads name no pipeline. Choose its name before the first sync, because both names stay in reports later:',
+    `pipeline_id: { default: ${listName(leads, url)} }`,
+  ]
+}
+
+/** Returns what the list is called in its address: `Contacts` for `/v2/contacts/search`. */
+function listName(leads: string, url: string): string {
+  const { pathname } = new URL(leads === '.' ? url : leads, url)
+  const words = pathname.split('/').map((word) => word.replace(/\.\w+$/, ''))
+  const name = words.findLast((word) => /^[A-Za-z][A-Za-z_-]{2,}$/.test(word) && !READ_WORDS.includes(word))
+  return name === undefined ? 'Leads' : name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 function todo(gaps: readonly Gap[]): string[] {

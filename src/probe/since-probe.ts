@@ -22,10 +22,12 @@ import {
 } from './candidates.ts'
 
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
-const FAR_PAST = '1975-01-01T00:00:00.000Z'
-const BUDGET = 45
-const QUESTIONS_MAX = 105
-const ROUND_BUDGET = 12
+/** A time of the past also if its milliseconds are read as seconds. */
+const FAR_PAST = '1970-01-02T00:00:00.000Z'
+/** The number of requests for filters, and of all requests after which no filter is tried any more. */
+const BUDGET = 24
+const QUESTIONS_MAX = 60
+const ROUND_BUDGET = 10
 /** A filter is proved with a time after which this share of the known records changed. */
 const SHARE_AFTER = 0.2
 
@@ -50,8 +52,10 @@ export async function findSince(
   const between = timeBetween(search)
   if (between === null) return null
   const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
+  let idle: readonly string[] | null = search.list.body === undefined ? null : []
   for (const [guesses, format] of roundsOf(search)) {
-    let left = guesses
+    if (idle === null && guesses[0]?.value !== '{value}') idle = await findIdle(search, guesses, budget)
+    let left = guesses.filter(({ param }) => idle?.includes(param) !== true)
     // If the parameter has another effect, such as created-since, it is dropped and the search goes on.
     for (let tries = 0; tries < 3 && left.length > 0; tries++) {
       const round: Budget = { left: Math.min(budget.left, ROUND_BUDGET) }
@@ -64,9 +68,11 @@ export async function findSince(
       )
       budget.left -= before - round.left
       if (found === null) break
-      const filter: TimeFilter = { ...found, format }
-      const finding = await proveSince(search, filter, between)
-      if (finding !== null) return { filter, finding }
+      for (const each of format === 'epoch_ms' ? (['epoch_ms', 'epoch_s'] as const) : [format]) {
+        const filter: TimeFilter = { ...found, format: each }
+        const finding = await proveSince(search, filter, between)
+        if (finding !== null) return { filter, finding }
+      }
       left = left.filter((each) => each !== found)
     }
   }
@@ -92,6 +98,29 @@ export function isUndated(record: unknown, updated: FieldPath): boolean {
   return toInstant(readPath(record, updated)) === null
 }
 
+/** Expressions with an unknown field, as text and as JSON. An upstream that reads them refuses them or finds nothing. */
+const NONSENSE = ['leadsheet', '{"where":{"leadsheet":"-"},"leadsheet":{"_eq":"-"}}']
+
+/** Returns the parameters of expressions that this upstream does not read, because nonsense in them changes nothing. */
+async function findIdle(
+  { asker, list, params, headers, pageSize }: SinceSearch,
+  guesses: readonly Guess[],
+  budget: Budget,
+): Promise<string[]> {
+  // A search by words finds something or nothing by chance, and the address may need what it has.
+  const tried = guesses
+    .map(({ param }) => param)
+    .filter((param) => !/^(q|query)$/.test(param) && !list.url.searchParams.has(param))
+  for (const value of NONSENSE) {
+    budget.left--
+    const nonsense = Object.fromEntries(tried.map((param) => [param, value]))
+    const page = await readPage(asker, list, { ...params, ...nonsense }, headers)
+    if (page === null || page.ids.length * 2 <= pageSize) return []
+  }
+  return tried
+}
+
+/** A page without records may have many reasons, so that a single parameter must also give some again. */
 async function emptiesList(
   search: SinceSearch,
   guesses: readonly Guess[],
@@ -100,6 +129,7 @@ async function emptiesList(
   const page = await ask(search, guesses, format, FAR_FUTURE)
   if (page === null) return 'refused'
   if (page.ids.length > 0) return 'none'
+  if (guesses.length > 1) return 'effect'
   // With a time in the far past, the filter must give records again. A filter for one exact time would give
   // none.
   const past = await ask(search, guesses, format, FAR_PAST)
@@ -173,7 +203,7 @@ function roundsOf(search: SinceSearch): Round[] {
     apart(guesses, ({ param }) => param).map((each) => [each, format] as const)
   const rounds: Round[] = [
     ...inFormat([...plain, ...bracketed, ...expressions].filter(isAlike), own),
-    ...[plain, bracketed, expressions].flatMap((each) => inFormat(unlike(each), own)),
+    ...[[...plain, ...bracketed], expressions].flatMap((each) => inFormat(unlike(each), own)),
     [[{ ...guess('If-Modified-Since'), in: 'header' }], 'iso_seconds'],
     ...others.flatMap((format) => inFormat(plain, format)),
   ]
@@ -235,13 +265,15 @@ function besideAddress(guess: Guess, { searchParams }: URL): Guess[] {
   return isExpression ? [{ ...guess, value: `(${fixed}) and (${value})` }] : []
 }
 
-/** Returns the time formats to try. The format that the records themselves use comes first. */
+/**
+ * Returns the time formats to try. The format that the records themselves use comes first. A number of milliseconds
+ * stands for one of seconds too.
+ */
 function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
   const value = records
     .map((record) => readPath(record, updated))
     .find((each) => each !== null && each !== undefined)
-  if (typeof value === 'number')
-    return value > 100_000_000_000 ? ['epoch_ms', 'iso', 'epoch_s'] : ['epoch_s', 'iso', 'epoch_ms']
+  if (typeof value === 'number') return ['epoch_ms', 'iso']
   const text = typeof value === 'string' ? value : ''
   const own: TimeFilter['format'] = /^\d{4}-\d\d-\d\d$/.test(text)
     ? 'date'
@@ -250,7 +282,7 @@ function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
       : /:\d\d(Z|[+-]\d\d:?\d\d)$/.test(text)
         ? 'iso_seconds'
         : 'iso'
-  return [...new Set([own, 'iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms'] as const)]
+  return [...new Set([own, 'iso', 'epoch_ms', 'iso_seconds', 'date'] as const)]
 }
 
 /** Rounds an instant down to the day or second, as the filter's format does. */

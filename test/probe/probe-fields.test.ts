@@ -91,10 +91,116 @@ describe('the fields of a record', () => {
       company_name: 'name',
       status: 'state',
     })
-    expect(found(() => ({ pipeline_id: 'p1', currency: 'USD' }))).toEqual({
+    expect(found((number) => ({ pipeline_id: 'p1', currency: 'USD', amount: number }))).toEqual({
       pipeline_id: 'pipeline_id',
+      value_amount: 'amount',
       value_currency: 'currency',
     })
+  })
+
+  const NAMES = ['Ana Ruiz', 'Bob Meyer', 'Chloé Laurent', 'Dmitri Petrov', 'Elif Yilmaz', 'Farid Haddad']
+  const FIRMS = [
+    'Adatum',
+    'Northwind Traders',
+    'Contoso GmbH',
+    'Litware',
+    'Fabrikam, Inc.',
+    'City Power & Light',
+  ]
+  const JOBS = ['Head of Sales', 'CEO', 'Marketing Manager', 'Engineer', 'Purchasing', 'Founder']
+  const name = (number: number) => NAMES[number % 6]
+  const firm = (number: number) => FIRMS[number % 6]
+  const oneOf = (number: number, ...values: readonly unknown[]) => values[number % values.length]
+
+  test.each<[string, (number: number) => object, object]>([
+    [
+      'the state beside a city is a region and no status',
+      (number) => ({ state: oneOf(number, 'CA', 'TX'), city: oneOf(number, 'Fresno', 'Austin') }),
+      { company_region: 'state', company_city: 'city' },
+    ],
+    [
+      'a probability is no score',
+      (number) => ({
+        probability: number * 8,
+        win_probability: number * 8,
+        score: number % 2 ? number : null,
+      }),
+      { score: 'score' },
+    ],
+    [
+      'a stage says more than the status beside it',
+      (number) => ({ status: oneOf(number, 'open', 'won'), stage_id: number % 4 }),
+      { status: 'stage_id' },
+    ],
+    [
+      'a stage that is always the same says less',
+      (number) => ({ status: oneOf(number, 'open', 'won'), sales_stage: 1 }),
+      { status: 'status' },
+    ],
+    [
+      'the display name of a company is no contact',
+      (number) => ({ display_name: firm(number) }),
+      { company_name: 'display_name' },
+    ],
+    [
+      'the display name of a person is a contact',
+      (number) => ({ display_name: name(number) }),
+      { contact_name: 'display_name' },
+    ],
+    [
+      'a name of which the site is named is that of a company, whatever its form',
+      (number) => ({
+        name: `Ada${'xyzuvwrstopq'[number]} Smith`,
+        website: `https://ada${'xyzuvwrstopq'[number]}.example`,
+      }),
+      { company_name: 'name', company_domain: 'website' },
+    ],
+    [
+      'a title of jobs is no company',
+      (number) => ({ TITLE: oneOf(number, ...JOBS) }),
+      { contact_title: 'TITLE' },
+    ],
+    ['a title of offers is no job', (number) => ({ title: `Offer ${number}` }), { company_name: 'title' }],
+    [
+      'the revenue of a company is no value of a deal',
+      (number) => ({ revenue: number * 1e6, employees: number, close_date: at(number) }),
+      { company_employees: 'employees', expected_close_at: 'close_date' },
+    ],
+    [
+      'the revenue of a deal is its value',
+      (number) => ({ revenue: number * 1e3, close_date: at(number) }),
+      { value_amount: 'revenue', expected_close_at: 'close_date' },
+    ],
+    ['a role of users is no position', (number) => ({ role: oneOf(number, 'admin', 'user') }), {}],
+    ['a place in an order is no position', (number) => ({ position: number }), {}],
+    ['a currency without an amount is none', (number) => ({ currency: oneOf(number, 'EUR', 'USD') }), {}],
+    [
+      'what is empty once it is mapped is not there',
+      () => ({ tags: [], labels: [{ name: 'vip' }], website: 'n/a', source: ' ', owner: null, score: '-' }),
+      {},
+    ],
+    [
+      'false among texts is nothing',
+      (number) => ({ company: number % 2 ? firm(number) : false, email: false, won: number % 2 === 0 }),
+      { company_name: 'company' },
+    ],
+    ['a link to the record is no site', (number) => ({ url: `https://crm.example/leads/${number}` }), {}],
+    [
+      'the address of a seller or a tool is no contact',
+      (number) => ({ owner: { email: `s${number}@ours.example` }, cc_email: `x+${number}@crm.example` }),
+      { owner: 'owner.email' },
+    ],
+    [
+      'an address under an odd name is a contact',
+      (number) => ({ requestor: [{ id: `p${number}@firm.example` }] }),
+      { contact_email: 'requestor.0.id' },
+    ],
+  ])('%s', (_, record, rules) => {
+    const rulesFound = Object.entries(found(record)).map(([field, rule]) => [
+      field,
+      typeof rule === 'object' && 'from' in rule ? String(rule.from) : rule,
+    ])
+    expect(Object.fromEntries(rulesFound)).toEqual(rules)
   })
 
   test.each(['doc', 'attributes', 'resource', 'metadata'])('are known below %s as on top', (wrapper) => {

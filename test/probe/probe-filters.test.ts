@@ -1,6 +1,14 @@
 /** A filter of changes must keep what the list's address asks for, and give records that never changed too. */
 import { describe, expect, test } from 'vitest'
-import { type ForeignRecord, factsOf, filtered, iso, PLAIN, startForeign } from '../support/source/foreign.ts'
+import {
+  type ForeignRecord,
+  factsOf,
+  filtered,
+  iso,
+  PLAIN,
+  type Shape,
+  startForeign,
+} from '../support/source/foreign.ts'
 import { probeForeign, probeShape, syncBy } from '../support/source/probing.ts'
 
 function record(number: number): ForeignRecord {
@@ -74,11 +82,16 @@ describe('records without a time of change', () => {
 
   test('are found by a filter for both times, as Directus has it', async () => {
     const ofBoth = /"changed":\{"_gte":"([^"]+)"\}.*"created":\{"_gte":"\1"/
+    const sinceIn = (query: URLSearchParams) => ofBoth.exec(query.get('filter') ?? '')?.[1]
     const shape = filtered((query) => {
-      const [, since = ''] = ofBoth.exec(query.get('filter') ?? '') ?? []
+      const since = sinceIn(query) ?? ''
       return ({ changed, created }) => String(changed ?? created) >= since
     })
-    const { profile } = await probeShape({ ...shape, record: changing })
+    const list: Shape['list'] = (all, url, request) => {
+      const isOdd = url.searchParams.has('filter') && sinceIn(url.searchParams) === undefined
+      return isOdd ? { status: 400, body: { error: 'invalid query' } } : shape.list(all, url, request)
+    }
+    const { profile } = await probeShape({ ...shape, list, record: changing })
     expect(profile?.filters.updated_since?.value).toBe(
       '{"_or":[{"changed":{"_gte":"{value}"}},{"created":{"_gte":"{value}"}}]}',
     )

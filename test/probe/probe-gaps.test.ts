@@ -56,6 +56,14 @@ describe('what the probe cannot tell', () => {
       #  time: timestamp
       #  lead: data.id
       #  deleted: [ lead.deleted ]
+
+      # The fields of the records, which \`--check\` compares:
+      #   text: ["id","company","email","status","contact.mail","board"]
+      #   number: ["score","opened","cents"]
+      #   instant: ["created_at","updated_at"]
+      #   list: ["tags"]
+      #   boolean: ["isHot"]
+      #   mixed: ["mixed"]
       "
     `)
     expect(probed.text).not.toContain('private.example')
@@ -133,6 +141,21 @@ describe('the list of leads', () => {
     expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
     expect(foreign.requests.at(-1)).toContain('workspace=7')
   })
+})
+
+test.each([
+  [{ stage_id: 4, status: 'won' }, ['stages: status tells what is won or lost, and stage_id does not']],
+  [{ stage: 'Closed Lost', status: 'lost' }, []],
+  [{ stage_id: 4, status: 'open' }, []],
+])('of records such as %j, it is told where else their end is: %j', async (last, told) => {
+  const record = (number: number) => ({
+    ...plainRecord(number),
+    ...(number % 2 === 0 ? last : { ...last, stage_id: 1, status: 'open' }),
+  })
+  await using foreign = await startForeign({ ...KEYED, record })
+  const { gaps } = await probeForeign(`${foreign.url}/leads`)
+  const stages = gaps.filter(({ place }) => place === 'stages')
+  expect(stages.map(({ place, problem }) => `${place}: ${problem}`)).toEqual(told)
 })
 
 test('the written file names no person', async () => {

@@ -70,7 +70,40 @@ describe('a key', () => {
     })
     expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
     const refused = await probeForeign(url, KEY, null, { auth })
-    expect(problemsOf(refused)).toContain('the key was not taken as X-Parse-REST-API-Key: {key}')
+    expect(problemsOf(refused)).toContain('the key goes along, but may not read this')
+  })
+})
+
+describe('a key that is read', () => {
+  test('and lacks a permission is told so, and not to be wrong', async () => {
+    await using foreign = await startForeign({
+      ...KEYED,
+      list: () => ({ status: 403, body: { error: 'missing scope crm.leads.read' } }),
+    })
+    const probed = await probeForeign(foreign.url + KEYED.path)
+    expect(problemsOf(probed)).toContain(
+      'auth: GET /crm/leads -> 403: the key goes along, but may not read this: it lacks the permission',
+    )
+    expect(probed.findings).toMatchObject([{ place: 'auth', value: 'Authorization: Bearer {key}' }])
+  })
+
+  test('at the list is not said to be refused because another address refused it', async () => {
+    await using foreign = await startForeign({
+      ...KEYED,
+      path: '/api/v1/leads',
+      lets: () => false,
+      others: { '/leads': { status: 400, body: { error: 'a segment is required' } } },
+    })
+    const auth = { header: 'X-Key', value: '{key}', headers: {} }
+    const { gaps } = await probeForeign(foreign.url, KEY, null, { auth })
+    expect(gaps.map(({ place }) => place)).toEqual(['endpoints.leads'])
+  })
+
+  test('in one of several headers is found with few requests', async () => {
+    await using foreign = await startForeign({ ...KEYED, lets: inHeader('x-access-token') })
+    const { input } = await probeForeign(foreign.url + KEYED.path)
+    expect(input?.auth).toEqual({ header: 'X-Access-Token', value: '{key}' })
+    expect(foreign.requests.filter((request) => request === 'GET /crm/leads').length).toBeLessThanOrEqual(13)
   })
 })
 

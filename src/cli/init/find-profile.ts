@@ -27,6 +27,7 @@ interface Service {
 
 // The wait is short, because a person is waiting for the answer.
 const WAIT_MS = 5_000
+const DEADLINE_MS = 2 * 60_000
 
 /**
  * Returns the text of a profile; null if the service answers as the reference service does, if it does not
@@ -36,7 +37,8 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<str
   const { url, openKeys } = service
   const { say } = deps
   const keys = openKeys()
-  await using asker = openAsker({ apiKey: keys, maxWaitMs: WAIT_MS, ...deps })
+  const deadline = AbortSignal.timeout(DEADLINE_MS)
+  await using asker = openAsker({ apiKey: keys, maxWaitMs: WAIT_MS, deadline, ...deps })
   const key = await keys.current(deps.signal).catch(unlessBug)
   // The checks at the end tell why the login fails.
   if (key === null || !(await answersOtherwise(service, deps))) return null

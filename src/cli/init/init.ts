@@ -6,12 +6,14 @@ import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { openKeysOf, proxyOf } from '../../app/configured-login.ts'
 import { schedulesOf } from '../../app/configured-schedules.ts'
+import { profileOf } from '../../app/configured-upstream.ts'
 import type { CheckResult } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig, settingsPath } from '../../config/load.ts'
 import { Secret } from '../../config/secrets.ts'
 import { CALLED } from '../../errors.ts'
 import { openLog } from '../../log.ts'
+import { pipelineAdvice } from '../../probe/profile-text.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { addExamples } from '../command.ts'
 import { examine } from '../commands/operations/doctor.ts'
@@ -98,8 +100,18 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
         : []),
       terminal.style('bold', 'Next'),
       fields(Object.fromEntries(next.map(({ command, what }) => [command, what]))),
+      pipelineText(config),
     ],
   }
+}
+
+/** Empty if the profile reads a pipeline. */
+function pipelineText(config: Config): string {
+  const { endpoints, mapping } = profileOf(config)
+  const { url, profile } = config.api
+  if (mapping.lead.pipeline_id !== undefined || url === null) return ''
+  const [sentence, line] = pipelineAdvice(endpoints.leads, url)
+  return `${sentence}\n  ${line}   # below mapping.lead in ${shownPath(profile?.origin ?? '')}`
 }
 
 /** Returns the prompter for the questions; null if nobody can be asked, or with `--yes` or `--json`. */

@@ -110,6 +110,18 @@ describe('without a terminal', () => {
     expect([config.api.key?.reveal(), config.alerts.recipients]).toEqual(['k-123456', ['ana@example.com']])
   })
 
+  test.each([
+    ['pipeline_id: queue', false],
+    ['status: status', true],
+  ])('a profile with %s ends with a line about the name of the pipeline: %s', async (line, isTold) => {
+    const profile = `name: x\nendpoints: { leads: /v2/deals }\npaging: { kind: none }\nmapping: { lead: { id: id, ${line} } }\n`
+    const cwd = folderWith({ key: 'k-123456\n', 'profile.yaml': profile })
+    const { stdout } = await runWarm([...OPTIONS, '--key-file', 'key', '--profile', 'profile.yaml'], { cwd })
+    const told =
+      /both names stay in reports later:\n {2}pipeline_id: \{ default: Deals \} {3}# below mapping\.lead in profile\.yaml\s*$/
+    expect(told.test(stdout)).toBe(isTold)
+  })
+
   test('settings that are there stay as they are', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
     const { status, stderr } = await runWarm([...OPTIONS, '--key-file', 'key'], { cwd })

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { parse } from 'yaml'
 import { type Auth, type Headers, openAsker } from '../../../src/probe/ask.ts'
+import type { KnownProfile } from '../../../src/probe/known-profile.ts'
 import { type ProbeResult, probe } from '../../../src/probe/probe.ts'
 import { profileText } from '../../../src/probe/profile-text.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
@@ -16,11 +17,19 @@ export interface Probed extends ProbeResult {
   readonly text: string
 }
 
+interface ProbeSettings {
+  readonly auth?: Auth | null
+  readonly headers?: Headers
+  readonly deadline?: AbortSignal
+  readonly known?: KnownProfile | null
+  readonly name?: string
+}
+
 export async function probeForeign(
   url: string,
   key = KEY,
   path: string | null = null,
-  { auth = null, headers = {} }: { auth?: Auth | null; headers?: Headers } = {},
+  { auth = null, headers = {}, deadline, known = null, name }: ProbeSettings = {},
 ): Promise<Probed> {
   const signal = new AbortController().signal
   const asker = openAsker({
@@ -29,11 +38,12 @@ export async function probeForeign(
     maxWaitMs: 1_000,
     log: SILENT,
     signal,
+    ...(deadline && { deadline }),
     gapMs: 0,
     backoff: AT_ONCE,
   })
   try {
-    const result = await probe(asker, { base: new URL(url), path, key, auth })
+    const result = await probe(asker, { base: new URL(url), path, key, auth, known, name })
     const text = result.input === null ? '' : profileText(result.input, result, url, '2026-11-21')
     return { ...result, text }
   } finally {

@@ -3,21 +3,40 @@
  * describe the upstream's API) that a person should review.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { MAX_WAIT_MS, openKeysOf, proxyOf } from '../../../app/configured-login.ts'
+import { openSourceOf } from '../../../app/configured-upstream.ts'
+import { type CheckResult, ok, warn } from '../../../checks/check.ts'
+import { checkUpstream } from '../../../checks/upstream.ts'
+import { Secret } from '../../../config/secrets.ts'
+import { readProfile } from '../../../config/settings-file.ts'
 import { CALLED, errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { type Auth, openAsker } from '../../../probe/ask.ts'
+import {
+  describeChanges,
+  fieldKinds,
+  type KnownProfile,
+  readKinds,
+  readKnown,
+} from '../../../probe/known-profile.ts'
 import { type ProbeResult, probe } from '../../../probe/probe.ts'
 import { profileText } from '../../../probe/profile-text.ts'
 import { BACKOFF } from '../../../retry.ts'
 import { isOpenHttp } from '../../../upstream/client/authorize.ts'
 import { fixedKey } from '../../../upstream/client/key-source.ts'
 import { addExamples } from '../../command.ts'
+import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import { type Paragraph, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
+/** After this time, the probe ends with what it knows. */
+const DEADLINE_MS = 2 * 60_000
+
 interface Options {
   readonly keyFile?: string
+  readonly name?: string
+  readonly check?: string
   readonly auth?: string
   readonly header?: readonly string[]
   readonly path?: string
@@ -32,22 +51,29 @@ export function defineProbe(command: Command, terminal: Terminal): void {
     .option('--auth <header>', "header that carries the key, if you know it: 'Name: value {key}'")
     .option('--header <header...>', "further header of every request, 'Name: value'; the profile gets it too")
     .option('--path <path>', 'path of the list of leads, if you know it')
-    .option('-o, --output <file>', 'write the profile to this file, which you can name in api.profile')
+    .option('--name <name>', 'name of the profile (default: the host)')
+    .option('-o, --output <file>', 'write the profile to this file, or go on where it ended')
     .option('-f, --force', 'overwrite an existing file')
+    .option('--check <profile>', 'say what changed upstream since this profile')
     .action(async (url: string | undefined, options: Options) =>
-      terminal.show(await runProbe(terminal, url, options)),
+      terminal.show(
+        options.check === undefined
+          ? await runProbe(terminal, url, options)
+          : await runCheck(terminal, url, options, resolve(options.check)),
+      ),
     )
   addExamples(command, [
     'probe https://crm.example.com/api -o profile.yaml',
     'probe https://crm.example.com --path /v2/contacts --key-file ./key',
     "probe https://crm.example.com/classes/Lead --auth 'X-App-Key: {key}' --header 'X-App-Id: 7'",
+    'probe --check profile.yaml',
   ])
 }
 
 async function runProbe(terminal: Terminal, argument: string | undefined, options: Options): Promise<Result> {
-  refuseOverwriting(options)
   const config = await terminal.config()
   const url = urlOf(argument ?? config.api.url)
+  const known = knownFrom(options, url)
   const given = keyOf(options)
   const log = await terminal.log()
   const keys =
@@ -70,6 +96,7 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
       proxy: proxyOf(config),
       log,
       signal: terminal.signal,
+      deadline: AbortSignal.timeout(DEADLINE_MS),
     }),
   )
   const started = performance.now()
@@ -78,6 +105,8 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
     path: options.path ?? null,
     key,
     auth: options.auth === undefined ? null : authOf(options.auth),
+    name: options.name,
+    known,
     onStep: (step) => terminal.note(`looking for ${step}`),
   })
   if (options.output !== undefined && result.input !== null) {
@@ -100,6 +129,46 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
     text: textOf(terminal, result, options.output ?? null),
     notes: [`${asker.requests} requests in ${seconds} s`],
   }
+}
+
+/** Asks the upstream a few questions about a profile, and compares the fields of its records with those of then. */
+async function runCheck(
+  terminal: Terminal,
+  argument: string | undefined,
+  options: Options,
+  file: string,
+): Promise<Result> {
+  const config = await terminal.config()
+  const url = urlOf(argument ?? config.api.url)
+  const given = keyOf(options)
+  const key = given === null ? {} : { key: new Secret(given), keyCommand: null, oauth: null }
+  const api = { ...config.api, url: url.href, profile: readProfile(file, process.cwd()), ...key }
+  const keyFile = given === null ? config.keyFile : null
+  const backoff = BACKOFF.upstreamWhileWaiting
+  const source = openSourceOf({ ...config, api, keyFile }, await terminal.log(), { backoff })
+  const checks: CheckResult[] = []
+  const sample: unknown[] = []
+  try {
+    for await (const check of checkUpstream(source, terminal.signal, sample)) checks.push(check)
+  } finally {
+    await source.close()
+  }
+  if (sample.length > 0) checks.push(checkKinds(readFileSync(file, 'utf8'), sample))
+  const status = worstOf(checks)
+  terminal.end(STATUS_ENDINGS[status])
+  return {
+    data: { url: url.href, status, checks },
+    text: [checks.map((check) => checkText(terminal, check)).join('\n')],
+  }
+}
+
+function checkKinds(profile: string, sample: readonly unknown[]): CheckResult {
+  const before = readKinds(profile)
+  if (before === null) return ok('fields', 'the profile does not say which the records had')
+  const changes = describeChanges(before, fieldKinds(sample))
+  return changes === ''
+    ? ok('fields', `the same ${Object.keys(before).length} as when it was written`)
+    : warn('fields', changes, 'correct the profile where it reads them, or probe into a new file')
 }
 
 /** @throws LeadsheetError usage_invalid, config_missing */
@@ -149,8 +218,14 @@ function keyOf({ keyFile }: Options): string | null {
   }
 }
 
-function refuseOverwriting({ output, force = false }: Options): void {
-  if (output === undefined || force || !existsSync(output)) return
+/**
+ * Returns what an earlier probe of this address wrote into the file before it ended; null if there is no file.
+ * @throws LeadsheetError usage_invalid for any other file
+ */
+function knownFrom({ output, force = false }: Options, url: URL): KnownProfile | null {
+  if (output === undefined || force || !existsSync(output)) return null
+  const known = readKnown(readFileSync(output, 'utf8'))
+  if (known?.url === url.href) return known
   throw new LeadsheetError('usage_invalid', `${output} is there already`, {
     hint: 'Name another file, or write over it with --force.',
   })

@@ -41,7 +41,17 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   expect(worse.status).toBe(1)
   expect(worse.stdout).toMatch(/fail +changes alone +.*the filter has no effect/)
   expect(worse.stdout).toMatch(/warn +mapped fields +without a value in all \d+ records of the sample: score/)
-  expect(worse.stdout).toMatch(/ok +other fields +kept in raw alone: score/)
+  expect(worse.stdout).toMatch(/ok +other fields +kept in raw alone: name, score/)
+
+  const check = (file: string) => runWarm(['probe', url, '--key-file', 'key', '--check', file], { cwd })
+  const changed = await check('profile.yaml')
+  expect(changed.status).toBe(1)
+  expect(changed.stdout).toMatch(/fail +changes alone +.*the filter has no effect/)
+  expect(changed.stdout).toMatch(/ok +fields +the same \d+ as when it was written/)
+  writeFileSync(join(cwd, 'then.yaml'), written.replace(/(#\s+text: \[")/, '$1fax","'))
+  const went = await check('then.yaml')
+  expect([went.status, went.stdout]).toEqual([3, expect.stringMatching(/warn +fields +went: fax/)])
+  expect(`${changed.stdout}${changed.stderr}${went.stdout}`).not.toContain(KEY)
 
   const again = await runWarm(['probe', url, '--key-file', 'key', '-o', 'profile.yaml'], { cwd })
   expect(again.status).toBe(2)
@@ -69,4 +79,16 @@ test('an upstream with two headers that dies half-way is written down as far as 
     auth: { header: 'X-Key', value: 'Api {key}', headers: { 'X-App': 'a7' } },
     paging: { kind: 'page', param: 'page' },
   })
+  await using back = await startForeign(CONTACTS)
+  const moved = written
+    .replaceAll(foreign.url, back.url)
+    .replace(/^auth:\n( .*\n)+/m, "auth: { header: x-api-key, value: '{key}' }\n")
+  writeFileSync(join(cwd, 'profile.yaml'), moved)
+  const url = `${back.url}/crm/contacts`
+  const args = ['probe', url, '--key-file', 'key', '--name', 'crm', '-o', 'profile.yaml']
+  const on = await runWarm(args, { cwd })
+  expect([on.status, on.stdout]).toEqual([0, expect.stringContaining('filters.updated_since')])
+  expect(back.requests.filter((request) => request.includes('page=2'))).toEqual([])
+  expect(parse(readFileSync(join(cwd, 'profile.yaml'), 'utf8'))).toMatchObject({ name: 'crm' })
+  expect((await runWarm(args, { cwd })).stderr).toContain('profile.yaml is there already')
 })
