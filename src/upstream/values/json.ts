@@ -169,8 +169,8 @@ function isClosing(byte: number | undefined): boolean {
 export type FieldPath = readonly string[]
 
 /**
- * The path of a value, written `paging.next.after` (a dot in a name as `\.`) or as a list of names
- * (`['@odata.nextLink']`). The empty path is the whole value. A number is an index in a list, also as
+ * The path of a value, written `paging.next.after` (a dot in a name as `\.`, or the name as `['@odata.nextLink']`)
+ * or as a list of names. The empty path is the whole value. A number is an index in a list, also as
  * `contacts[0].email`. `links[rel=next].href` takes the first item of `links` whose `rel` is `next`.
  */
 export const fieldPathSchema = z
@@ -179,8 +179,8 @@ export const fieldPathSchema = z
 
 export function splitPath(text: string): FieldPath {
   if (text === '') return []
-  return [...text.matchAll(/((?:\\.|[^.\\])*)(?:\.|$)/g)]
-    .map((match) => (match[1] ?? '').replace(/\\(.)/g, '$1'))
+  return [...text.matchAll(/(?:\['([^']+)'\]|((?:\\.|[^.\\])*))(?:\.|$)/g)]
+    .map(([, whole, name = '']) => whole ?? name.replace(/\\(.)/g, '$1'))
     .slice(0, text.endsWith('.') ? undefined : -1)
 }
 
