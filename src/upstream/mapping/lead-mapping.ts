@@ -121,7 +121,9 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
       const why = isBroken ? 'none' : findUnsureReason(value, rule?.decimal)
       if (why !== null) unsure.push(unsureIn(column, why, String(value)))
       values[name] = isBroken ? null : number
-    } else values[name] = type === 'list' ? listOf(value) : (toText(value) ?? absent)
+    } else if (type === 'list') values[name] = listOf(value)
+    // Only a status can be a yes or no. Elsewhere, false is an empty field.
+    else values[name] = value === false && column !== 'status' ? absent : (toText(value) ?? absent)
   }
   values.fields = mapFields(record, profile.fields)
   // The cast is safe, because the type Lead has exactly the fields of LEAD_FIELDS, which are all set above.

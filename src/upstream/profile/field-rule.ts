@@ -19,7 +19,7 @@ const NOWHERE: readonly FieldPath[] = []
 
 /** The parts of a rule, which the declared fields of a profile share. */
 export const ruleParts = {
-  /** The paths to look at, in this order. The first value that is not null is used. */
+  /** The paths to look at, in this order. The first value that is not null or false is used. */
   from: z
     .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])
     .optional(),
@@ -64,12 +64,15 @@ export function readField(record: unknown, rule: FieldRule | undefined): unknown
   return name !== null && Object.hasOwn(rule.values, name) ? rule.values[name] : value
 }
 
+/** Some servers, such as Odoo, write false for an empty field, so that a value at a later path comes first. */
 function readFirst(record: unknown, paths: readonly FieldPath[] = NOWHERE): unknown {
+  let first: unknown = null
   for (const path of paths) {
     const value = readPath(record, path) ?? null
-    if (value !== null) return value
+    if (value !== null && value !== false) return value
+    first ??= value
   }
-  return null
+  return first
 }
 
 function readAll(record: unknown, paths: readonly FieldPath[] = NOWHERE): readonly unknown[] | null {
