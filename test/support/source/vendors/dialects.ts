@@ -4,11 +4,16 @@ import { CLOSE } from './close.ts'
 import { COPPER } from './copper.ts'
 import { DIRECTUS } from './directus.ts'
 import { DYNAMICS } from './dynamics.ts'
+import { FRESHSALES } from './freshsales.ts'
+import { GITHUB } from './github.ts'
 import { HUBSPOT_CONTACTS, HUBSPOT_SEARCH } from './hubspot.ts'
+import { ODOO } from './odoo.ts'
 import { PIPEDRIVE_DEALS, PIPEDRIVE_DEALS_V1, PIPEDRIVE_LEADS } from './pipedrive.ts'
 import { SALESFORCE } from './salesforce.ts'
 import { STRAPI } from './strapi.ts'
+import { STRIPE } from './stripe.ts'
 import type { Dialect } from './vendor.ts'
+import { ZENDESK_SELL } from './zendesk-sell.ts'
 import { ZOHO } from './zoho.ts'
 
 export const DIALECTS: readonly Dialect[] = [
@@ -25,4 +30,9 @@ export const DIALECTS: readonly Dialect[] = [
   COPPER,
   DIRECTUS,
   STRAPI,
+  ODOO,
+  FRESHSALES,
+  ZENDESK_SELL,
+  GITHUB,
+  STRIPE,
 ]

@@ -33,6 +33,7 @@ export interface Asked {
 
 export interface Answer {
   readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
@@ -140,10 +141,12 @@ export async function startVendor(dialect: Dialect, count: number): Promise<Vend
             all,
           )
         : null
-      const { status = 200, body } = isAllowed
-        ? (answered ?? refused('not found', 404))
-        : refused('authentication required', 401)
-      response.writeHead(status, { 'content-type': 'application/json' })
+      const {
+        status = 200,
+        headers = {},
+        body,
+      } = isAllowed ? (answered ?? refused('not found', 404)) : refused('authentication required', 401)
+      response.writeHead(status, { 'content-type': 'application/json', ...headers })
       response.end(body === undefined ? '' : JSON.stringify(body))
     })
   })
