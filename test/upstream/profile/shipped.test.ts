@@ -62,6 +62,7 @@ test.each(DIALECTS.map((dialect) => [dialect.profile, dialect] as const))('%s', 
   const shipped = parseProfile(parse(readFileSync(join(FOLDER, `${file}.yaml`), 'utf8')), file)
   // The servers take as many requests a second as there are.
   const profile = { ...shipped, limits: { ...shipped.limits, requests_per_second: undefined } }
+  const stages = new Set(profile.stages.map(({ status }) => status))
   await using vendor = await startVendor(dialect, 95)
   const stop = new AbortController()
   vendor.before = (request) => {
@@ -77,6 +78,8 @@ test.each(DIALECTS.map((dialect) => [dialect.profile, dialect] as const))('%s', 
   expect(whole.problems).toEqual([])
   expect(whole.scan).toMatchObject({ mode: 'full', result: 'complete', distinct: 95 })
   expect(await copied(copy)).toEqual(offered(vendor, dialect))
+  const unknown = (await copied(copy)).filter(({ status }) => stages.size > 0 && !stages.has(status))
+  expect(unknown).toEqual([])
 
   copy.clock.now = new Date('2026-11-21T07:00:00Z')
   const updated = '2026-11-21T06:30:00.000Z'
