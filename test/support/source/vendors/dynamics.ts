@@ -39,7 +39,7 @@ export const DYNAMICS: Dialect = {
     const unknown = [...query.keys()].find((name) => !/^\$(select|filter|orderby|skiptoken)$/.test(name))
     if (unknown !== undefined) return refused(`The query parameter ${unknown} is not supported.`)
     const filter = query.get('$filter')
-    const [, since = ''] = /^modifiedon ge ([\d:TZ-]+)$/.exec(filter ?? '') ?? []
+    const [, since = ''] = /^modifiedon ge ([\d-]{10}T[\d:]{8}Z)$/.exec(filter ?? '') ?? []
     if (filter !== null && since === '') return refused('Syntax error in $filter')
     const changed = kept.filter(({ updated }) => inSeconds(updated) >= since).sort(byCreation)
     const from = Number(query.get('$skiptoken') ?? 0)

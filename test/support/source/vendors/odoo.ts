@@ -42,7 +42,8 @@ export const ODOO: Dialect = {
     // Without a word about `active`, Odoo leaves archived records out.
     const [[first, operator] = [], [changed, least, since = ''] = []] = domain
     const isWhole = first === 'active' && operator === 'in'
-    if (changed !== undefined && (changed !== 'write_date' || least !== '>=')) return refused('domain', 422)
+    if (changed !== undefined && (changed !== 'write_date' || least !== '>=' || since.length !== 19))
+      return refused('domain', 422)
     const found = kept
       .filter(({ status, updated }) => (isWhole || status !== 'lost') && spaced(updated) >= since)
       .sort(byCreation)

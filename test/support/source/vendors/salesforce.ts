@@ -6,7 +6,7 @@ import { byCreation, byUpdate, type Dialect, inSeconds, KEY, type Kept, PAGE } f
 
 const BASE = '/services/data/v62.0'
 const QUERY =
-  /^SELECT (?<fields>[\w.,]+) FROM Lead( WHERE SystemModstamp >= (?<since>[\d:TZ-]+))? ORDER BY (?<order>\w+),Id$/
+  /^SELECT (?<fields>[\w.,]+) FROM Lead( WHERE SystemModstamp >= (?<since>[\d-]{10}T[\d:]{8}Z))? ORDER BY (?<order>\w+),Id$/
 
 function refusedQuery(message: string) {
   return { status: 400, body: [{ message, errorCode: 'MALFORMED_QUERY' }] }

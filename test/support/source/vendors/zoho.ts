@@ -45,6 +45,8 @@ export const ZOHO: Dialect = {
     if (size > 200 || !['id', 'Created_Time', 'Modified_Time'].includes(query.get('sort_by') ?? 'id'))
       return refused('INVALID_DATA')
     const since = headers['if-modified-since']
+    if (since !== undefined && !/^[\d-]{10}T[\d:]{8}(Z|[+-]\d\d:\d\d)$/.test(since))
+      return refused('INVALID_DATA')
     const from = Number((query.get('page_token') ?? 'token-0').slice(6))
     const found = kept
       .filter(({ updated }) => since === undefined || Date.parse(updated) >= Date.parse(since))
