@@ -219,3 +219,18 @@ describe('a number that nobody can mean', () => {
     })
   })
 })
+
+describe('a field', () => {
+  it.each<[string, object, string | null]>([
+    ['is empty where the record has false', { 'company.name': false }, null],
+    ['comes from a later path then', { 'company.name': false, name: 'Acme' }, 'Acme'],
+    ['may have a dot in its name, written in brackets and quotes', { 'company.name': 'Acme' }, 'Acme'],
+  ])('%s', (_, record, companyName) => {
+    const company_name = { from: ["['company.name']", 'name'] }
+    const profile = profileWith({ mapping: { lead: { id: 'id', status: 'isOpen', company_name } } })
+    expect(lead({ id: 'l1', isOpen: false, ...record }, profile)).toMatchObject({
+      companyName,
+      status: 'false',
+    })
+  })
+})
