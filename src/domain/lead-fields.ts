@@ -31,7 +31,7 @@ interface LeadFieldRow {
    * and `*` is any letters. The names after `?` mean this only if their values look so.
    */
   readonly probe?: string
-  /** What the values look like, for the probe; by default like the type. `probe/columns.ts` knows each look. */
+  /** The look of the values, for the probe; by default that of the type. `probe/columns.ts` knows each look. */
   readonly looks?: string
   /** Marks an instant that people plan. It is null if the record has none, or a text that is no time. */
   readonly isPlanned?: true

@@ -45,7 +45,7 @@ export function openKeyCommand(command: readonly string[], folder: string): KeyS
   }
 }
 
-/** What the program printed is never quoted, because all of it may hold the key. */
+/** The output of the program is never quoted, because all of it may hold the key. */
 async function run([program = '', ...args]: readonly string[], folder: string): Promise<string> {
   const running = promisify(execFile)(program, args, {
     cwd: folder,

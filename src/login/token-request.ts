@@ -17,7 +17,7 @@ export interface Login {
   readonly grant: 'client_credentials' | 'refresh_token' | 'jwt_bearer'
   readonly clientId: string | null
   readonly clientSecret: string | null
-  /** Where the client's id and secret are: in an HTTP Basic header, or in the body. */
+  /** The place of the client's id and secret: an HTTP Basic header, or the body. */
   readonly clientAuth: 'basic' | 'body'
   readonly scope: string | null
   readonly audience: string | null

@@ -60,7 +60,7 @@ export interface Asker extends AsyncDisposable {
 interface AskerOptions {
   /** The API key or where it comes from; empty if there is none. */
   readonly apiKey: string | KeySource
-  /** What `{secret}` stands for in the headers that the user gave. */
+  /** The value of `{secret}` in the headers that the user gave. */
   readonly secret?: string | undefined
   /** The headers that the user gave for every request. `{key}` stands for the API key. */
   readonly headers?: Headers

@@ -195,7 +195,7 @@ export const SINCE_EXPRESSIONS = [
 ] as const
 
 export interface SinceBody extends Pick<TimeFilterInput, 'param' | 'value' | 'format'> {
-  /** What sorts such a search by the time of change, the oldest first. */
+  /** The parameters that sort such a search by the time of change, the oldest first. */
   readonly order?: Readonly<Record<string, unknown>>
   /** The number of records after which such a search ends, as its vendor documents it. */
   readonly records?: number

@@ -91,7 +91,7 @@ function wordsOf(path: FieldPath): string[] {
     } else if (!WRAPPERS.test(plainWord(name))) words.push(groupWord(name))
   }
   const [before = '', last = ''] = words.slice(-2)
-  // What a group says already: `email.email`, `Account_Name.name`, `company.company_name`.
+  // Leaves out a word that the group says already: `email.email`, `Account_Name.name`, `company.company_name`.
   if (words.length < 2 || last === '') return words
   if (before.endsWith(last)) return words.slice(0, -1)
   return before !== '' && last.startsWith(before) ? words.toSpliced(-2, 1) : words

@@ -35,7 +35,7 @@ interface ProbeOptions {
   readonly auth?: Auth | null
   /** The name of the profile; by default the host. */
   readonly name?: string | undefined
-  /** What an earlier probe of the same address found before it ended. It is not asked for again. */
+  /** The findings of an earlier probe of this address, which are not asked for again. */
   readonly known?: KnownProfile | null
   readonly onStep?: (step: string) => void
 }

@@ -1,10 +1,10 @@
-/** Where the client takes the API key from, which may change while it sends requests. */
+/** The source of the API key, which may change while the client sends requests. */
 import { learnSecret } from '../../redaction.ts'
 
 export interface KeySource {
   /** The words for the key in the error of a refusal, such as `the API key`. */
   readonly what: string
-  /** What to check if the upstream refuses the key. */
+  /** A hint for a key that the upstream refuses. */
   readonly hint: string
   /**
    * Returns the key for the next request.

@@ -28,7 +28,7 @@ export type ReadPage = (
   options?: ListOptions,
 ) => Promise<RawPage>
 
-/** What a page says of the chain of searches that it is part of. */
+/** The facts of a page about its chain of searches. */
 export interface ChainLink {
   /** Tells whether the page is the first one of its search. */
   readonly isFirst: boolean
