@@ -1,11 +1,11 @@
 /**
- * Decides whether the list has ended if the upstream refuses a page of it. A refusal alone may also mean a limit
- * (such as 10,000 records) or a fault, so the end must be proved.
+ * Decides whether the list has ended if the upstream refuses a page of it, or names no next page on the only one. A
+ * refusal alone may also mean a limit (such as 10,000 records) or a fault, so the end must be proved.
  */
 
 import { LeadsheetError } from '../../errors.ts'
 import type { Scan } from '../../store/sync/scan.ts'
-import type { LeadFilters } from '../../upstream/paging/paging.ts'
+import { type LeadFilters, namesNext } from '../../upstream/paging/paging.ts'
 import type { RawPage } from '../../upstream/paging/raw-page.ts'
 import { isNumbered } from '../../upstream/paging/read-ahead.ts'
 import { idsOf } from './map-page.ts'
@@ -104,6 +104,27 @@ async function askBehind(
   }
   if (refused.code !== 'api_not_found' || !(await has(ask(last.position), ids))) throw refused
   return ask(refusedAt).catch((thrown: unknown) => (isRefused(thrown) ? null : Promise.reject(thrown)))
+}
+
+/**
+ * Asks for the only page of a list that names its next pages once more, with one lead fewer. It must name a next page
+ * then. If it does not, the profile looks for the next page at the wrong place, and the list may have more leads.
+ * @returns null if the page need not be asked for, or shows neither
+ */
+export async function namesNextOfFewer(
+  { source, options }: SyncRun,
+  { mode, pass_since, pass_pages, last_rows, page_size, total_low }: Scan,
+): Promise<boolean | null> {
+  const { paging } = source
+  const isDoubtful = mode === 'full' || last_rows === page_size
+  if (!namesNext(paging) || !('size_param' in paging) || total_low !== null) return null
+  if (!isDoubtful || pass_pages !== 1 || last_rows < 2) return null
+  const filters = { updatedSince: pass_since ?? undefined }
+  const page = await source
+    .listLeads(filters, null, last_rows - 1, { signal: options.signal })
+    .catch((thrown: unknown) => (isRefused(thrown) ? null : Promise.reject(thrown)))
+  if (page === null || page.next !== null) return page && true
+  return page.records.length === last_rows - 1 ? false : null
 }
 
 /** Returns the largest smaller size of which no whole number of pages has `count` rows; null if there is none. */

@@ -7,6 +7,7 @@ import type { ScanResult, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { shellCommand } from '../../errors.ts'
 import { CLOCK_SKEW_MS, type Scan } from '../../store/sync/scan.ts'
 import type { CompleteFullScan } from '../../store/sync/watermark.ts'
+import { namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 
@@ -23,6 +24,8 @@ interface PassFacts {
   readonly paging: PagingProfile
   readonly hasUpdatedSince: boolean
   readonly saysEnd: boolean
+  /** Tells whether the only page names a next one if it is asked for with fewer leads; null if that is not known. */
+  readonly namesNextOfFewer: boolean | null
   readonly hasChanges: boolean
   readonly stored: number
   readonly whole: CompleteFullScan | undefined
@@ -74,8 +77,10 @@ const DOUBTS: readonly Doubt[] = [
   {
     result: 'unproven',
     applies: (facts) => endsFull(facts),
-    found: ({ scan, stored }) =>
-      `names no next page on its last one, which is full: ${scan.seen} leads${scan.mode === 'full' ? `, where the copy has ${stored}` : ''}`,
+    found: ({ scan, stored, namesNextOfFewer }) =>
+      namesNextOfFewer === false
+        ? `names no next page, not even on a page of ${scan.last_rows - 1} of its ${scan.last_rows} leads`
+        : `names no next page on its last one, which is full: ${scan.seen} leads${stored > scan.seen && scan.mode === 'full' ? `, where the copy has ${stored}` : ''}`,
     hint: 'What was read is kept. Check the paging of the profile: the upstream may have renamed the field of the next page (paging.next), or may page the list now.',
   },
   {
@@ -183,17 +188,19 @@ function repeatsItself(scan: Scan): boolean {
 }
 
 /**
- * Returns whether a list that is not numbered ends with a full page, without saying that it is the last, and leads are
- * missing. In a sync of changes the number of leads is not known, so that the first page counts as full only if it has
+ * Returns whether a list that is not numbered ends with a full page, without saying that it is the last, and leads may
+ * be missing: the copy has more, or nothing shows that the list names next pages at all. In a sync of changes the number of leads is not known, so that the first page counts as full only if it has
  * as many records as were asked for. In a full scan the upstream may have cut it to a usual size.
  */
-function endsFull({ scan, paging, stored, saysEnd }: PassFacts): boolean {
+function endsFull({ scan, paging, stored, saysEnd, namesNextOfFewer }: PassFacts): boolean {
   const { mode, pass_pages, last_rows, largest_page, page_size } = scan
   if (isNumbered(paging) || paging.kind === 'last_id' || saysEnd || scan.total_low !== null) return false
+  if (namesNextOfFewer !== null) return !namesNextOfFewer
   if (mode === 'incremental') return pass_pages === 1 && last_rows === page_size
   const isFull =
     pass_pages > 1 ? last_rows === largest_page : last_rows === page_size || USUAL_SIZES.includes(last_rows)
-  return isFull && last_rows > 0 && stored > scan.seen
+  const isUnnamed = namesNext(paging) && pass_pages === 1 && last_rows === page_size
+  return isFull && last_rows > 0 && (stored > scan.seen || isUnnamed)
 }
 
 function hasHole({ hole_page }: Scan): boolean {

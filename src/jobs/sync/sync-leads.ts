@@ -47,7 +47,7 @@ import type { Profile } from '../../upstream/profile/profile.ts'
 import { parseJson } from '../../upstream/values/json.ts'
 import { mapFieldsAgain } from './map-fields-again.ts'
 import { mapPage } from './map-page.ts'
-import { isRefused } from './refused-page.ts'
+import { isRefused, namesNextOfFewer } from './refused-page.ts'
 import { createScanNotes, type ScanNotes } from './scan-notes.ts'
 import { createScanReader, type PassEnd, type ReadPage } from './scan-reader.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
@@ -211,6 +211,7 @@ async function readToEnd(
       hasUpdatedSince: source.hasUpdatedSince,
       stored: await countLeads(run.store.db),
       saysEnd: end.saysEnd === true,
+      namesNextOfFewer: end.saysEnd === true ? null : await namesNextOfFewer(run, scan),
       hasChanges: memory.hasChanges,
       whole: scan.mode === 'incremental' ? (await listCompleteFullScans(run.store.db, 1))[0] : undefined,
       acceptsDeletions: run.options.acceptsDeletions === true,

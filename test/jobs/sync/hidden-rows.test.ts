@@ -43,6 +43,12 @@ const cut = (at: number, saysMore: false | null = null) => ({
   }) as Answer,
 })
 
+const SIZED = { paging: { ...CURSOR.paging, size_param: 'n' } } as const
+/** Seven leads on a page; a page of fewer names the next one or does not. */
+const unnamed = (name: (at: number) => string | null): Answer => {
+  return (_, size) => ({ records: records(Math.min(7, size)), next: size < 7 ? name(size) : null })
+}
+
 /** Leads on pages 1 to 5 and 9 to 11, behind three empty ones. */
 const withHole = (kind: 'page' | 'offset', total: number | null): Answer => {
   const isVisible = Array.from({ length: 110 }, (_, at) => at < 50 || at >= 80)
@@ -67,6 +73,9 @@ const STORIES: readonly Story[] = [
   ['empty pages in the middle of changes', { ...PAGE, ...SINCE }, shown(50), changes(withHole('page', null))],
   ['fewer leads than the copy has, up to a full page', CURSOR, all(230), cut(200)],
   ['fewer leads than the copy has, on a page that was cut', CURSOR, all(230), all(50)],
+  ['no next page, though asked for fewer leads than there are', SIZED, unnamed(() => null)],
+  ['no next page on the only one, which names one where it is shorter', SIZED, unnamed(String)],
+  ['no next page on a full one that comes again as it was', SIZED, { ...all(10), pageSize: 10 }],
   ['fewer leads than the copy has, on the only page', none, all(230), all(200)],
   [
     'fewer leads than the copy has, and a page that says that it is the last',
