@@ -112,8 +112,7 @@ function readValue(tokens: string[]): Value {
     const token = tokens.shift() ?? 'the end'
     if (/^".*"$/.test(token)) return template(JSON.parse(token))
     if (CONSTANT.test(token)) return () => JSON.parse(token)
-    if (!(token in leadOf(0)))
-      throw new Error(`expected a word of the head of the file in the place of ${token}`)
+    if (!Object.hasOwn(leadOf(0), token)) throw new Error(`expected a known word in the place of ${token}`)
     if (tokens.at(0) !== '(') return (lead) => Reflect.get(lead, token)
     const values: Value[] = []
     do {
