@@ -28,7 +28,8 @@ interface LeadFieldRow {
   readonly wire?: string
   /**
    * Names in other APIs, in lower-case letters alone, the likeliest first. `companyname` is also `company.name`,
-   * and `*` is any letters. The names after `?` mean this only if their values look so.
+   * `*` is any letters, and the rest is as in a regular expression. The names after a lone `?` mean this only if
+   * their values look so.
    */
   readonly probe?: string
   /** The look of the values, for the probe; by default that of the type. `probe/columns.ts` knows each look. */
@@ -54,8 +55,9 @@ export const LEAD_FIELDS = [
     hasHistory: true,
     wire: 'pipeline_id',
     looks: 'few',
-    probe: `pipelineid pipeline pipelinename boardid funnelid listid ? projectid queueid campaignid teamid
-      categoryid project queue team projectname queuename teamname stagesetid stagesetname group`,
+    probe: `(pipeline|board|funnel)id pipeline(name|label|title)? boardname funnel(name)? listid ?
+      projectid queueid campaignid teamid categoryid project queue team projectname queuename teamname
+      stagesetid stagesetname group`,
   },
   {
     name: 'status',
@@ -67,9 +69,10 @@ export const LEAD_FIELDS = [
     hasHistory: true,
     wire: 'status',
     looks: 'stage',
-    probe: `stagename stagelabel stagetitle statustitle stage pipelinestage lifecyclestage salesstage
-      stepname milestonename milestone pipelinestageid stageid contactstageid contactstatusid lifecyclestageid
-      statusname statelabel statename statuslabel status statusid statuscode phase step ? state disposition`,
+    probe: `(pipeline|sales|contact|current)?(stage|step|phase|milestone)(name|label|title) statustitle
+      (pipeline|sales|current)?(stage|step|phase|milestone) lifecyclestage
+      (pipeline|contact|lifecycle)?(stage|step|phase)id contactstatusid statusname statelabel statename
+      statuslabel status statusid statuscode ? state disposition`,
   },
   {
     name: 'companyName',
@@ -79,9 +82,9 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.name',
     looks: 'company',
-    probe: `companyname organizationname organisationname accountname company organization organisation
-      orgname account businessname companytitle partnername salesaccountname employer firm firmname
-      customername clientname client contactcompanyname ? name title subject displayname summary label topic`,
+    probe: `companyname organi[sz]ationname accountname company organi[sz]ation orgname account businessname
+      companytitle partnername salesaccountname employer firm firmname customername clientname client contactcompanyname
+      legalname ? name title subject displayname summary label topic`,
   },
   {
     name: 'companyDomain',
@@ -91,9 +94,9 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.domain',
     looks: 'domain',
-    probe: `companydomain domain companywebsite website websiteurl organizationdomain organizationwebsiteurl
-      organizationprimarydomain accountdomain homepage companyurl organizationwebsite accountwebsite orgdomain
-      firmdomain web site url`,
+    probe: `companydomain domain companywebsite website (company|organization)?websiteurl organizationdomain
+      organizationprimarydomain accountdomain homepage companyurl organizationwebsite accountwebsite
+      orgdomain firmdomain web(page|address|site)? companysite site url`,
   },
   {
     name: 'companyIndustry',
@@ -102,7 +105,7 @@ export const LEAD_FIELDS = [
     meaning: 'industry of the company',
     isFilter: true,
     wire: 'company.industry',
-    probe: 'companyindustry industry sector organizationindustry accountindustry vertical',
+    probe: '(company|organization|account)?industry(name)? sector(name)? vertical',
   },
   {
     name: 'companySubindustry',
@@ -116,14 +119,16 @@ export const LEAD_FIELDS = [
     name: 'companyEmployees',
     column: 'company_employees',
     type: 'number',
+    looks: 'headcount',
     // The minimum is -1, because some services send -1 for unknown.
     range: { min: -1, max: 1e12 },
     isWhole: true,
     meaning: 'number of people who work for the company',
     isFilter: true,
     wire: 'company.employees',
-    probe: `companyemployees employees employeecount numberofemployees noofemployees companysize headcount
-      numemployees companyheadcount organizationemployees organizationestimatednumemployees staff`,
+    probe: `(company|organization)?(employees|employeecount|headcount)
+      (company)?(numberof|noof|num|total)employees employees(count|number) companysize
+      organizationestimatednumemployees staff`,
   },
   {
     name: 'companyCity',
@@ -132,7 +137,8 @@ export const LEAD_FIELDS = [
     meaning: 'city where the company is',
     isFilter: true,
     wire: 'company.city',
-    probe: 'companycity city addresscity locationcity town addresslocality',
+    probe: `companycity city *addresscity locationcity town addresslocality
+      (billing|mailing|business|office|work|main)city`,
   },
   {
     name: 'companyCountry',
@@ -141,8 +147,8 @@ export const LEAD_FIELDS = [
     meaning: 'country where the company is',
     isFilter: true,
     wire: 'company.country',
-    probe: `companycountry country addresscountry locationcountry countrycode countryname companycountrycode
-      addresscountrycode`,
+    probe: `companycountry country *addresscountry locationcountry countrycode countryname
+      companycountrycode *addresscountrycode (billing|mailing|business|office|work|main)country(code)?`,
   },
   {
     name: 'companyRegion',
@@ -152,8 +158,9 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'company.region',
     looks: 'region',
-    probe: `companyregion region addressregion addressstate stateorprovince addressstateorprovince
-      addressprovince locationstate province ? state`,
+    probe: `companyregion region *address(region|state) stateorprovince *addressstateorprovince
+      addressprovince locationstate province (billing|mailing|business|office|work|main)(state|region) ?
+      state`,
   },
   {
     name: 'companyOneLiner',
@@ -171,7 +178,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'contact.name',
     looks: 'person',
-    probe: `contactname personname fullname contactfullname contact person contactperson primarycontactname
+    probe: `contactname personname fullname contactfullname contact person contactperson maincontact(name)?
       ? name displayname title subject`,
   },
   {
@@ -183,8 +190,8 @@ export const LEAD_FIELDS = [
     isFilter: true,
     wire: 'contact.title',
     looks: 'job',
-    probe: `contacttitle jobtitle contactjobtitle persontitle contactposition designation ? title position
-      role contactrole function occupation post`,
+    probe: `contacttitle jobtitle contactjobtitle persontitle contactposition designation jobposition ?
+      title position role jobrole contactrole function occupation post`,
   },
   {
     name: 'contactEmail',
@@ -206,7 +213,7 @@ export const LEAD_FIELDS = [
     isFilter: true,
     hasHistory: true,
     wire: 'score',
-    probe: 'score scorevalue hubspotscore fitscore ? points fit',
+    probe: 'score scorevalue hubspotscore fitscore (total|overall)score scoring ? points fit',
   },
   {
     name: 'valueAmount',
@@ -218,9 +225,10 @@ export const LEAD_FIELDS = [
     hasHistory: true,
     wire: 'value.amount',
     looks: 'amount',
-    probe: `valueamount amountvalue value amount monetaryvalue estimatedvalue estimatedamount
-      estimatedvalueamount valuecurrencyvalue moneyamount closevalue expectedrevenue worth opportunity ? price
-      revenue totalprice budget total`,
+    probe: `valueamount amountvalue value amount monetaryvalue
+      (estimated|expected|projected|forecast)(value|amount) estimatedvalueamount valuecurrencyvalue
+      money(amount|value)? closevalue expectedrevenue worth opportunity (total|contract)(value|amount) ?
+      price revenue totalprice budget total`,
   },
   {
     name: 'valueCurrency',
@@ -241,7 +249,8 @@ export const LEAD_FIELDS = [
     meaning: 'where the discovering agent found the company',
     isFilter: true,
     wire: 'source',
-    probe: 'source sourcename origin originname sourceid sourcecode utmsource channel ? medium campaign',
+    probe: `source sourcename origin originname sourceid sourcecode utmsource channel
+      (acquisition|referral|marketing)(source|channel) ? medium campaign`,
   },
   {
     name: 'owner',
@@ -254,8 +263,10 @@ export const LEAD_FIELDS = [
     wire: 'owner',
     probe: `ownername ownerfullname owner ownerusername owneremail ownerid owneridvalue hubspotownerid
       ownerreferencedactorid assigneename assignedtoname assignee assignedto assigneeid assignedtoid
-      assignedbyid salesrep salesagent salesperson salesrepname assignedusername assigneduserid
-      salespersoncode accountmanager accountowner responsible responsibleuserid ? username user userid rep`,
+      assignedby(id)? assigneduser(name)? salesrep salesagent salesperson salesrepname assigneduserid
+      salespersoncode accountmanager accountowner responsible(user|person)?(name)?
+      responsible(user|person)?id ownedby(id)? sales(owner|manager) assigned seller ? username user userid
+      rep manager managerid`,
   },
   {
     name: 'agentId',
@@ -274,7 +285,7 @@ export const LEAD_FIELDS = [
     meaning: 'tags that the upstream gives the lead, JSON array of text',
     isFilter: true,
     wire: 'tags',
-    probe: 'tags labels labelids tagids tagnames categories keywords segments tag',
+    probe: 'tags tag(list|s?names) labels labelids tagids categories keywords segments tag',
   },
   {
     name: 'createdAt',
@@ -282,9 +293,9 @@ export const LEAD_FIELDS = [
     type: 'instant',
     meaning: "UTC, by the upstream's clock: when the lead was created",
     wire: 'created_at',
-    probe: `createdat created datecreated createdon createddate creationdate createdtime createtime
-      createdate addtime insertedat addedat createdatetime createdms createdts ctime registeredat cdate
-      dateentered datecreate engagedate`,
+    probe: `createdat creat(e|ed|ion)(at|on|date|time|datetime|ms|ts|timestamp)?
+      (date|time)(created|creation|create|entered|added)
+      (add|added|inserted|entered|registered|submitted)(at|on|date|time) ctime cdate engagedate`,
   },
   {
     name: 'updatedAt',
@@ -292,11 +303,10 @@ export const LEAD_FIELDS = [
     type: 'instant',
     meaning: "UTC, by the upstream's clock: when the lead last changed in any way",
     wire: 'updated_at',
-    probe: `updatedat updated modifiedat lastmodified dateupdated updatedon updateddate lastupdated
-      lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime updatedtime
-      modifieddate modifiedtime changedat changed systemmodstamp writedate updatedms updatedts mtime
-      lastchange lastchanged modificationdate touchedat editedat lasteditedtime udate datemodify mdate
-      lastupdatedate lastmodifieddatetime ? lastactivityat`,
+    probe: `updatedat
+      (last)?(update|updated|modify|modified|modification|change|changed|edited)(at|on|date|time|datetime|ms|ts|timestamp)?
+      date(last)?(update|updated|modify|modified|changed) systemmodstamp writedate mtime touchedat udate
+      mdate ? lastactivityat`,
   },
   {
     name: 'statusChangedAt',
@@ -316,10 +326,9 @@ export const LEAD_FIELDS = [
     isPlanned: true,
     meaning: 'UTC: when the deal is expected to close; midnight if the upstream gives only the date',
     wire: 'expected_close_at',
-    probe: `expectedcloseat expectedclosedate expectedclose expectedclosingdate estimatedclosedate
-      estimatedclose closedate closingdate estimatedclosingdate forecastclosedate projectedclosedate
-      targetclosedate plannedclosedate expecteddate expectedcloseon estimatedclosetime datedeadline ? duedate
-      deadline duetime`,
+    probe: `
+      (expected|estimated|forecast|projected|target|planned|anticipated)(close|closing|closure)(at|on|date|time)?
+      clos(e|ing|ure)date expecteddate datedeadline ? duedate deadline duetime`,
   },
 ] as const satisfies readonly LeadFieldRow[]
 

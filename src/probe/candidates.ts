@@ -260,7 +260,7 @@ export const SINCE_FAMILIES = [
 /* The usual names of lead fields, and what their values look like. This part is data without logic. */
 
 export const LEAD_SIGNS = fieldsWith('probe').map((field) => {
-  const [sure = '', maybe = ''] = field.probe.split('?')
+  const [sure = '', maybe = ''] = field.probe.split(/\s\?\s/)
   const looks = 'looks' in field ? field.looks : field.type
   return { field, names: patterns(sure), maybe: patterns(maybe), looks }
 })

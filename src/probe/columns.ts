@@ -1,6 +1,6 @@
 /** The fields of many records as columns: what their names say, and what their values look like. */
 import { toText } from '../upstream/profile/field-rule.ts'
-import { type FieldPath, pathText, readPath } from '../upstream/values/json.ts'
+import { type FieldPath, pathText, readPath, splitPath } from '../upstream/values/json.ts'
 import { type DecimalSign, toInstant, toNumber } from '../upstream/values/scalar.ts'
 import type { FieldSign } from './candidates.ts'
 
@@ -8,6 +8,8 @@ export interface Column {
   readonly path: FieldPath
   /** The words of its path that say what it is, in lower-case letters: `contacts.0.email` is `contact`, `email`. */
   readonly words: readonly string[]
+  /** The last two words as one, and what stays of them without words that say nothing: `leadowner` and `owner`. */
+  readonly names: readonly string[]
   /** One value for each record. It is null if the record has none. */
   readonly cells: readonly unknown[]
   /** The values of the field in all records, except null and "". */
@@ -20,15 +22,48 @@ export interface Column {
 export function columnsOf(records: readonly unknown[]): Column[] {
   const paths = new Map<string, FieldPath>()
   for (const record of records) for (const path of pathsIn(record, [])) paths.set(pathText(path), path)
-  return [...paths.values()].map((path) => {
+  const start = sharedStart([...paths.keys()])
+  return [...paths].map(([text, path]) => {
+    const words = wordsOf(splitPath(text.startsWith(start) ? text.slice(start.length) : text))
     const cells = records.map((record) => readPath(record, path))
     // Some upstreams write false where nothing is.
     const isFlag = cells.every((cell) => cell === null || cell === undefined || typeof cell === 'boolean')
     const isNothing = (cell: unknown) => cell == null || cell === '' || (cell === false && !isFlag)
     const known = cells.map((cell) => (isNothing(cell) ? null : cell))
     const values = known.filter((cell) => cell !== null)
-    return { path, words: wordsOf(path), cells: known, values, of: records.length }
+    const names = [wordsOf(path), words].flatMap(namesOf)
+    return { path, words, names, cells: known, values, of: records.length }
   })
+}
+
+const SHARING_MIN = 5
+
+/** Returns the start that most paths share, such as `contact.` or `person_`, which says nothing; "" if none does. */
+function sharedStart(paths: readonly string[]): string {
+  const starts = paths.flatMap((path) =>
+    [...path.matchAll(/(?<=[._])|(?<=[a-z])(?=[A-Z])/g)].map(({ index }) => path.slice(0, index)),
+  )
+  const min = Math.max(SHARING_MIN, (paths.length * 2) / 3)
+  const shared = [...Map.groupBy(starts, (start) => start)].filter(([, same]) => same.length >= min)
+  return shared.map(([start]) => start).reduce((a, b) => (a.length > b.length ? a : b), '')
+}
+
+/** Words that a name may begin with, because the records are leads or people. */
+const OF_LEADS = /^(hsanalytics|hs|deal|lead|opportunity|opp|customer|primary|person|prospect)+(?=.)/
+/** A name that says whose it is, whatever the group around it. */
+const CLEAR = /^(company|contact|organi[sz]ation|job|stage|pipeline)./
+/** Words of people of ours, and of what they did. */
+const OF_USERS = /owner|user|creat|updat|modif|assign|author/
+
+function namesOf(words: readonly string[]): string[] {
+  const name = words.slice(-2).join('')
+  const last = words.at(-1) ?? ''
+  const own = [name, name.replace(OF_LEADS, '')]
+  return CLEAR.test(last) && !isOfUsers(words) ? [...own, last] : own
+}
+
+export function isOfUsers(words: readonly string[]): boolean {
+  return OF_USERS.test(words.join(' '))
 }
 
 const DEPTH_MAX = 7
@@ -103,7 +138,9 @@ function plainWord(name: string): string {
 
 /** Writes the name of a group as one thing: `contacts` is a contact, and `person_id` a person. */
 function groupWord(name: string): string {
-  const word = plainWord(name).replace(/id$/, '').replace(/ies$/, 'y')
+  const word = plainWord(name)
+    .replace(/(id|list)$/, '')
+    .replace(/ies$/, 'y')
   return word.replace(/(?<=ss)es$|(?<=[^sui])s$/, '')
 }
 
@@ -137,6 +174,9 @@ export function fits(column: Column, look: Look, columns: readonly Column[]): bo
     case 'number':
     case 'amount':
       return most((value) => toNumber(value, hasDecimalComma(values) ? 'comma' : 'point') !== null)
+    case 'headcount':
+      // Smaller numbers alone stand for sizes, such as 3 for "51 to 200".
+      return fits(column, 'number', columns) && values.some((value) => toText(value)?.length !== 1)
     case 'email':
       return most(isEmail)
     case 'domain':
@@ -247,7 +287,8 @@ function isOfContacts({ words, values, of }: Column): boolean {
     values.length >= of / 2 &&
     distinctIn(values) > values.length / 2 &&
     share(values, isEmail) >= 0.9 &&
-    !/cc|dropbox|reply|second|owner|user|creat|updat|modif|assign|author/.test(words.join(' '))
+    !isOfUsers(words) &&
+    !/cc|dropbox|reply|second/.test(words.join(' '))
   )
 }
 

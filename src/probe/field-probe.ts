@@ -15,7 +15,16 @@ import {
   OUTCOME_WORDS,
   RECORD_NAMES,
 } from './candidates.ts'
-import { type Column, columnsOf, fits, hasDecimalComma, isConstant, isInList, shows } from './columns.ts'
+import {
+  type Column,
+  columnsOf,
+  fits,
+  hasDecimalComma,
+  isConstant,
+  isInList,
+  isOfUsers,
+  shows,
+} from './columns.ts'
 
 /** A field rule, which says where a record contains a lead's field. It has the format of a profile. */
 type RuleInput =
@@ -86,6 +95,7 @@ function bestColumn(
         Number(isInList(a.column)) - Number(isInList(b.column)) ||
         Number(a.isSame) - Number(b.isSame) ||
         a.rank - b.rank ||
+        Number(isOfLead(b.column)) - Number(isOfLead(a.column)) ||
         a.column.path.length - b.column.path.length,
     )
   const [best] = candidates
@@ -95,14 +105,14 @@ function bestColumn(
   return { column, isSure: isShown && !isSame && column.values.length >= column.of / 10 }
 }
 
-/** Words that a name may begin with, because the records are leads. */
-const OF_LEADS = /^(hsanalytics|hs|deal|lead|opportunity|opp|customer|primary)+(?=.)/
-
 /** Returns the place of the field's name among the usual names; -1 if it is none of them. */
-function rankOfName({ words }: Column, usual: readonly RegExp[]): number {
-  const name = words.slice(-2).join('')
-  const own = [name, name.replace(OF_LEADS, '')]
-  return usual.findIndex((each) => own.some((text) => each.test(text)))
+function rankOfName({ names }: Column, usual: readonly RegExp[]): number {
+  return usual.findIndex((each) => names.some((name) => each.test(name)))
+}
+
+/** Returns whether a name says that it is the lead's, such as `lead_owner` beside an `owner` of the record. */
+function isOfLead({ words }: Column): boolean {
+  return /^(deal|lead|opp)/.test(words.at(-1) ?? '')
 }
 
 interface FoundStage {
@@ -121,9 +131,7 @@ export function findStages(records: readonly unknown[], path: FieldPath): FoundS
 
 /** Null if the first or the last name is missing. Both are names of the same person, who does not sell. */
 function joinedName(columns: readonly Column[]): FoundField | null {
-  const last = columns.find(
-    (column) => isNamed(column, LAST_NAMES) && !/owner|user|creat|assign/.test(column.words.join(' ')),
-  )
+  const last = columns.find((column) => isNamed(column, LAST_NAMES) && !isOfUsers(column.words))
   const beside = columns.filter(({ path }) => last !== undefined && groupOf(path) === groupOf(last.path))
   const first =
     beside.find((column) => isNamed(column, FIRST_NAMES)) ??

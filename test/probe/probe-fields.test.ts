@@ -138,6 +138,36 @@ describe('the fields of a record', () => {
       { status: 'status' },
     ],
     [
+      'the owner of the lead is not who entered the record',
+      (number) => ({ owner: oneOf(number, 'Ana', 'Bob'), lead_owner: oneOf(number, 'Cem', 'Dia', 'Eva') }),
+      { owner: 'lead_owner' },
+    ],
+    [
+      'a start that most names share says nothing',
+      (number) => ({
+        new_name: firm(number),
+        new_stage: oneOf(number, 'lead', 'offer'),
+        new_createdon: at(number),
+        new_amount: number,
+        new_source: oneOf(number, 'fair', 'web'),
+        new_ownerid: number % 4,
+      }),
+      {
+        company_name: 'new_name',
+        status: 'new_stage',
+        created_at: 'new_createdon',
+        value_amount: 'new_amount',
+        source: 'new_source',
+        owner: 'new_ownerid',
+      },
+    ],
+    [
+      'the name of a company says so in any group, except in that of a seller',
+      (number) => ({ about: { company_name: firm(number) }, created_by: { company_domain: 'ours.example' } }),
+      { company_name: 'about.company_name' },
+    ],
+    ['a class of sizes is no number of employees', (number) => ({ company_size: number % 5 }), {}],
+    [
       'the display name of a company is no contact',
       (number) => ({ display_name: firm(number) }),
       { company_name: 'display_name' },
