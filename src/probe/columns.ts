@@ -82,25 +82,28 @@ function* pathsIn(value: unknown, path: FieldPath): Generator<FieldPath> {
     return
   }
   const [first] = value
+  const at = path.at(-1) ?? ''
+  const key = itemKey(value, at)
   if (isPair(value)) yield [...path, '1']
-  else if (Object(first) !== first || Array.isArray(first)) yield path
-  else if (value.every(isNamedValue)) {
-    const at = path.at(-1) ?? ''
-    for (const { name, ...rest } of value) {
-      const own = [...path.slice(0, -1), `${at}[name=${name}]`]
-      if (!/[=[\]]/.test(name)) yield Array.isArray(rest.values) ? [...own, 'values', '0'] : [...own, 'value']
-    }
-  } else yield* pathsIn(first, [...path, '0'])
+  else if (Object(first) !== first || Array.isArray(first)) yield at === 'values' ? [...path, '0'] : path
+  else if (key === undefined) yield* pathsIn(first, [...path, '0'])
+  else {
+    for (const { [key]: name, ...rest } of value)
+      if (!/[=[\]]/.test(name)) yield* pathsIn(rest, [...path.slice(0, -1), `${at}[${key}=${name}]`])
+  }
+}
+
+/** Returns the key that names the items of a list, if each has a name and a value of its own. */
+function itemKey(items: readonly unknown[], list: string): string | undefined {
+  const keys = /custom|fields|attributes|properties/i.test(list) ? ['label', 'field', 'code', 'id'] : []
+  const isNamed = (item: unknown, key: string) => typeof Reflect.get(Object(item), key) === 'string'
+  const hasValue = (item: unknown) => 'value' in Object(item) || 'values' in Object(item)
+  return ['name', 'key', ...keys].find((key) => items.every((item) => isNamed(item, key) && hasValue(item)))
 }
 
 /** Returns whether a list is the id and the name of another record, such as `[7, "Acme"]`. */
 function isPair(list: readonly unknown[]): boolean {
   return list.length === 2 && typeof list[0] === 'number' && typeof list[1] === 'string'
-}
-
-function isNamedValue(item: unknown): item is { readonly name: string; readonly values?: unknown } {
-  const { name, value, values } = Object(item)
-  return typeof name === 'string' && (value !== undefined || values !== undefined)
 }
 
 /** Groups that only hold the fields of the record itself. */
@@ -116,7 +119,7 @@ function wordsOf(path: FieldPath): string[] {
     const isLast = at === path.length - 1
     if (words.length > 0 && TYPES.test(plainWord(name)) && !(isLast && name === 'title')) continue
     const isInList = /^\d+$|\]$/.test(path[at - 1] ?? '')
-    const custom = /\[name=(.*)\]$/.exec(name)?.[1]
+    const custom = /\[\w+=(.*)\]$/.exec(name)?.[1]
     if (custom !== undefined) words.splice(0, words.length, plainWord(custom))
     else if (/^\d+$/.test(name)) {
       // The name in a pair of id and name: `stage_id.1` is the stage.

@@ -4,11 +4,11 @@
  */
 import { type DeclaredType, TAKEN_NAMES } from '../domain/declared-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
-import { type FieldPath, type Leaf, pathText } from '../upstream/values/json.ts'
+import { type FieldPath, pathText } from '../upstream/values/json.ts'
 import { toInstant } from '../upstream/values/scalar.ts'
+import { columnsOf } from './columns.ts'
 import { countOf, sampleOf } from './field-probe.ts'
 
-const DEPTH_MAX = 4
 const PROPOSALS_MAX = 300
 
 /**
@@ -17,8 +17,8 @@ const PROPOSALS_MAX = 300
  *   without an example
  */
 export function proposeFields(records: readonly unknown[], read: ReadonlySet<string>): string[] {
-  const columns = columnsIn(records).filter(
-    ({ path, values }) => values.length > 0 && !read.has(pathText(path)),
+  const columns = columnsOf(records).filter(
+    ({ path, values }) => values.flat().some((value) => Object(value) !== value) && !read.has(pathText(path)),
   )
   const names = new Set<string>(TAKEN_NAMES)
   return columns.slice(0, PROPOSALS_MAX).map((column) => {
@@ -32,51 +32,9 @@ export function proposeFields(records: readonly unknown[], read: ReadonlySet<str
   })
 }
 
-/** Returns the values of each path, without null and "". */
-function columnsIn(records: readonly unknown[]) {
-  const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
-  for (const record of records)
-    for (const { path, value } of leavesOf(record)) {
-      const column = byPath.get(pathText(path)) ?? { path, values: [], of: records.length }
-      if (value !== null && value !== '') column.values.push(value)
-      byPath.set(pathText(path), column)
-    }
-  return [...byPath.values()]
-}
-
-function* leavesOf(value: unknown, path: FieldPath = []): Generator<Leaf> {
-  if (typeof value !== 'object' || value === null || path.length > DEPTH_MAX) {
-    if (typeof value !== 'object' || value === null) yield { path, value }
-    return
-  }
-  if (!Array.isArray(value)) {
-    for (const [name, inner] of Object.entries(value)) yield* leavesOf(inner, [...path, name])
-    return
-  }
-  const [first] = value
-  if (typeof first !== 'object' || first === null) {
-    if (value.length > 0) yield { path, value }
-    return
-  }
-  const list = path.at(-1) ?? ''
-  const key = ['name', 'key', 'label', 'field', 'code', 'id'].find((each) => namesItems(value, each))
-  for (const item of key === undefined ? [first] : value) {
-    const picked = key === undefined ? `${list}[0]` : `${list}[${key}=${Reflect.get(item, key)}]`
-    for (const [name, inner] of Object.entries(item))
-      if (name !== key) yield* leavesOf(inner, [...path.slice(0, -1), picked, name])
-  }
-}
-
-/** Tells whether each item has a value and a name of its own, as custom fields have in a list. */
-function namesItems(items: readonly object[], key: string): boolean {
-  const names = items.map((item) => Reflect.get(Object(item), key))
-  const areTexts = names.every((name) => typeof name === 'string' && /^[^[\]=]+$/.test(name))
-  return areTexts && new Set(names).size === names.length && items.every((item) => 'value' in Object(item))
-}
-
 /** Groups that say nothing about what is in them. */
 const CONTAINERS =
-  /^(custom_?(fields?|attributes|properties)?|attributes|properties|fields|data|values?|record|additional|extra|meta(data)?)$/
+  /^(\d+|custom_?(fields?|attributes|properties)?|attributes|properties|fields|data|values?|record|additional|extra|meta(data)?)$/
 
 /** `customFields.Deal Size` becomes `deal_size`, `contacts[0].email` `contacts_email`. */
 export function fieldNameOf(path: FieldPath): string {
