@@ -36,7 +36,7 @@ export function proposeFields(records: readonly unknown[], read: ReadonlySet<str
 const CONTAINERS =
   /^(\d+|custom_?(fields?|attributes|properties)?|attributes|properties|fields|data|values?|record|additional|extra|meta(data)?)$/
 
-/** `customFields.Deal Size` becomes `deal_size`, `contacts[0].email` `contacts_email`. */
+/** `customFields.Deal Size` becomes `deal_size`, `contacts.0.email` `contacts_email`. */
 export function fieldNameOf(path: FieldPath): string {
   const words = path.map((step) =>
     step

@@ -74,6 +74,24 @@ describe('a proposal', () => {
     `)
   })
 
+  test('names the items of lists by what tells them apart, and leaves out what a mapping reads', () => {
+    const record = {
+      emails: [{ label: 'work', value: 'ana@example.com' }],
+      user_id: [7, 'Mia'],
+      meta: [{ key: 'k', value: 1 }],
+      custom_fields: [
+        { id: 'a1', value: 2 },
+        { id: 'a2', value: 3 },
+      ],
+    }
+    expect(proposeFields([record], new Set(['emails.0.value', 'user_id.1']))).toEqual([
+      'emails_label: { from: emails.0.label, type: text, personal: true } # in 1 of 1 records',
+      'k: { from: "meta[key=k].value", type: integer } # 1',
+      'a1: { from: "custom_fields[id=a1].value", type: integer } # 2',
+      'a2: { from: "custom_fields[id=a2].value", type: integer } # 3',
+    ])
+  })
+
   test('is a part of a profile as it stands', () => {
     const fields = declaredFieldsSchema.parse(parse(lines.join('\n')))
     expect(fields).toHaveLength(lines.length)
