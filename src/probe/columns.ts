@@ -52,7 +52,6 @@ function sharedStart(paths: readonly string[]): string {
 const OF_LEADS = /^(hsanalytics|hs|deal|lead|opportunity|opp|customer|primary|person|prospect)+(?=.)/
 /** A name that says whose it is, whatever the group around it. */
 const CLEAR = /^(company|contact|organi[sz]ation|job|stage|pipeline)./
-/** Words of people of ours, and of what they did. */
 const OF_USERS = /owner|user|creat|updat|modif|assign|author/
 
 function namesOf(words: readonly string[]): string[] {
@@ -62,6 +61,7 @@ function namesOf(words: readonly string[]): string[] {
   return CLEAR.test(last) && !isOfUsers(words) ? [...own, last] : own
 }
 
+/** Returns whether a field is about people of ours, or about what they did. */
 export function isOfUsers(words: readonly string[]): boolean {
   return OF_USERS.test(words.join(' '))
 }
