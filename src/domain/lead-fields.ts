@@ -71,8 +71,8 @@ export const LEAD_FIELDS = [
     looks: 'stage',
     probe: `(pipeline|sales|contact|current)?(stage|step|phase|milestone)(name|label|title) statustitle
       (pipeline|sales|current)?(stage|step|phase|milestone) lifecyclestage
-      (pipeline|contact|lifecycle)?(stage|step|phase)id contactstatusid statusname statelabel statename
-      statuslabel status statusid statuscode ? state disposition`,
+      (pipeline|contact)?(stage|step|phase)id statusname statelabel statename statuslabel status
+      (contact)?statusid lifecyclestageid statuscode ? state disposition`,
   },
   {
     name: 'companyName',
@@ -159,7 +159,7 @@ export const LEAD_FIELDS = [
     wire: 'company.region',
     looks: 'region',
     probe: `companyregion region *address(region|state) stateorprovince *addressstateorprovince
-      addressprovince locationstate province (billing|mailing|business|office|work|main)(state|region) ?
+      addressprovince locationstate province (billing|mailing|business|office|main)(state|region) ?
       state`,
   },
   {
