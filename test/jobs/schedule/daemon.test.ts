@@ -345,105 +345,54 @@ describe('the database file of a running daemon', () => {
   )
 })
 
-describe('a clock that was set', () => {
-  /** A step `again` is at the start of another daemon with the same data. */
-  type Step = readonly [
-    clock: string,
-    real: string,
-    upstream: 'there' | 'away' | 'there again',
-    ran: readonly string[],
-  ]
-  const aheadForTwoMinutes = (upstream: 'there' | 'away'): Step[] => [
-    ['20T10:00', '20T10:00', upstream, []],
-    ['21T12:01', '20T10:01', upstream, []],
-    ['21T12:02', '20T10:02', upstream, []],
-    ['20T10:03', '20T10:03', upstream, []],
-    ['21T07:00', '21T07:00', upstream, ['21T07']],
-  ]
-  it.each<{ what: string; steps: readonly Step[]; told?: string }>([
-    {
-      what: '26 hours ahead for two minutes sends nothing and costs nothing while the upstream says that it is wrong',
-      steps: aheadForTwoMinutes('there'),
-      told: 'is not confirmed by the upstream',
-    },
-    {
-      what: '26 hours ahead for two minutes sends nothing and costs nothing while the upstream cannot be asked',
-      steps: aheadForTwoMinutes('away'),
-      told: 'is not confirmed by the upstream',
-    },
-    {
-      // The machine slept: its monotonic clock stood, and the time is right.
-      what: 'is believed once the upstream confirms it, and then what was missed follows',
-      steps: [
-        ['20T10:00', '20T10:00', 'away', []],
-        ['21T12:00', '20T10:01', 'away', []],
-        ['21T12:01', '21T12:01', 'there', ['21T07']],
-      ],
-    },
-    {
-      what: 'is believed after half an hour where the upstream does not tell its time, and the log says so',
-      steps: [
-        ['20T10:00', '20T10:00', 'away', []],
-        ['21T12:00', '20T10:00', 'away', []],
-        ['21T12:15', '20T10:15', 'away', []],
-        ['21T12:29', '20T10:29', 'away', []],
-        ['21T12:30', '20T10:30', 'away', ['21T07']],
-      ],
-      told: 'nobody confirmed the clock for 30 minutes',
-    },
-    {
-      what: 'back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it',
-      steps: [
-        ['21T06:59', '20T10:00', 'there', []],
-        ['21T07:00', '20T10:01', 'there', ['21T07']],
-        ['20T10:02', '20T10:02', 'there', ['21T07']],
-        ['21T07:00', '21T07:00', 'there', ['21T07', '21T07']],
-      ],
-    },
-    {
-      what: '26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right',
-      steps: [
-        ['20T10:00', '20T10:00', 'there', []],
-        ['21T12:01', '20T10:01', 'there again', []],
-        ['21T12:02', '20T10:02', 'there', []],
-        ['20T10:03', '20T10:03', 'there', []],
-        ['21T07:00', '21T07:00', 'there', ['21T07']],
-      ],
-      told: 'it is 1560 minutes ahead. Nothing is begun',
-    },
-    {
-      what: 'is believed at the start where the daemon before had the same difference from the upstream',
-      steps: [
-        ['20T10:00', '20T05:00', 'there', []],
-        ['20T12:00', '20T07:00', 'there again', []],
-        ['21T07:00', '21T02:00', 'there', ['21T07']],
-      ],
-    },
-  ])('$what', async ({ steps, told }) => {
-    const ran: string[] = []
-    const daily = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(8, 13)), {})
-    const instant = (time: string) => `2026-11-${time}:00Z`
+/**
+ * The clock at each tick, behind it the true time where that is another, and from where on the upstream is there or
+ * away, or another daemon has the same data.
+ */
+const CLOCKS: Readonly<Record<string, string>> = {
+  'ahead for two minutes while the upstream says that it is wrong':
+    'there 20T10:00 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'ahead for two minutes while the upstream cannot be asked':
+    'away 20T10:00 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'right after the machine slept, when its monotonic clock stood, as the upstream confirms late':
+    'away 20T10:00 21T12:00/20T10:01 there 21T12:01',
+  'ahead for long, while the upstream does not tell its time':
+    'away 20T10:00 21T12:00/20T10:00 21T12:15/20T10:15 21T12:29/20T10:29 21T12:30/20T10:30',
+  'back after the daemon began with a clock that was ahead':
+    'there 21T06:59/20T10:00 21T07:00/20T10:01 20T10:02 21T07:00',
+  'ahead when the daemon starts':
+    'there 20T10:00 restart 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'as far from that of the upstream as before the daemon was started again':
+    'there 20T10:00/20T05:00 restart 20T12:00/20T07:00 21T07:00/21T02:00',
+}
+
+it('what a daily report at 07:00 and the log make of a clock that was set', async () => {
+  const told: string[] = []
+  const daily = working(({ dueAt }) => told.push(`    runs that of ${dueAt.toISOString().slice(8, 13)}`), {})
+  for (const [name, words] of Object.entries(CLOCKS)) {
+    told.push(`a clock that is ${name}`)
     const file = `${folderWith()}/leadsheet.db`
     let isThere = true
-    const startAt = (clock: string, real: string) =>
-      start([daily], {
-        file,
-        at: instant(clock),
-        trueTime: instant(real),
-        isUpstreamThere: () => isThere,
-      })
-    let running: Running | undefined
-    for (const [clock, real, upstream, expected] of steps) {
-      isThere = upstream !== 'away'
-      if (upstream === 'there again') await running?.stop()
-      if (running === undefined || upstream === 'there again') running = await startAt(clock, real)
-      await running.tick(instant(clock), instant(real))
-      await running.daemon.idle()
-      expect(ran, clock).toEqual(expected)
+    let running: Running | null = null
+    for (const word of words.split(' ')) {
+      told.push(`  ${word}`)
+      if (word === 'restart') {
+        await running?.stop()
+        running = null
+      } else if (word === 'there' || word === 'away') isThere = word === 'there'
+      else {
+        const [at = '', trueTime = at] = word.split('/').map((time) => `2026-11-${time}:00Z`)
+        running ??= await start([daily], { file, at, trueTime, isUpstreamThere: () => isThere })
+        const before = running.lines.length
+        await running.tick(at, trueTime)
+        await running.daemon.idle()
+        const logged = running.lines.slice(before).map((line) => JSON.parse(line))
+        told.push(...logged.filter(({ level }) => level >= 40).map(({ msg }) => `    ${msg}`))
+      }
     }
-    if (told) expect(running?.lines.filter((line) => line.includes(told))).toHaveLength(1)
     await running?.stop()
-  })
+  }
+  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/clocks.txt')
 })
 
 it.each([

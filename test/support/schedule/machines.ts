@@ -2,32 +2,29 @@
  * Workers of several machines that share one PostgreSQL database. They run in one process, with a clock that
  * a test moves.
  */
-import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask } from '../../../src/jobs/schedule/serial-task.ts'
 import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
-import type { Queue } from '../../../src/queue/queue.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { newDatabase } from '../postgres.ts'
 import { migratedDatabase } from '../store.ts'
+import { SILENT } from '../syncing.ts'
 import { timing } from './schedule.ts'
 
 export const MINUTELY = { timing: timing('* * * * *') }
 
 export interface Machine {
   readonly store: Store
-  readonly queue: Queue
-  readonly lines: string[]
   /** Notes the runs that are due at this minute. */
   readonly tick: (at: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
 /** The clock of all machines. */
-export interface Company {
+interface Company {
   now: Date
 }
 
@@ -40,13 +37,11 @@ export async function startMachine(
   const now = () => company.now
   const store = await openStore(url, now())
   if (store.place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
-  const lines: string[] = []
-  const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
-  const queue = await openPgBossQueue(store.place, log)
+  const queue = await openPgBossQueue(store.place, SILENT)
   const worker = await startDaemon(
     {
       store,
-      log,
+      log: SILENT,
       now,
       schedules,
       queue,
@@ -68,8 +63,6 @@ export async function startMachine(
   onTestFinished(stop)
   return {
     store,
-    queue,
-    lines,
     stop,
     async tick(at) {
       company.now = new Date(at)
