@@ -22,7 +22,6 @@ import { listScheduledRuns } from '../../../src/store/schedule/scheduled-run.ts'
 import { noteRun } from '../../support/data/operation.ts'
 import { DAILY, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { dueAt, scheduleOf } from '../../support/schedule/schedule.ts'
-import { IN_POSTGRES } from '../../support/store.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
 import { startUpstream, status } from '../../support/upstream.ts'
 
@@ -291,18 +290,6 @@ describe('a report about far fewer leads than before', () => {
 })
 
 describe('a report of which something cannot be read', () => {
-  it('goes out with that said in its place', async () => {
-    const world = await openWorld()
-    world.clock.now = SCHEDULED_RUN
-    await sync(world.work, world.work.syncOptions(signal))
-    await sql`UPDATE sync_scan_result SET drift = '{'`.execute(world.store.db)
-    await world.run(SCHEDULED_RUN)
-    const { text } = await world.message()
-    expect(text.replace(/\s+/g, ' ')).toContain('A part of this report could not be made: Data quality.')
-    expect(text).toContain('DATA QUALITY\nThis part could not be made;')
-    expect(text).toContain(IN_POSTGRES ? 'invalid input syntax for type json' : 'malformed JSON')
-  })
-
   it('goes out without the file that it would have filled, and says so', async () => {
     const world = await openWorld()
     world.clock.now = SCHEDULED_RUN
