@@ -423,45 +423,29 @@ it.each([
   },
 )
 
-describe('a sync that a person asks for', () => {
-  /** Starts a daemon whose sync is due every quarter of an hour, at a time at which it runs for the first time. */
-  async function openAsked(at: string, file?: string) {
-    const ran: string[] = []
-    const settings = { name: 'sync', timing: timing('*/15 * * * *'), runsAtFirstSight: true }
-    const schedule = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(11, 16)), settings)
-    const running = await start([schedule], file === undefined ? { at } : { at, file })
-    await running.tick(at)
-    await running.daemon.idle()
-    const ask = async (time: string) => {
-      running.moveTo(time)
-      await askSync(running.store, schedule, () => new Date(time))
-    }
-    return { ...running, ran, ask }
+it('a sync that a person asks for runs once without the next tick, or when there is a daemon again, and those that are due come as ever', async () => {
+  const ran: string[] = []
+  const settings = { name: 'sync', timing: timing('*/15 * * * *'), runsAtFirstSight: true }
+  const schedule = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(11, 16)), settings)
+  const file = `${folderWith()}/leadsheet.db`
+  const at = (time: string) => `2026-11-20T07:${time}Z`
+  const ask = ({ store, moveTo }: Running, time: string) => {
+    moveTo(at(time))
+    return askSync(store, schedule, () => new Date(at(time)))
   }
-
-  it('runs once without waiting for the next tick, and those that are due later come as ever', async () => {
-    const asked = await openAsked('2026-11-20T07:00:00Z')
-    for (const second of [1, 2, 3]) await asked.ask(`2026-11-20T07:04:0${second}Z`)
-    asked.daemon.wake()
-    await asked.daemon.idle()
-    expect(asked.ran).toEqual(['07:00', '07:04'])
-    await asked.tick('2026-11-20T07:15:00Z')
-    await asked.daemon.idle()
-    expect(await scheduledRunsOf(asked.store)).toEqual([
-      'sync 07:00 done',
-      'sync 07:04 done',
-      'sync 07:15 done',
-    ])
-    await asked.stop()
-  })
-
-  it('runs when there is a daemon again, where the one that was asked ends first', async () => {
-    const file = `${folderWith()}/leadsheet.db`
-    const first = await openAsked('2026-11-20T07:00:00Z', file)
-    await first.ask('2026-11-20T07:04:30Z')
-    await first.stop()
-    const second = await openAsked('2026-11-20T07:06:00Z', file)
-    expect([first.ran, second.ran]).toEqual([['07:00'], ['07:04']])
-    await second.stop()
-  })
+  const first = await start([schedule], { file })
+  await first.tick(at('00:00'))
+  await first.daemon.idle()
+  for (const second of [1, 2, 3]) await ask(first, `04:0${second}`)
+  first.daemon.wake()
+  await first.daemon.idle()
+  expect(ran).toEqual(['07:00', '07:04'])
+  await ask(first, '05:30')
+  await first.stop()
+  const second = await start([schedule], { file, at: at('06:00') })
+  for (const time of ['06:00', '15:00']) await second.tick(at(time))
+  await second.daemon.idle()
+  expect(ran).toEqual(['07:00', '07:04', '07:05', '07:15'])
+  expect(await scheduledRunsOf(second.store)).toEqual(ran.map((time) => `sync ${time} done`))
+  await second.stop()
 })
