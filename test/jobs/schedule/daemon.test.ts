@@ -155,25 +155,19 @@ describe('the daemon', () => {
       named('report:a', false),
       named('report:b', false),
     ])
-    const due = async (minute: string): Promise<void> => {
-      await running.tick(`2026-11-20T07:${minute}:00Z`)
-      await expect.poll(() => ends.has('sync')).toBe(true)
-    }
     await running.tick('2026-11-20T07:00:00Z')
     const acquired: (string | undefined)[] = []
-    for (const minute of ['01', '02', '03', '04', '05', '06']) {
-      await due(minute)
-      const leases = await running.store.db
-        .selectFrom('lease')
-        .where('name', '=', 'sync')
-        .selectAll()
-        .execute()
-      acquired.push(leases[0]?.acquired_at.slice(11, 16))
-      if (Number(minute) % 2 !== 0) continue
+    const isSyncing = () => expect.poll(() => ends.has('sync')).toBe(true)
+    for (const minute of [1, 2, 3, 4, 5, 6]) {
+      await running.tick(`2026-11-20T07:0${minute}:00Z`)
+      await isSyncing()
+      const leases = running.store.db.selectFrom('lease').where('name', '=', 'sync').selectAll()
+      acquired.push((await leases.executeTakeFirst())?.acquired_at.slice(11, 16))
+      if (minute % 2 !== 0) continue
       const end = ends.get('sync')
       ends.clear()
       end?.()
-      await expect.poll(() => ends.has('sync')).toBe(true)
+      await isSyncing()
     }
     const turn = ['sync', 'sync-full', 'report:a', 'report:b']
     expect(ran).toEqual([...turn, ...turn, ...turn, 'sync'])
