@@ -1,5 +1,4 @@
-import { describe, expect, it } from 'vitest'
-import type { WireLead } from '../../../src/contract/lead.ts'
+import { expect, it } from 'vitest'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -26,58 +25,28 @@ function askedOf(upstream: Upstream): string[] {
   return upstream.requests.flatMap(({ path }) => /\/leads\/(\w+)$/.exec(path)?.[1] ?? [])
 }
 
-function isOpen({ status }: WireLead): boolean {
-  return !['won', 'lost', 'disqualified'].includes(status)
-}
-
-function newestFirst(leads: readonly WireLead[]): WireLead[] {
-  return leads.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
-}
-
 function pass(syncing: Syncing, minutes: number): void {
   syncing.clock.now = new Date(syncing.clock.now.getTime() + minutes * MINUTE_MS)
 }
 
-describe('the details of leads', () => {
-  it('are read from the reference service: enrichment, its extracted columns, and activity', async () => {
-    await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 2)
-    const key = await service.createKey({ name: 'test', scope: 'read' })
-    await using syncing = await openSyncing(service.url, key)
-    const result = await syncing.sync({ pageSize: 500, details: ALL })
-    expect(result).toMatchObject({ outcome: 'ok', complete: true })
-    expect(result.details).toEqual({ read: result.leads.seen, notFound: 0, failed: 0 })
+it('details are read from the reference service: enrichment, its extracted columns, and activity', async () => {
+  await using service = await startService(folderWith(), new Date('2026-11-21T06:00:00Z'), 2)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  await using syncing = await openSyncing(service.url, key)
+  const result = await syncing.sync({ pageSize: 500, details: ALL })
+  expect(result).toMatchObject({ outcome: 'ok', complete: true })
+  expect(result.details).toEqual({ read: result.leads.seen, notFound: 0, failed: 0 })
 
-    const activity = await activityOf(syncing)
-    const details = (await detailsOf(syncing)).map(({ raw, run_id, ...row }) => ({
-      ...row,
-      activity: activity
-        .filter((entry) => entry.lead_id === row.lead_id)
-        .map(({ run_id, ...entry }) => entry),
-    }))
-    const some = details.filter((_, index) => index % 20 === 0)
-    await expect(`${JSON.stringify(some, null, 2)}\n`).toMatchFileSnapshot('golden/details.json')
+  const activity = await activityOf(syncing)
+  const details = (await detailsOf(syncing)).map(({ raw, run_id, ...row }) => ({
+    ...row,
+    activity: activity.filter((entry) => entry.lead_id === row.lead_id).map(({ run_id, ...entry }) => entry),
+  }))
+  const some = details.filter((_, index) => index % 20 === 0)
+  await expect(`${JSON.stringify(some, null, 2)}\n`).toMatchFileSnapshot('golden/details.json')
 
-    const again = await syncing.sync({ pageSize: 500, details: ALL })
-    expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, notFound: 0, failed: 0 } })
-  })
-
-  it('are read of open leads first, then of closed ones, the newest of each first, as many as a run may ask for, and of no deleted ones', async () => {
-    const { upstream, syncing } = await openWorld(20)
-    const details = { ...IN_ORDER, perRun: 8 }
-    const read: number[] = []
-    for (let run = 0; run < 4; run++) read.push((await syncing.sync({ parts: PARTS, details })).details.read)
-    expect(read).toEqual([8, 8, 4, 0])
-    const leads = [...upstream.leads.values()]
-    const wanted = [
-      ...newestFirst(leads.filter(isOpen)),
-      ...newestFirst(leads.filter((lead) => !isOpen(lead))),
-    ]
-    expect(leads.filter(isOpen).length).toBeGreaterThan(3)
-    expect(askedOf(upstream)).toEqual(wanted.map(({ id }) => id))
-    await syncing.store.db.deleteFrom('detail_request').execute()
-    await syncing.store.db.updateTable('lead').set({ deleted_at: '2026-11-21T06:00:00.000Z' }).execute()
-    expect((await syncing.sync({ parts: ['details'], details })).details.read).toBe(0)
-  })
+  const again = await syncing.sync({ pageSize: 500, details: ALL })
+  expect(again).toMatchObject({ outcome: 'ok_no_change', details: { read: 0, notFound: 0, failed: 0 } })
 })
 
 it('with another profile details are read anew', async () => {
@@ -179,6 +148,18 @@ async function pastOf(open: (leads: number) => Promise<World>, ...all: readonly 
 
 /** What happens to details. */
 const STORIES: Readonly<Record<string, (open: (leads: number) => Promise<World>) => Promise<unknown>>> = {
+  async 'are read of open leads first, the newest of each first, as many as a run may ask for, and of no deleted ones'(
+    open,
+  ) {
+    const { upstream, syncing, look } = await open(5)
+    for (const [number, status] of (['replied', 'won', 'replied', 'lost', 'contacted'] as const).entries())
+      upstream.put(number, { status, created_at: `2026-01-0${number + 1}T00:00:00.000Z` })
+    const details = { ...IN_ORDER, perRun: 2 }
+    for (const run of ['first', 'second', 'third', 'fourth']) await look(`the ${run} run of two`, { details })
+    await syncing.store.db.deleteFrom('detail_request').execute()
+    await syncing.store.db.updateTable('lead').set({ deleted_at: '2026-11-21T06:00:00.000Z' }).execute()
+    await look('all leads are deleted', { parts: ['details'] })
+  },
   async 'are read again of leads that changed, or whose content changed and their time did not'(open) {
     const { upstream, look } = await open(9)
     await look('first')
