@@ -5,9 +5,9 @@ import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { createFaultWatch, type FaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
+import { createFaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
 import { createClockTrust } from '../../../src/jobs/schedule/clock-trust.ts'
-import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
+import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { DueRun, Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
 import { askSync } from '../../../src/jobs/sync/scheduled-sync.ts'
@@ -34,20 +34,7 @@ const working = (
     },
   })
 
-interface Running {
-  readonly store: Store
-  readonly daemon: StartedDaemon
-  readonly lines: string[]
-  /** Counts the checks for due messages. */
-  readonly posts: () => number
-  /** The faults of the database of which operators were told. */
-  readonly faults: string[]
-  readonly watch: FaultWatch
-  /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
-  readonly tick: (at: string, real?: string) => Promise<void>
-  readonly moveTo: (at: string, real?: string) => void
-  readonly stop: () => Promise<void>
-}
+type Running = Awaited<ReturnType<typeof start>>
 
 /** Starts a daemon at 07:00 UTC on 20 November 2026, with a new store or that of an earlier daemon. */
 async function start(
@@ -59,7 +46,7 @@ async function start(
     isUpstreamThere = (): boolean => true,
     faultOfWrites = (): LeadsheetError | null => null,
   } = {},
-): Promise<Running> {
+) {
   let now = new Date(at)
   let real = new Date(trueTime ?? at)
   const opened = await openStore(file, now)
@@ -95,15 +82,18 @@ async function start(
     store,
     daemon,
     lines,
+    /** The faults of the database of which operators were told. */
     faults,
     watch,
     moveTo,
+    /** Counts the checks for due messages. */
     posts: () => posts,
-    async tick(...times) {
-      moveTo(...times)
+    /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
+    async tick(at: string, real?: string): Promise<void> {
+      moveTo(at, real)
       await daemon.tick()
     },
-    async stop() {
+    async stop(): Promise<void> {
       end.abort()
       await daemon.stop()
     },
