@@ -112,6 +112,7 @@ const STORIES: readonly Story[] = [
     { answer: paged('page', RAW), times: 2 },
     mapped({ n: { from: 'n', type: 'integer', history: true }, due: { from: 'when', type: 'date' } }),
     mapped({ n: { from: 'a', type: 'integer' }, b: 'a' }),
+    mapped({ b: 'a' }),
     mapped({}),
   ],
 ]
