@@ -14,16 +14,18 @@ import { messageFor } from '../../src/jobs/outbox/compose-message.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
+import { enqueueAlert } from '../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../src/store/outbox/send-limits.ts'
 import { saveIssue } from '../../src/store/reports/issue.ts'
 import { savePreference } from '../../src/store/reports/preference.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import type { ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { saveNotBefore } from '../../src/store/sync/watermark.ts'
+import type { Row } from '../../src/store/tables/tables.ts'
 import { mailOutage, noteRun, saveSync } from '../support/data/operation.ts'
 import { folderWith } from '../support/folder.ts'
 import { CONTENT } from '../support/mail/ledger.ts'
-import { enqueueMessage, SENDER } from '../support/mail/message.ts'
+import { enqueueMessage, MESSAGE, SENDER } from '../support/mail/message.ts'
 import { busyDay } from '../support/reports/figures.ts'
 import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
 import { factsOf } from '../support/web/installation.ts'
@@ -225,31 +227,18 @@ async function mailIssue(store: Store, day: string, failed: readonly FailedSecti
 async function sendMail(
   store: Store,
   id: string,
-  values: Record<string, string | number | null>,
+  { recipient = 'ana@example.com', ...values }: Partial<Row<'delivery'>>,
 ): Promise<void> {
-  const row = {
-    issue_id: null,
-    recipient: 'ana@example.com',
-    state: 'pending',
-    queued_at: hoursAgo(5),
-    state_at: hoursAgo(5),
-    next_attempt_at: null,
-    response: null,
-    ...values,
-  }
-  await sql`INSERT INTO delivery (message_id, issue_id, recipient, state, queued_at, state_at, next_attempt_at,
-      deferred_at, reply_code, response)
-    VALUES (${id}, ${row.issue_id}, ${row.recipient}, ${row.state}, ${row.queued_at},
-      ${row.state_at}, ${row.next_attempt_at}, ${values.deferred_at ?? null},
-      ${row.state === 'failed' ? 550 : null}, ${row.response})`.execute(store.db)
-  const head = JSON.stringify({ messageId: id, to: row.recipient })
-  await sql`INSERT INTO message (message_id, head, files, html, text)
-    VALUES (${id}, ${head}, '[]', ${Buffer.of(0)}, ${Buffer.of(0)})`.execute(store.db)
+  await store.write(async (trx) => {
+    await enqueueAlert(trx, { ...MESSAGE, messageId: id, to: recipient }, hoursAgo(5))
+    const row = { next_attempt_at: null, ...values }
+    await trx.updateTable('delivery').where('message_id', '=', id).set(row).execute()
+  })
 }
 
 const AWAY = mailOutage(hoursAgo(1), { nextAttemptAt: hoursAgo(0) })
-const REFUSED = { state: 'failed', response: '550 no such user' }
-const SENT = { state: 'sent', state_at: hoursAgo(1), response: '250 ok' }
+const REFUSED = { state: 'failed', reply_code: 550, response: '550 no such user' } as const
+const SENT = { state: 'sent', state_at: hoursAgo(1), response: '250 ok' } as const
 
 it('messages', () =>
   expectTold('messages', {
@@ -290,12 +279,9 @@ it('messages', () =>
     'that three issues in a row were refused for are told by recipient': async (store, look) => {
       for (const day of [3, 2, 1]) {
         const at = hoursAgo(24 * day)
-        await sql`INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures,
-            subject, html, text)
-          VALUES (${`e${day}`}, 'daily', ${hoursAgo(24 * day + 24)}, ${at}, 'UTC', ${at}, '{}', 's', 'h', 't')`.execute(
-          store.db,
-        )
-        await sendMail(store, `m${day}`, { ...REFUSED, issue_id: `e${day}`, queued_at: at, state_at: at })
+        await mailIssue(store, at.slice(0, 10), [])
+        const refused = { ...REFUSED, queued_at: at, state_at: at, next_attempt_at: null }
+        await store.db.updateTable('delivery').where('state', '=', 'pending').set(refused).execute()
         await look(`${4 - day} refused`)
       }
     },

@@ -18,6 +18,16 @@ export const SILENT = pino({ level: 'silent' })
 /** Retries without waiting, for tests in which the times do not matter. */
 const AT_ONCE = { attempts: 5, baseMs: 0, maxMs: 0 }
 
+/** A sync of changes, all at once and without an overlap. */
+export const SYNC_OPTIONS: SyncOptions = {
+  full: false,
+  parts: SYNC_PARTS,
+  pageSize: 100,
+  overlapMs: 0,
+  pipelineIds: [],
+  signal: new AbortController().signal,
+}
+
 export interface Syncing extends AsyncDisposable {
   readonly store: Store
   readonly source: Source
@@ -62,15 +72,7 @@ export async function openSyncing(
     sync: (options = {}) =>
       sync(
         { store, source, log: SILENT, now: () => clock.now },
-        {
-          full: false,
-          parts: SYNC_PARTS,
-          pageSize: 10,
-          overlapMs: 10 * 60_000,
-          pipelineIds: [],
-          signal: new AbortController().signal,
-          ...options,
-        },
+        { ...SYNC_OPTIONS, pageSize: 10, overlapMs: 10 * 60_000, ...options },
       ),
     async [Symbol.asyncDispose]() {
       await source.close()
@@ -80,9 +82,12 @@ export async function openSyncing(
 }
 
 /** Opens an upstream with some leads, and an empty copy of it, until the test ends. */
-export async function openWorld(leads: number): Promise<{ upstream: Upstream; syncing: Syncing }> {
+export async function openWorld(
+  leads: number,
+  source: Partial<SourceOptions> = {},
+): Promise<{ upstream: Upstream; syncing: Syncing }> {
   const upstream = await startUpstream(leads)
-  const syncing = await openSyncing(upstream.url)
+  const syncing = await openSyncing(upstream.url, 'test-key', { source })
   onTestFinished(async () => {
     await syncing[Symbol.asyncDispose]()
     await upstream[Symbol.asyncDispose]()

@@ -12,11 +12,12 @@ import {
   eventOf,
   type Following,
   follow,
+  heldBack,
   openCopy,
   openFollowing,
   outcomeOf,
 } from '../../support/source/following.ts'
-import { body, type Fault, status } from '../../support/upstream.ts'
+import { body, status } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
 async function statusOf(store: Store, id: string): Promise<string | undefined> {
@@ -34,26 +35,6 @@ function outcomesOf({ store }: Following, events: readonly UpstreamEvent[]) {
   return Promise.all(events.map(({ id }) => outcomeOf(store.db, id)))
 }
 
-/** A fault that holds a request until the test calls `letGo`. Then the answer is as it was when that was asked. */
-function heldBack(answer: () => string): {
-  readonly fault: Fault
-  readonly isAsked: Promise<void>
-  letGo(): void
-} {
-  const asked = Promise.withResolvers<void>()
-  const free = Promise.withResolvers<void>()
-  return {
-    isAsked: asked.promise,
-    letGo: free.resolve,
-    fault(request, response) {
-      const then = answer()
-      asked.resolve()
-      void free.promise.then(() => body(then)(request, response))
-      return true
-    },
-  }
-}
-
 const MINUTE_MS = 60_000
 function pass(copy: Following, minutes: number): void {
   copy.clock.now = new Date(copy.clock.now.getTime() + minutes * MINUTE_MS)
@@ -68,8 +49,7 @@ async function wakeAfter(copy: Following, minutes: number): Promise<void> {
 
 describe('an event', () => {
   it('waits while the settings name another source than that of the copy', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
+    const { upstream, copy, ids } = await openCopy()
     const [id = ''] = ids
     await copy.store.write((trx) => saveAddress(trx, 'crm.example.com/leads'))
     await follow(copy, eventOf(id))
@@ -78,8 +58,7 @@ describe('an event', () => {
   })
 
   it('brings its lead into the copy at once, with its details, by one request', async () => {
-    await using on = await openCopy()
-    const { upstream, copy } = on
+    const { upstream, copy } = await openCopy()
     const lead = upstream.put(3, { status: 'won', updated_at: LATER })
     upstream.details.set(lead.id, { enrichment: { employees: 12 } })
     const events = [eventOf(lead.id), eventOf(lead.id), eventOf(lead.id)]
@@ -92,8 +71,7 @@ describe('an event', () => {
   })
 
   it('leaves a record that the next scan knows by its bytes, so that nothing counts as changed or is read again', async () => {
-    await using on = await openCopy()
-    const { upstream, copy } = on
+    const { upstream, copy } = await openCopy()
     const changed = upstream.put(3, { status: 'won', updated_at: LATER })
     const fresh = upstream.put(77, { updated_at: LATER })
     await follow(copy, eventOf(changed.id), eventOf(fresh.id))
@@ -109,8 +87,7 @@ describe('an event', () => {
   it.each([404, 410])(
     'that calls its lead gone removes it where the upstream answers %d, and only then',
     async (code) => {
-      await using on = await openCopy()
-      const { upstream, copy, ids } = on
+      const { upstream, copy, ids } = await openCopy()
       const [gone = '', there = '', missing = ''] = ids
       for (const id of [gone, missing]) upstream.detailFaults.set(id, status(code))
       const events = [gone, there, missing].map((id) => eventOf(id, { isDeletion: id !== missing }))
@@ -125,8 +102,7 @@ describe('an event', () => {
   )
 
   it('that comes while its lead is being read has it read again', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
+    const { upstream, copy, ids } = await openCopy()
     const [id = ''] = ids
     const hold = heldBack(() => JSON.stringify(upstream.leads.get(id)))
     upstream.detailFaults.set(id, hold.fault)
@@ -143,8 +119,7 @@ describe('an event', () => {
   })
 
   it('waits for no slow lead, and is there again after a stop', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
+    const { upstream, copy, ids } = await openCopy()
     const [slow = '', quick = ''] = ids
     const hold = heldBack(() => '[1]')
     upstream.detailFaults.set(slow, hold.fault)
@@ -160,8 +135,7 @@ describe('an event', () => {
   })
 
   it('that fails puts off its own lead alone, longer and longer, until it is left to the next sync', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
+    const { upstream, copy, ids } = await openCopy()
     const [broken = '', sound = ''] = ids
     upstream.detailFaults.set(broken, body('[1]'))
     const events = [eventOf(broken), eventOf(sound)]
@@ -179,8 +153,7 @@ describe('an event', () => {
   })
 
   it('that a mistake of the program keeps from being followed keeps back no other', async () => {
-    await using on = await openCopy(12, { concurrency: 1 })
-    const { copy, ids } = on
+    const { copy, ids } = await openCopy(12, { concurrency: 1 })
     vi.spyOn(copy.source, 'fetchSingleLead').mockRejectedValueOnce(new TypeError('a mistake'))
     const events = ids.slice(0, 2).map((id) => eventOf(id))
     await follow(copy, ...events)
@@ -188,8 +161,7 @@ describe('an event', () => {
   })
 
   it('waits with all others where the key is refused, or the upstream wants to be left alone', async () => {
-    await using on = await openCopy(12, { concurrency: 1 })
-    const { upstream, copy, ids } = on
+    const { upstream, copy, ids } = await openCopy(12, { concurrency: 1 })
     upstream.faults.push(status(401))
     await follow(copy, ...ids.map((id) => eventOf(id)))
     expect(upstream.requests).toHaveLength(1)
@@ -207,8 +179,7 @@ describe('an event', () => {
   })
 
   it('is finished by a complete sync that began after it came', async () => {
-    await using on = await openCopy()
-    const { upstream, copy, ids } = on
+    const { upstream, copy, ids } = await openCopy()
     for (const id of ids) upstream.detailFaults.set(id, status(403))
     const events = ids.slice(0, 2).map((id, index) => eventOf(id, { isDeletion: index === 1 }))
     await follow(copy, ...events)
@@ -219,8 +190,7 @@ describe('an event', () => {
 })
 
 it('very many events are asked for in the rate that is allowed, and a lead once however many of them came meanwhile', async () => {
-  await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
-  const { upstream, copy, ids } = on
+  const { upstream, copy, ids } = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
   await copy.intake.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
   await copy.worker.idle()
   expect(upstream.requests).toHaveLength(5)
@@ -233,8 +203,7 @@ it('very many events are asked for in the rate that is allowed, and a lead once 
 
 it('events of an upstream that shows no single lead are left to the next sync of changes', async () => {
   const endpoints = { ...REFERENCE_PROFILE.endpoints, lead: 'none' }
-  await using on = await openCopy(12, { source: { profile: { ...REFERENCE_PROFILE, endpoints } } })
-  const { upstream, copy } = on
+  const { upstream, copy } = await openCopy(12, { source: { profile: { ...REFERENCE_PROFILE, endpoints } } })
   const lead = upstream.put(3, { status: 'won', updated_at: LATER })
   await follow(copy, eventOf(lead.id))
   expect(upstream.requests).toEqual([])
@@ -245,8 +214,7 @@ it('events of an upstream that shows no single lead are left to the next sync of
 })
 
 it('an event that comes while the clock is set back is followed as any other', async () => {
-  await using on = await openCopy()
-  const { upstream, copy, ids } = on
+  const { upstream, copy, ids } = await openCopy()
   const [id = ''] = ids
   upstream.faults.push(status(401))
   await follow(copy, eventOf(id))

@@ -8,11 +8,12 @@ import {
   eventOf,
   type Following,
   follow,
+  heldBack,
   openCopy,
   openFollowing,
   outcomeOf,
 } from '../../support/source/following.ts'
-import { body, startUpstream, status, type Upstream } from '../../support/upstream.ts'
+import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 
 const LATER = '2026-11-21T05:59:00.000Z'
 const FULL = { full: true, parts: ['leads'], pageSize: 100 } as const
@@ -25,16 +26,12 @@ const WITHOUT_TIMES = {
 
 /** Holds the answer to the next request. Its leads are as of the request. */
 function holdList(upstream: Upstream) {
-  const asked = Promise.withResolvers<void>()
-  const free = Promise.withResolvers<void>()
-  upstream.faults.push((request, response) => {
+  const hold = heldBack(() => {
     const data = [...upstream.leads.values()]
-    const then = JSON.stringify({ data, page: { next_cursor: null, has_more: false, total: data.length } })
-    asked.resolve()
-    void free.promise.then(() => body(then)(request, response))
-    return true
+    return JSON.stringify({ data, page: { next_cursor: null, has_more: false, total: data.length } })
   })
-  return { isAsked: asked.promise, letGo: free.resolve }
+  upstream.faults.push(hold.fault)
+  return hold
 }
 
 /** Runs the work that the daemon does at the end of a sync. */
@@ -57,8 +54,7 @@ describe('an event that comes while the list is read', () => {
     ['brings its lead', 'without times', WITHOUT_TIMES, false],
     ['has its lead deleted', 'with its times', REFERENCE_PROFILE, true],
   ])('waits, and then %s %s', async (_, __, profile, isDeletion) => {
-    await using on = await openCopy(12, { source: { profile } })
-    const { upstream, copy, ids } = on
+    const { upstream, copy, ids } = await openCopy(12, { source: { profile } })
     const [id = ''] = ids
     const hold = holdList(upstream)
     const syncing = copy.sync(FULL)
@@ -76,8 +72,7 @@ describe('an event that comes while the list is read', () => {
 })
 
 it('an event between two runs of a scan is followed at once, and the scan that goes on does not undo it', async () => {
-  await using on = await openCopy()
-  const { upstream, copy, ids } = on
+  const { upstream, copy, ids } = await openCopy()
   const [id = '', other = ''] = ids
   const fails = status(404)
   upstream.faults.push(() => undefined, fails, fails, fails, fails)
@@ -102,8 +97,7 @@ it('an event between two runs of a scan is followed at once, and the scan that g
 })
 
 it('an event and the list in whole seconds do not contradict each other', async () => {
-  await using on = await openCopy()
-  const { upstream, copy, ids } = on
+  const { upstream, copy, ids } = await openCopy()
   const [id = ''] = ids
   const sync = async () => ended(copy, copy.sync(FULL))
   upstream.put(0, { status: 'won', updated_at: '2026-11-21T06:05:00.123Z' })

@@ -2,7 +2,7 @@
  * The webhook of an installation at a real service, with a kill between any two steps of its registration.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../../src/contract/webhook.ts'
 import { type OwnWebhook, registerSelf, removeSelf } from '../../../src/jobs/events/register-webhook.ts'
 import {
@@ -15,40 +15,31 @@ import type { Source } from '../../../src/upstream/source.ts'
 import { openSource } from '../../../src/upstream/source.ts'
 import type { WebhookSource } from '../../../src/upstream/webhooks/registered-webhooks.ts'
 import { whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
-import { startService, type TestService } from '../../service/support/service.ts'
+import { serviceOfFile } from '../../service/support/service.ts'
 import { folderWith } from '../../support/folder.ts'
-import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
+import { openReceiver } from '../../support/network/receiver.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const { signal } = new AbortController()
 
-let api: TestService
-let source: Source
-let receiver: Receiver
-let dataDir: string
-let own: OwnWebhook
-beforeAll(async () => {
-  receiver = await openReceiver()
-  api = await startService({ historyDays: 2, webhooksToLoopback: true, rateLimitPerMinute: 100_000 })
-  source = openSource({
-    baseUrl: api.service.url,
-    apiKey: api.writeKey,
-    maxWaitMs: 0,
-    log: SILENT,
-    now: () => new Date(api.clock.at),
-  })
-})
+const api = await serviceOfFile({ historyDays: 2, webhooksToLoopback: true, rateLimitPerMinute: 100_000 })
+const now = () => new Date(api.clock.at)
+const receiver = await openReceiver()
+const log = SILENT
+const source = openSource({ baseUrl: api.service.url, apiKey: api.writeKey, maxWaitMs: 0, log, now })
 afterAll(async () => {
   await source.close()
-  await api[Symbol.asyncDispose]()
   await receiver[Symbol.asyncDispose]()
 })
+
+let dataDir: string
+let own: OwnWebhook
 beforeEach(forgetAll)
 
 async function forgetAll(): Promise<void> {
   for (const { id } of await source.webhooks.list()) await source.webhooks.remove(id)
   dataDir = folderWith()
-  own = { source, file: registrationFile(dataDir), now: () => new Date(api.clock.at) }
+  own = { source, file: registrationFile(dataDir), now }
 }
 
 /** Ends the work like a kill: nothing comes after it. */
@@ -104,7 +95,7 @@ async function isBelieved(id: string): Promise<boolean> {
   const message = { method: 'POST', url: receiver.url, headers, body: Buffer.from(post.body) }
   const profile = REFERENCE_PROFILE.webhook
   if (profile === undefined) throw new Error('the profile has a part webhook')
-  return whyRefused(profile, secretsNow(), message, new Date(api.clock.at)) === null
+  return whyRefused(profile, secretsNow(), message, now()) === null
 }
 
 function secretsNow(): readonly string[] {
@@ -116,7 +107,7 @@ async function webhookIds(): Promise<string[]> {
 }
 
 describe('a registration', () => {
-  it('is made once, kept with its secret for its owner alone, and what is sent is believed', async () => {
+  it('is made once, kept with its secret for its owner alone, believed, and replaced by one of another address', async () => {
     const { registration, outcome } = await register()
     expect([outcome, readRegistration(own.file)]).toEqual(['registered', registration])
     expect(statSync(own.file).mode & 0o777).toBe(0o600)
@@ -124,6 +115,8 @@ describe('a registration', () => {
     expect(await isBelieved(registration.id)).toBe(true)
     expect(await register()).toEqual({ registration, outcome: 'already', leftOver: null })
     expect(await webhookIds()).toEqual([registration.id])
+    const other = (await register('/other')).registration
+    expect(await webhookIds()).toEqual([other.id])
   })
 
   it.each([
@@ -146,12 +139,6 @@ describe('a registration', () => {
       expect(kills).toEqual(steps)
     },
   )
-
-  it('of another address takes the place of the one before', async () => {
-    await register('/old')
-    const { registration } = await register('/new')
-    expect(await webhookIds()).toEqual([registration.id])
-  })
 
   it('that the upstream does not know any more, or has disabled, is made anew', async () => {
     const first = (await register()).registration.id

@@ -5,11 +5,10 @@ import type { PeriodKind } from '../../../src/domain/figures.ts'
 import type { Insight } from '../../../src/domain/insight.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
-import { tryInsight } from '../../../src/jobs/insight/report-insight.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { LastReported } from '../../../src/store/figures/report-lists.ts'
-import { COVERED, requestOf } from '../../support/reports/request.ts'
+import { readInsight, requestOf } from '../../support/reports/request.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const ZONE = 'Europe/Berlin'
@@ -47,10 +46,7 @@ async function insightOf(store: Store, asked: Partial<Asked> = {}): Promise<Insi
   const { kind = 'day', at = '2026-11-25', pipelineIds = null, since = null } = asked
   const now = new Date(`${at}T06:00:00Z`)
   const request = requestOf(kind, now, ZONE, { since, filter: { ...EVERY_LEAD, pipelineIds } })
-  const { insight, failed } = await tryInsight({ store, now: () => now }, request, null, COVERED)
-  expect(failed).toEqual([])
-  if (insight === null) throw new Error('there is no insight')
-  return insight
+  return readInsight(store, request, now)
 }
 
 const newLeads = ({ expectations }: Insight) =>

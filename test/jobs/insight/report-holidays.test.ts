@@ -1,29 +1,8 @@
 // @both-stores
 /** The holidays that a report knows of, and how a week that has some is judged. */
 import { expect, it } from 'vitest'
-import type { PeriodKind } from '../../../src/domain/figures.ts'
-import type { Insight } from '../../../src/domain/insight.ts'
-import { tryInsight } from '../../../src/jobs/insight/report-insight.ts'
-import type { Store } from '../../../src/store/db/store.ts'
-import { COVERED, requestOf } from '../../support/reports/request.ts'
+import { readInsight, requestOf } from '../../support/reports/request.ts'
 import { openEmptyStore } from '../../support/store.ts'
-
-const ZONE = 'Europe/Berlin'
-
-async function insightOf(
-  store: Store,
-  kind: PeriodKind,
-  at: string,
-  holidays: readonly string[],
-): Promise<Insight> {
-  const now = new Date(`${at}T07:00:00Z`)
-  const request = requestOf(kind, now, ZONE, { holidays })
-  const report = { ...COVERED, holidays }
-  const { insight, failed } = await tryInsight({ store, now: () => now }, request, null, report)
-  expect(failed).toEqual([])
-  if (insight === null) throw new Error('there is no insight')
-  return insight
-}
 
 it('a report names the holidays of its trend in each language, and counts those of its period', async () => {
   await using store = await openEmptyStore()
@@ -39,7 +18,9 @@ it('a report names the holidays of its trend in each language, and counts those 
     ['week', '2026-12-28', 'DE-BY', '2026-12-24: Betriebsferien', '2026-12-23'],
     ['day', '2026-11-27'],
   ] as const) {
-    const { holidays, holidayCount } = await insightOf(store, kind, at, wanted)
+    const now = new Date(`${at}T07:00:00Z`)
+    const request = requestOf(kind, now, 'Europe/Berlin', { holidays: wanted })
+    const { holidays, holidayCount } = await readInsight(store, request, now, wanted)
     lines.push(`${kind} before ${at} with ${wanted.join(', ')}: ${holidayCount}`)
     lines.push(...(holidays ?? []).map((each) => `  ${JSON.stringify(each)}`))
   }

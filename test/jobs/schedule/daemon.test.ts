@@ -5,9 +5,9 @@ import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { createFaultWatch, type FaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
+import { createFaultWatch } from '../../../src/jobs/alerts/store-fault.ts'
 import { createClockTrust } from '../../../src/jobs/schedule/clock-trust.ts'
-import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
+import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { DueRun, Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
 import { askSync } from '../../../src/jobs/sync/scheduled-sync.ts'
@@ -34,20 +34,7 @@ const working = (
     },
   })
 
-interface Running {
-  readonly store: Store
-  readonly daemon: StartedDaemon
-  readonly lines: string[]
-  /** Counts the checks for due messages. */
-  readonly posts: () => number
-  /** The faults of the database of which operators were told. */
-  readonly faults: string[]
-  readonly watch: FaultWatch
-  /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
-  readonly tick: (at: string, real?: string) => Promise<void>
-  readonly moveTo: (at: string, real?: string) => void
-  readonly stop: () => Promise<void>
-}
+type Running = Awaited<ReturnType<typeof start>>
 
 /** Starts a daemon at 07:00 UTC on 20 November 2026, with a new store or that of an earlier daemon. */
 async function start(
@@ -59,7 +46,7 @@ async function start(
     isUpstreamThere = (): boolean => true,
     faultOfWrites = (): LeadsheetError | null => null,
   } = {},
-): Promise<Running> {
+) {
   let now = new Date(at)
   let real = new Date(trueTime ?? at)
   const opened = await openStore(file, now)
@@ -95,15 +82,18 @@ async function start(
     store,
     daemon,
     lines,
+    /** The faults of the database of which operators were told. */
     faults,
     watch,
     moveTo,
+    /** Counts the checks for due messages. */
     posts: () => posts,
-    async tick(...times) {
-      moveTo(...times)
+    /** Moves the clock and ticks. Resolves before the work is done. `real` is the true time, if the clock is wrong. */
+    async tick(at: string, real?: string): Promise<void> {
+      moveTo(at, real)
       await daemon.tick()
     },
-    async stop() {
+    async stop(): Promise<void> {
       end.abort()
       await daemon.stop()
     },
@@ -155,25 +145,19 @@ describe('the daemon', () => {
       named('report:a', false),
       named('report:b', false),
     ])
-    const due = async (minute: string): Promise<void> => {
-      await running.tick(`2026-11-20T07:${minute}:00Z`)
-      await expect.poll(() => ends.has('sync')).toBe(true)
-    }
     await running.tick('2026-11-20T07:00:00Z')
     const acquired: (string | undefined)[] = []
-    for (const minute of ['01', '02', '03', '04', '05', '06']) {
-      await due(minute)
-      const leases = await running.store.db
-        .selectFrom('lease')
-        .where('name', '=', 'sync')
-        .selectAll()
-        .execute()
-      acquired.push(leases[0]?.acquired_at.slice(11, 16))
-      if (Number(minute) % 2 !== 0) continue
+    const isSyncing = () => expect.poll(() => ends.has('sync')).toBe(true)
+    for (const minute of [1, 2, 3, 4, 5, 6]) {
+      await running.tick(`2026-11-20T07:0${minute}:00Z`)
+      await isSyncing()
+      const leases = running.store.db.selectFrom('lease').where('name', '=', 'sync').selectAll()
+      acquired.push((await leases.executeTakeFirst())?.acquired_at.slice(11, 16))
+      if (minute % 2 !== 0) continue
       const end = ends.get('sync')
       ends.clear()
       end?.()
-      await expect.poll(() => ends.has('sync')).toBe(true)
+      await isSyncing()
     }
     const turn = ['sync', 'sync-full', 'report:a', 'report:b']
     expect(ran).toEqual([...turn, ...turn, ...turn, 'sync'])
@@ -345,105 +329,54 @@ describe('the database file of a running daemon', () => {
   )
 })
 
-describe('a clock that was set', () => {
-  /** A step `again` is at the start of another daemon with the same data. */
-  type Step = readonly [
-    clock: string,
-    real: string,
-    upstream: 'there' | 'away' | 'there again',
-    ran: readonly string[],
-  ]
-  const aheadForTwoMinutes = (upstream: 'there' | 'away'): Step[] => [
-    ['20T10:00', '20T10:00', upstream, []],
-    ['21T12:01', '20T10:01', upstream, []],
-    ['21T12:02', '20T10:02', upstream, []],
-    ['20T10:03', '20T10:03', upstream, []],
-    ['21T07:00', '21T07:00', upstream, ['21T07']],
-  ]
-  it.each<{ what: string; steps: readonly Step[]; told?: string }>([
-    {
-      what: '26 hours ahead for two minutes sends nothing and costs nothing while the upstream says that it is wrong',
-      steps: aheadForTwoMinutes('there'),
-      told: 'is not confirmed by the upstream',
-    },
-    {
-      what: '26 hours ahead for two minutes sends nothing and costs nothing while the upstream cannot be asked',
-      steps: aheadForTwoMinutes('away'),
-      told: 'is not confirmed by the upstream',
-    },
-    {
-      // The machine slept: its monotonic clock stood, and the time is right.
-      what: 'is believed once the upstream confirms it, and then what was missed follows',
-      steps: [
-        ['20T10:00', '20T10:00', 'away', []],
-        ['21T12:00', '20T10:01', 'away', []],
-        ['21T12:01', '21T12:01', 'there', ['21T07']],
-      ],
-    },
-    {
-      what: 'is believed after half an hour where the upstream does not tell its time, and the log says so',
-      steps: [
-        ['20T10:00', '20T10:00', 'away', []],
-        ['21T12:00', '20T10:00', 'away', []],
-        ['21T12:15', '20T10:15', 'away', []],
-        ['21T12:29', '20T10:29', 'away', []],
-        ['21T12:30', '20T10:30', 'away', ['21T07']],
-      ],
-      told: 'nobody confirmed the clock for 30 minutes',
-    },
-    {
-      what: 'back after the daemon began with a clock that was ahead makes the real runs, once the upstream confirms it',
-      steps: [
-        ['21T06:59', '20T10:00', 'there', []],
-        ['21T07:00', '20T10:01', 'there', ['21T07']],
-        ['20T10:02', '20T10:02', 'there', ['21T07']],
-        ['21T07:00', '21T07:00', 'there', ['21T07', '21T07']],
-      ],
-    },
-    {
-      what: '26 hours ahead when the daemon starts sends nothing, and costs nothing once it is right',
-      steps: [
-        ['20T10:00', '20T10:00', 'there', []],
-        ['21T12:01', '20T10:01', 'there again', []],
-        ['21T12:02', '20T10:02', 'there', []],
-        ['20T10:03', '20T10:03', 'there', []],
-        ['21T07:00', '21T07:00', 'there', ['21T07']],
-      ],
-      told: 'it is 1560 minutes ahead. Nothing is begun',
-    },
-    {
-      what: 'is believed at the start where the daemon before had the same difference from the upstream',
-      steps: [
-        ['20T10:00', '20T05:00', 'there', []],
-        ['20T12:00', '20T07:00', 'there again', []],
-        ['21T07:00', '21T02:00', 'there', ['21T07']],
-      ],
-    },
-  ])('$what', async ({ steps, told }) => {
-    const ran: string[] = []
-    const daily = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(8, 13)), {})
-    const instant = (time: string) => `2026-11-${time}:00Z`
+/**
+ * The clock at each tick, behind it the true time where that is another, and from where on the upstream is there or
+ * away, or another daemon has the same data.
+ */
+const CLOCKS: Readonly<Record<string, string>> = {
+  'ahead for two minutes while the upstream says that it is wrong':
+    'there 20T10:00 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'ahead for two minutes while the upstream cannot be asked':
+    'away 20T10:00 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'right after the machine slept, when its monotonic clock stood, as the upstream confirms late':
+    'away 20T10:00 21T12:00/20T10:01 there 21T12:01',
+  'ahead for long, while the upstream does not tell its time':
+    'away 20T10:00 21T12:00/20T10:00 21T12:15/20T10:15 21T12:29/20T10:29 21T12:30/20T10:30',
+  'back after the daemon began with a clock that was ahead':
+    'there 21T06:59/20T10:00 21T07:00/20T10:01 20T10:02 21T07:00',
+  'ahead when the daemon starts':
+    'there 20T10:00 restart 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'as far from that of the upstream as before the daemon was started again':
+    'there 20T10:00/20T05:00 restart 20T12:00/20T07:00 21T07:00/21T02:00',
+}
+
+it('what a daily report at 07:00 and the log make of a clock that was set', async () => {
+  const told: string[] = []
+  const daily = working(({ dueAt }) => told.push(`    runs that of ${dueAt.toISOString().slice(8, 13)}`), {})
+  for (const [name, words] of Object.entries(CLOCKS)) {
+    told.push(`a clock that is ${name}`)
     const file = `${folderWith()}/leadsheet.db`
     let isThere = true
-    const startAt = (clock: string, real: string) =>
-      start([daily], {
-        file,
-        at: instant(clock),
-        trueTime: instant(real),
-        isUpstreamThere: () => isThere,
-      })
-    let running: Running | undefined
-    for (const [clock, real, upstream, expected] of steps) {
-      isThere = upstream !== 'away'
-      if (upstream === 'there again') await running?.stop()
-      if (running === undefined || upstream === 'there again') running = await startAt(clock, real)
-      await running.tick(instant(clock), instant(real))
-      await running.daemon.idle()
-      expect(ran, clock).toEqual(expected)
+    let running: Running | null = null
+    for (const word of words.split(' ')) {
+      told.push(`  ${word}`)
+      if (word === 'restart') {
+        await running?.stop()
+        running = null
+      } else if (word === 'there' || word === 'away') isThere = word === 'there'
+      else {
+        const [at = '', trueTime = at] = word.split('/').map((time) => `2026-11-${time}:00Z`)
+        running ??= await start([daily], { file, at, trueTime, isUpstreamThere: () => isThere })
+        const before = running.lines.length
+        await running.tick(at, trueTime)
+        await running.daemon.idle()
+        const logged = running.lines.slice(before).map((line) => JSON.parse(line))
+        told.push(...logged.filter(({ level }) => level >= 40).map(({ msg }) => `    ${msg}`))
+      }
     }
-    if (told) expect(running?.lines.filter((line) => line.includes(told))).toHaveLength(1)
     await running?.stop()
-  })
+  }
+  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/clocks.txt')
 })
 
 it.each([
@@ -474,45 +407,29 @@ it.each([
   },
 )
 
-describe('a sync that a person asks for', () => {
-  /** Starts a daemon whose sync is due every quarter of an hour, at a time at which it runs for the first time. */
-  async function openAsked(at: string, file?: string) {
-    const ran: string[] = []
-    const settings = { name: 'sync', timing: timing('*/15 * * * *'), runsAtFirstSight: true }
-    const schedule = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(11, 16)), settings)
-    const running = await start([schedule], file === undefined ? { at } : { at, file })
-    await running.tick(at)
-    await running.daemon.idle()
-    const ask = async (time: string) => {
-      running.moveTo(time)
-      await askSync(running.store, schedule, () => new Date(time))
-    }
-    return { ...running, ran, ask }
+it('a sync that a person asks for runs once without the next tick, or when there is a daemon again, and those that are due come as ever', async () => {
+  const ran: string[] = []
+  const settings = { name: 'sync', timing: timing('*/15 * * * *'), runsAtFirstSight: true }
+  const schedule = working(({ dueAt }) => ran.push(dueAt.toISOString().slice(11, 16)), settings)
+  const file = `${folderWith()}/leadsheet.db`
+  const at = (time: string) => `2026-11-20T07:${time}Z`
+  const ask = ({ store, moveTo }: Running, time: string) => {
+    moveTo(at(time))
+    return askSync(store, schedule, () => new Date(at(time)))
   }
-
-  it('runs once without waiting for the next tick, and those that are due later come as ever', async () => {
-    const asked = await openAsked('2026-11-20T07:00:00Z')
-    for (const second of [1, 2, 3]) await asked.ask(`2026-11-20T07:04:0${second}Z`)
-    asked.daemon.wake()
-    await asked.daemon.idle()
-    expect(asked.ran).toEqual(['07:00', '07:04'])
-    await asked.tick('2026-11-20T07:15:00Z')
-    await asked.daemon.idle()
-    expect(await scheduledRunsOf(asked.store)).toEqual([
-      'sync 07:00 done',
-      'sync 07:04 done',
-      'sync 07:15 done',
-    ])
-    await asked.stop()
-  })
-
-  it('runs when there is a daemon again, where the one that was asked ends first', async () => {
-    const file = `${folderWith()}/leadsheet.db`
-    const first = await openAsked('2026-11-20T07:00:00Z', file)
-    await first.ask('2026-11-20T07:04:30Z')
-    await first.stop()
-    const second = await openAsked('2026-11-20T07:06:00Z', file)
-    expect([first.ran, second.ran]).toEqual([['07:00'], ['07:04']])
-    await second.stop()
-  })
+  const first = await start([schedule], { file })
+  await first.tick(at('00:00'))
+  await first.daemon.idle()
+  for (const second of [1, 2, 3]) await ask(first, `04:0${second}`)
+  first.daemon.wake()
+  await first.daemon.idle()
+  expect(ran).toEqual(['07:00', '07:04'])
+  await ask(first, '05:30')
+  await first.stop()
+  const second = await start([schedule], { file, at: at('06:00') })
+  for (const time of ['06:00', '15:00']) await second.tick(at(time))
+  await second.daemon.idle()
+  expect(ran).toEqual(['07:00', '07:04', '07:05', '07:15'])
+  expect(await scheduledRunsOf(second.store)).toEqual(ran.map((time) => `sync ${time} done`))
+  await second.stop()
 })

@@ -4,7 +4,6 @@ import { LeadsheetError } from '../../../src/errors.ts'
 import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import { retryLater } from '../../../src/jobs/schedule/job-failure.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
-import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { approveScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { DAILY, recipient, reportDeps } from '../../support/mail/reports.ts'
 import { timing } from '../../support/schedule/schedule.ts'
@@ -115,20 +114,6 @@ it('a schedule: what is run, and what is noted of it', async () => {
 })
 
 describe('the lease of a schedule', () => {
-  it('keeps a second process from running the same, which is tried at the next tick', async () => {
-    await using daily = await openTicking()
-    daily.clock.now = new Date('2026-11-20T06:59:30Z')
-    const lease = await claimLease(daily.store, 'report:daily', () => daily.clock.now)
-    await expect(daily.tick('2026-11-20T07:00:00Z')).rejects.toMatchObject({
-      code: 'job_busy',
-      message: expect.stringContaining(`A report daily is already running: process ${process.pid}`),
-    })
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 pending'])
-    await lease.release()
-    await daily.tick('2026-11-20T07:01:00Z')
-    expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
-  })
-
   it('keeps a report from being sent by hand while the daemon makes it, and says who does', async () => {
     await using daily = await openTicking()
     const deps = reportDeps(daily.store, () => daily.clock.now)

@@ -1,73 +1,80 @@
 // @long
-/**
- * Several workers with one PostgreSQL: they note due runs, share them, and wait for each other where needed.
- */
+/** Several workers with one PostgreSQL: what is held is asked for once, and what one puts down goes on. */
 import { hostname } from 'node:os'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { listWorkers } from '../../../src/jobs/schedule/schedule-state.ts'
+import { createSerialTask } from '../../../src/jobs/schedule/serial-task.ts'
+import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
+import { openStore } from '../../../src/store/open.ts'
 import { findLastUptime } from '../../../src/store/schedule/uptime.ts'
 import { readWorkers } from '../../../src/web/dashboard/status/daemon.ts'
-import { hasPostgres } from '../../support/postgres.ts'
-import {
-  type Machine,
-  MINUTELY,
-  newStoreUrl,
-  scheduledRunCount,
-  scheduledRunsOf,
-  startMachine,
-} from '../../support/schedule/machines.ts'
-import { scheduleOf } from '../../support/schedule/schedule.ts'
+import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
+import { migratedDatabase } from '../../support/store.ts'
+import { SILENT } from '../../support/syncing.ts'
 
-const at = (minute: string): string => `2026-11-20T07:${minute}:00Z`
+const minutely = (name: string, run: Schedule['run']) =>
+  scheduleOf({ name, timing: timing('* * * * *'), run })
+
+/** Opens a database for workers of several machines, which run in this process with one clock that a test moves. */
+async function openCompany(schedules: readonly Schedule[], onAlerts: () => void = () => undefined) {
+  const url = await newDatabase({ template: await migratedDatabase() })
+  const clock = { now: new Date('2026-11-20T07:00:00Z') }
+  const now = () => clock.now
+  async function startMachine() {
+    const store = await openStore(url, now())
+    if (store.place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
+    const queue = await openPgBossQueue(store.place, SILENT)
+    const tasks = {
+      post: createSerialTask(queue, 'alerts', async () => onAlerts()),
+      events: createSerialTask(queue, 'events', async () => undefined),
+    }
+    const deps = { store, log: SILENT, now, schedules, queue, monotonicMs: () => now().getTime(), ...tasks }
+    const worker = await startDaemon(deps, new AbortController().signal)
+    let stopped: Promise<void> | undefined
+    const stop = () => {
+      stopped ??= worker
+        .stop()
+        .then(() => queue[Symbol.asyncDispose]())
+        .then(store.close)
+      return stopped
+    }
+    onTestFinished(stop)
+    const runs = async () =>
+      (await store.db.selectFrom('scheduled_run').orderBy('due_at').selectAll().execute()).map(
+        ({ due_at, state }) => `${due_at.slice(11, 16)} ${state}`,
+      )
+    await worker.tick()
+    await expect.poll(async () => (await runs()).length).toBeGreaterThanOrEqual(schedules.length)
+    return {
+      store,
+      stop,
+      runs,
+      async tick(at: string) {
+        clock.now = new Date(`2026-11-20T${at}Z`)
+        await worker.tick()
+      },
+    }
+  }
+  return { clock, startMachine }
+}
 
 describe.skipIf(!hasPostgres)('several workers', () => {
-  it('note each scheduled run once and run it once, and do beside each other what does not depend on each other', async () => {
-    const ran: string[] = []
-    const schedules = ['report:daily', 'report:weekly'].map((name) =>
-      scheduleOf({ ...MINUTELY, name, leaseName: name, run: both(name) }),
-    )
-    const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
-    const first = await startMachine(url, company, schedules)
-    const second = await startMachine(url, company, schedules)
-    await expect.poll(() => scheduledRunCount(first.store)).toBe(2)
-    await Promise.all([first.tick(at('01')), second.tick(at('01'))])
-    await expect
-      .poll(() => scheduledRunsOf(first.store))
-      .toEqual(['report:daily 07:01 done', 'report:weekly 07:01 done'])
-    expect(ran.toSorted()).toEqual(['report:daily', 'report:weekly'])
-
-    /** Ends only after the other run has begun. */
-    function both(name: string): Schedule['run'] {
-      return async () => {
-        ran.push(name)
-        await expect.poll(() => ran).toHaveLength(2)
-        return { state: 'done', message: null }
-      }
-    }
-  })
-
   it('ask for what is held once a minute, and not one report for the other', async () => {
-    let asked = 0
-    const schedules = ['report:daily', 'report:weekly'].map((name) =>
-      scheduleOf({
-        ...MINUTELY,
-        name,
-        leaseName: name,
-        run: async () => {
-          asked++
-          return { state: 'held', message: 'the data are old' }
-        },
-      }),
-    )
-    const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
-    let told = 0
-    const machine = await startMachine(url, company, schedules, () => told++)
-    await expect.poll(() => scheduledRunCount(machine.store)).toBe(2)
-    await machine.tick(at('01'))
+    let [asked, told] = [0, 0]
+    const hold: Schedule['run'] = async () => {
+      asked++
+      return { state: 'held', message: 'the data are old' }
+    }
+    const reports = ['report:daily', 'report:weekly'].map((name) => minutely(name, hold))
+    const { startMachine } = await openCompany(reports, () => told++)
+    const { tick } = await startMachine()
+    await tick('07:01:00')
     await expect.poll(() => asked).toBe(2)
     const before = told
-    await machine.tick('2026-11-20T07:01:30Z')
+    await tick('07:01:30')
     await expect.poll(() => asked).toBe(4)
     await expect.poll(() => told).toBeGreaterThan(before)
     expect(asked).toBe(4)
@@ -76,57 +83,26 @@ describe.skipIf(!hasPostgres)('several workers', () => {
   it('hand on what one of them has to put down, and are seen as long as they run', async () => {
     const begun = Promise.withResolvers<void>()
     let runs = 0
-    const sync = scheduleOf({
-      ...MINUTELY,
-      name: 'sync',
-      leaseName: 'sync',
-      run: async (_due, _lease, signal) => {
-        if (++runs > 1) return { state: 'done', message: null }
-        begun.resolve()
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-        throw signal.reason
-      },
+    const sync = minutely('sync', async (_due, _lease, signal) => {
+      if (++runs > 1) return { state: 'done', message: null }
+      begun.resolve()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      throw signal.reason
     })
-    const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
-    const first = await startMachine(url, company, [sync])
-    await expect.poll(() => scheduledRunCount(first.store)).toBe(1)
-    await first.tick(at('01'))
+    const { clock, startMachine } = await openCompany([sync])
+    const first = await startMachine()
+    await first.tick('07:01:00')
     await begun.promise
-    const second = await startMachine(url, company, [sync])
-    const both = await listWorkers(second.store.db, company.now)
+    const { store, ...second } = await startMachine()
+    const both = await listWorkers(store.db, clock.now)
     expect(both.map(({ pid }) => pid)).toEqual([process.pid, process.pid])
-    const card = await readWorkers(second.store, company.now)
-    expect(card?.workers.map(({ host, inFlight }) => `${host} ${inFlight}`)).toEqual(
-      Array(2).fill(`${hostname()} sync`),
-    )
+    const card = await readWorkers(store, clock.now)
+    const seen = card?.workers.map(({ host, inFlight }) => `${host} ${inFlight}`)
+    expect(seen).toEqual(Array(2).fill(`${hostname()} sync`))
     await first.stop()
-    await expect.poll(() => scheduledRunsOf(second.store)).toEqual(['sync 07:01 done'])
-    expect(await listWorkers(second.store.db, company.now)).toHaveLength(1)
-    expect(await findLastUptime(second.store.db)).toMatchObject({ ended_at: null })
+    await expect.poll(second.runs).toEqual(['07:00 skipped', '07:01 done'])
+    expect(await listWorkers(store.db, clock.now)).toHaveLength(1)
+    expect(await findLastUptime(store.db)).toMatchObject({ ended_at: null })
     await second.stop()
-  })
-
-  it('of two installations that share a database do only what is their own', async () => {
-    const url = await newStoreUrl()
-    const ran: string[] = []
-    const start = async (name: string): Promise<Machine> => {
-      const run: Schedule['run'] = async () => {
-        ran.push(name)
-        return { state: 'done', message: null }
-      }
-      const sync = scheduleOf({ ...MINUTELY, name: 'sync', leaseName: 'sync', run })
-      const machine = await startMachine(`${url}?schema=${name}`, { now: new Date(at('00')) }, [sync])
-      await expect.poll(() => scheduledRunCount(machine.store)).toBe(1)
-      return machine
-    }
-    const north = await start('north')
-    const south = await start('south')
-    await north.tick(at('01'))
-    await expect.poll(() => scheduledRunsOf(north.store)).toEqual(['sync 07:01 done'])
-    expect(await scheduledRunsOf(south.store)).toEqual([])
-    await south.tick(at('02'))
-    await expect.poll(() => scheduledRunsOf(south.store)).toEqual(['sync 07:01 skipped', 'sync 07:02 done'])
-    expect(ran).toEqual(['north', 'south'])
-    expect(await listWorkers(north.store.db, new Date(at('01')))).toHaveLength(1)
   })
 })

@@ -6,7 +6,6 @@ import { freshSnapshot, publishIfDue, publishSnapshot } from '../../../src/jobs/
 import { fileOf } from '../../../src/store/db/place.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
-import { startRun } from '../../../src/store/sync/sync-run.ts'
 import { ask, publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
@@ -25,20 +24,12 @@ async function openWorld() {
     store,
     run,
     folder,
-    clock,
     deps,
     publish: (change: Partial<typeof deps> = {}, signal = NEVER) =>
       publishSnapshot({ ...deps, ...change }, signal),
-    publishIfDue: async (at?: string) => {
-      if (at !== undefined) clock.now = new Date(`2026-11-21T${at}:00Z`)
+    publishIfDue(at: string) {
+      clock.now = new Date(`2026-11-21T${at}:00Z`)
       return publishIfDue(deps, NEVER)
-    },
-    /** Saves a sync that changed a lead. */
-    async saveChange(at: string): Promise<void> {
-      const id = await saveWholeRun(store, at)
-      await store.write((trx) =>
-        trx.updateTable('sync_run').where('id', '=', id).set({ leads_updated: 1 }).execute(),
-      )
     },
     [Symbol.asyncDispose]: store.close,
   }
@@ -153,52 +144,37 @@ describe('the snapshot for the queries of a report', () => {
 })
 
 describe('publishing what is due', () => {
-  it('makes the first snapshot, and another only once a sync has changed a lead', async () => {
-    await using world = await openWorld()
-    expect(await world.publishIfDue()).not.toBeNull()
-    await saveWholeRun(world.store, '2026-11-21T06:31:00Z')
-    expect(await world.publishIfDue()).toBeNull()
-    await world.saveChange('2026-11-21T06:32:00Z')
-    expect(await world.publishIfDue('06:33')).toMatchObject({ leadsAsOf: '2026-11-21T06:32:00.000Z' })
-    expect(await world.publishIfDue()).toBeNull()
-  })
-
-  it('spends at most a twentieth of the time on making snapshots', async () => {
-    await using world = await openWorld()
-    await world.publishIfDue()
-    const database = new Database(world.deps.file)
-    expect(database.pragma('user_version', { simple: true })).toBeGreaterThan(0)
-    database.pragma('user_version = 15000')
-    database.close()
-    await world.saveChange('2026-11-21T06:31:00Z')
-    expect(await world.publishIfDue('06:34')).toBeNull()
-    expect(await world.publishIfDue('06:35')).not.toBeNull()
-  })
-
-  it('makes another when a sync of the details alone has read some, once', async () => {
-    await using world = await openWorld()
-    await world.publishIfDue()
-    const run = { mode: 'incremental', parts: ['details'], at: '2026-11-21T06:31:00.000Z' } as const
-    await world.store.write(async (trx) => {
-      const id = await startRun(trx, run)
-      const done = { details_read: 5, outcome: 'ok', finished_at: '2026-11-21T06:32:00.000Z' } as const
-      await trx.updateTable('sync_run').where('id', '=', id).set(done).execute()
-    })
-    expect(await world.publishIfDue('06:33')).not.toBeNull()
-    expect(await world.publishIfDue()).toBeNull()
-  })
-
-  it('shows how fresh the copy is within the hour, also where no lead changes', async () => {
-    await using world = await openWorld()
-    await world.publishIfDue()
-    await saveWholeRun(world.store, '2026-11-21T07:29:00Z')
-    expect(await world.publishIfDue('07:29')).toBeNull()
-    expect(await world.publishIfDue('07:30')).toMatchObject({ leadsAsOf: '2026-11-21T07:29:00.000Z' })
-  })
+  const NONE = { leads_updated: 0 }
+  const CHANGED = { leads_updated: 1 }
+  const DETAILS = { leads_as_of: null, details_read: 5, finished_at: '2026-11-21T06:32:00.000Z' }
+  it.each<[what: string, set: object, at: string, look: string, asOf: string | null, tookMs?: number]>([
+    ['changed no lead', NONE, '06:31', '06:33', null],
+    ['changed no lead', NONE, '07:29', '07:29', null],
+    ['changed no lead, after an hour', NONE, '07:29', '07:30', '07:29'],
+    ['changed a lead', CHANGED, '06:32', '06:33', '06:32'],
+    ['read details alone', DETAILS, '06:31', '06:33', '06:00'],
+    ['changed a lead, but the last one took 15 s', CHANGED, '06:31', '06:34', null, 15_000],
+    ['changed a lead, and 20 times 15 s have passed', CHANGED, '06:31', '06:35', '06:31', 15_000],
+  ])(
+    'makes the first snapshot, and after a sync that %s, %j at %s, at %s one as of %s, once',
+    async (_, set, at, look, asOf, tookMs) => {
+      await using world = await openWorld()
+      expect(await world.publishIfDue('06:30')).not.toBeNull()
+      const database = new Database(world.deps.file)
+      expect(database.pragma('user_version', { simple: true })).toBeGreaterThan(0)
+      if (tookMs !== undefined) database.pragma(`user_version = ${tookMs}`)
+      database.close()
+      const id = await saveWholeRun(world.store, `2026-11-21T${at}:00Z`)
+      await world.store.db.updateTable('sync_run').where('id', '=', id).set(set).execute()
+      const published = await world.publishIfDue(look)
+      expect(published?.leadsAsOf ?? null).toBe(asOf && `2026-11-21T${asOf}:00.000Z`)
+      expect(await world.publishIfDue(look)).toBeNull()
+    },
+  )
 
   it('makes it anew where it is of another version, or is no snapshot', async () => {
     await using world = await openWorld()
-    await world.publishIfDue()
+    await world.publish()
     expect(await publishIfDue({ ...world.deps, version: '0.0.1' }, NEVER)).not.toBeNull()
     const other = folderWith({ 'snapshot.db': 'no database' })
     expect(await publishIfDue(publishing(world.store, other), NEVER)).not.toBeNull()

@@ -125,34 +125,6 @@ describe('known leads', () => {
     const raw = await listing.store.db.selectFrom('lead_raw').select('raw').execute()
     expect(raw.map((row) => row.raw).sort()).toEqual(all.map((record) => JSON.stringify(change(record))))
   })
-
-  it('without a time of update are changed by any field when it was read, but by no other order of names', async () => {
-    const all = records(20).map(({ id }) => ({ id, name: 'Acme', viewed: 1 }))
-    await using listing = await openListing(PAGE, paged('page', all))
-    await listing.sync()
-    listing.answer = paged(
-      'page',
-      all.map(({ id, name, viewed }) => ({ viewed, name, id })),
-    )
-    expect((await listing.sync()).leads).toMatchObject({ updated: 0, unchanged: 20 })
-    listing.answer = paged(
-      'page',
-      all.map((record, at) => ({
-        ...record,
-        status: at === 3 ? 'won' : undefined,
-        viewed: at === 3 ? 2 : 1,
-      })),
-    )
-    listing.clock.now = new Date('2026-11-22T06:00:00Z')
-    expect((await listing.sync()).leads).toMatchObject({ updated: 1, unchanged: 19 })
-    const [first, then] = ['2026-11-21T06:00:00.000Z', '2026-11-22T06:00:00.000Z']
-    const times = listing.store.db
-      .selectFrom('lead')
-      .select(['created_at', 'updated_at', 'status_changed_at'])
-    expect(await times.where('id', '=', 'l003').execute()).toEqual([
-      { created_at: first, updated_at: then, status_changed_at: then },
-    ])
-  })
 })
 
 /** Returns the tables of leads that a piece of work writes to. */

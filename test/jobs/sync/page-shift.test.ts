@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SyncResult } from '../../../src/domain/sync.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
-import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { random } from '../../support/random.ts'
@@ -12,20 +11,13 @@ import {
   type ShiftingList,
   type ShiftingOptions,
 } from '../../support/source/shifting-list.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { SILENT, SYNC_OPTIONS } from '../../support/syncing.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
 /** `SEEDS=1000 npx vitest run test/jobs/sync/page-shift.test.ts` takes a minute. */
 const SEEDS = Number(process.env['SEEDS'] ?? 300)
 const PAGE_SIZE = 100
-const OPTIONS: SyncOptions = {
-  full: true,
-  parts: ['leads'],
-  pageSize: PAGE_SIZE,
-  overlapMs: 0,
-  pipelineIds: [],
-  signal: new AbortController().signal,
-}
+const OPTIONS = { ...SYNC_OPTIONS, full: true, parts: ['leads'], pageSize: PAGE_SIZE } as const
 const ORDERS: readonly Order[] = ['updated_desc', 'updated_asc', 'id']
 
 /** Makes a list of 200 to 2,000 rows, mostly short, in each order in turn. */

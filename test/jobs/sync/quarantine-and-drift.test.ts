@@ -5,6 +5,7 @@ import { changes, type Story, tellSyncs } from '../../support/source/sync-storie
 
 const CHANGES = { ...PAGE, ...SINCE }
 const created = (at: string) => paged('page', [{ id: 1, created: at }, { id: 2 }])
+const THIRTY = records(30)
 const titled = paged(
   'page',
   records(3).map((record) => ({ ...record, title: `Company ${record.id}` })),
@@ -19,6 +20,13 @@ const STORIES: readonly Story[] = [
     created('soon'),
     created('later'),
     created('2026-11-01'),
+  ],
+  [
+    'a record that cannot be read any more, thrice, and that then has no id either, thrice',
+    PAGE,
+    paged('page', THIRTY),
+    { answer: paged('page', [...THIRTY.slice(1), { ...THIRTY[0], created: 'yesterday' }]), times: 3 },
+    { answer: paged('page', [...THIRTY.slice(1), { created: 'yesterday' }]), times: 3 },
   ],
   [
     'a profile with another mapping, and the sync after it',

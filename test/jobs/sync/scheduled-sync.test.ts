@@ -2,36 +2,26 @@
 import { expect, it } from 'vitest'
 import { noteScheduledRuns } from '../../../src/jobs/schedule/note-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
-import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
+import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { reportDeps } from '../../support/mail/reports.ts'
 import { LATEST, scheduleOf, timing } from '../../support/schedule/schedule.ts'
-import { openSyncing, SILENT } from '../../support/syncing.ts'
-import { type Fault, startUpstream, status } from '../../support/upstream.ts'
+import { openWorld, SILENT, SYNC_OPTIONS } from '../../support/syncing.ts'
+import { type Fault, status } from '../../support/upstream.ts'
 
 const NEVER = new AbortController().signal
 
 /** Opens a sync that is due at 03:30, and returns its record after it has run. */
 async function openNightly(faults: readonly Fault[], full: boolean, change: Partial<SyncOptions> = {}) {
-  const upstream = await startUpstream(20)
+  const { upstream, syncing } = await openWorld(20, { backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
   upstream.faults.push(...faults)
-  const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
-  const syncing = await openSyncing(upstream.url, 'k', { source: { backoff } })
   const { store, source, clock } = syncing
   const now = (): Date => clock.now
   clock.now = new Date('2026-11-21T03:00:00Z')
-  const options: SyncOptions = {
-    full: false,
-    parts: SYNC_PARTS,
-    pageSize: 100,
-    overlapMs: 0,
-    pipelineIds: [],
-    signal: NEVER,
-    ...change,
-  }
+  const options = { ...SYNC_OPTIONS, ...change }
   const work: ScheduledSyncDeps = {
     ...reportDeps(store, now),
     source,
@@ -56,46 +46,35 @@ async function openNightly(faults: readonly Fault[], full: boolean, change: Part
     due_at: async () =>
       (await store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').execute())[0],
     byHand: () => sync({ source, store, log: SILENT, now }, options),
-    async [Symbol.asyncDispose]() {
-      await syncing[Symbol.asyncDispose]()
-      await upstream[Symbol.asyncDispose]()
-    },
   }
 }
 
-const away = status(503)
+const STORIES: Readonly<Record<string, readonly [isFull: boolean, fault: Fault]>> = {
+  'a full sync that met an upstream which was away': [true, status(503)],
+  'a sync of changes that did': [false, status(503)],
+  'a full sync whose key is refused': [true, status(401)],
+  'a sync of changes that the upstream puts off': [false, status(429, { 'retry-after': '3600' })],
+}
 
-it('a full sync that met an upstream which was away is tried again after 5 minutes', async () => {
-  await using nightly = await openNightly([away, away, away], true)
-  await nightly.tick('03:30')
-  expect(await nightly.due_at()).toMatchObject({ state: 'pending', not_before: '2026-11-21T03:35:00.000Z' })
-  nightly.upstream.faults.length = 0
-  await nightly.tick('03:35')
-  expect(await nightly.due_at()).toMatchObject({ state: 'done', attempts: 2 })
-})
-
-it('a sync of changes leaves that to the next one, and a refused key is not tried again', async () => {
-  await using changes = await openNightly([away, away, away], false)
-  await changes.tick('03:30')
-  expect(await changes.due_at()).toMatchObject({ state: 'failed', attempts: 1 })
-  await using refused = await openNightly([status(401), status(401), status(401)], true)
-  await refused.tick('03:30')
-  expect(await refused.due_at()).toMatchObject({ state: 'failed', attempts: 1 })
-})
-
-it('a sync that the upstream puts off comes when that is over', async () => {
-  await using nightly = await openNightly([status(429, { 'retry-after': '3600' })], false)
-  await nightly.tick('03:30')
-  expect(await nightly.due_at()).toMatchObject({ state: 'pending', not_before: '2026-11-21T04:30:00.000Z' })
-  const requests = nightly.upstream.requests.length
-  await nightly.tick('04:29')
-  expect(nightly.upstream.requests).toHaveLength(requests)
-  await nightly.tick('04:30')
-  expect(await nightly.due_at()).toMatchObject({ state: 'done' })
+it('what becomes of a sync of 03:30 that does not come to its end at once', async () => {
+  const lines: string[] = []
+  for (const [name, [isFull, fault]] of Object.entries(STORIES)) {
+    lines.push(name)
+    const { upstream, tick, due_at } = await openNightly(Array(3).fill(fault), isFull)
+    for (const time of ['03:30', '03:34', '03:35', '04:29', '04:30']) {
+      upstream.requests.length = 0
+      await tick(time)
+      upstream.faults.length = 0
+      const { state, attempts, not_before } = (await due_at()) ?? {}
+      const after = upstream.requests.length > 0 ? 'after requests' : 'without a request'
+      lines.push(`  ${time} ${after}: ${state}, attempts ${attempts}, not before ${not_before}`)
+    }
+  }
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/scheduled-sync.txt')
 })
 
 it('a sync by hand and one of the daemon never run beside each other', async () => {
-  await using nightly = await openNightly([], false)
+  const nightly = await openNightly([], false)
   const lease = await claimLease(nightly.store, 'sync', () => new Date('2026-11-21T03:29:30Z'))
   await expect(nightly.tick('03:30')).rejects.toMatchObject({ code: 'job_busy' })
   await expect(nightly.byHand()).rejects.toMatchObject({
@@ -114,7 +93,7 @@ it('a sync reads details, and ends among them when a report comes due', async ()
     if (part !== 'details' || done !== 2) return
     noted = nightly.store.write((trx) => addScheduledRun(trx, { ...report, not_before: null, message: null }))
   }
-  await using nightly = await openNightly([], false, { details: { perRun: 20, concurrency: 1 }, onProgress })
+  const nightly = await openNightly([], false, { details: { perRun: 20, concurrency: 1 }, onProgress })
   await nightly.tick('03:30')
   await noted
   const read = await nightly.store.db.selectFrom('lead_detail').select('lead_id').execute()

@@ -150,6 +150,10 @@ const NEWEST = { id: 'l059', updated: '2026-11-02T00:00:00.000Z' }
 const WITHOUT_FIRST = paged('page', [...records(58, 1), NEWEST], 59)
 const UNNAMED = records(35).map(({ id, updated }) => ({ uid: id, updated }))
 
+const UNTIMED = records(20).map(({ id }) => ({ id, name: 'Acme', viewed: 1 }))
+const REORDERED = UNTIMED.map(({ id, name, viewed }) => ({ viewed, name, id }))
+const UNTIMED_AND_WON = { ...UNTIMED[0], status: 'won', viewed: 2 }
+
 const THIRTY = records(30)
 const dated = (day: string, index: number) =>
   `2026-${day}-${String(1 + (index % 20)).padStart(2, '0')}T08:00:00Z`
@@ -306,6 +310,13 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
       paged('page', OFTEN_CHANGED, 60),
     ],
     ['an empty list, where the copy has a lead', PAGE, byPage(1), byPage(0)],
+    [
+      'leads without a time of update, with their names in another order, and then one of them with other values',
+      PAGE,
+      paged('page', UNTIMED),
+      paged('page', REORDERED),
+      { hoursLater: 24, answer: paged('page', [...UNTIMED.slice(1), UNTIMED_AND_WON]) },
+    ],
     ['30 leads deleted while the list is read', OFFSET, shrinking(30)],
     ['200 leads deleted while the list is read', OFFSET, shrinking(200)],
     [
@@ -393,12 +404,8 @@ it('a list that never holds still is unproven: the copy gets no younger, nothing
   const next = random(5)
   await using listing = await openListing({ ...PAGE, ...SINCE }, (position) => {
     const at = Number(position ?? 1)
-    const shuffled = records(200).sort(() => next() - 0.5)
-    return {
-      records: at > 10 ? [] : shuffled.slice(0, 10),
-      next: at > 10 ? null : String(at + 1),
-      total: 200,
-    }
+    if (at > 10) return { total: 200 }
+    return { records: shuffled(records(200), next).slice(0, 10), next: String(at + 1), total: 200 }
   })
   const result = await listing.sync()
   expect(result).toMatchObject({ complete: false, scan: { result: 'unproven', stop: 'empty_page' } })

@@ -1,6 +1,10 @@
 /** What a report asks of the copy and of the judgement of its numbers, for tests. */
+import { expect } from 'vitest'
+import type { Insight } from '../../../src/domain/insight.ts'
 import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
 import type { JudgedReport } from '../../../src/jobs/insight/judge-numbers.ts'
+import { tryInsight } from '../../../src/jobs/insight/report-insight.ts'
+import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { ReportRequest } from '../../../src/store/figures/report-figures.ts'
 
@@ -11,6 +15,22 @@ export const COVERED: JudgedReport = {
   fiscalYearStarts: 1,
   dataAsOf: null,
   coversPeriod: true,
+}
+
+/** Reads what a report that is due now says of its numbers. Nothing of it may fail. */
+export async function readInsight(
+  store: Store,
+  request: ReportRequest,
+  now: Date,
+  holidays: readonly string[] = [],
+): Promise<Insight> {
+  const { insight, failed } = await tryInsight({ store, now: () => now }, request, null, {
+    ...COVERED,
+    holidays,
+  })
+  expect(failed).toEqual([])
+  if (insight === null) throw new Error('there is no insight')
+  return insight
 }
 
 /** Returns the request of a report that is due now, about the period before. */

@@ -5,7 +5,6 @@ import type { DueRun, RunEnd, Schedule } from '../../../src/jobs/schedule/schedu
 import type { UptimeDeps } from '../../../src/jobs/schedule/uptime.ts'
 import { openUptime } from '../../../src/jobs/schedule/uptime.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import type { ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from '../folder.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
@@ -16,7 +15,6 @@ const MINUTE_MS = 60_000
 
 export interface Ticking extends AsyncDisposable {
   readonly store: Store
-  readonly schedule: Schedule
   /** The clock. A test moves it, and the runs of the schedule may do so too. */
   readonly clock: { now: Date }
   /** The runs that the schedule has started. */
@@ -27,9 +25,8 @@ export interface Ticking extends AsyncDisposable {
   tick(at: string): Promise<void>
   /** Ticks every minute up to and including an instant, like a running daemon. */
   live(until: string): Promise<void>
-  /** Returns the states, such as `07:00 done`, or `20 07:00 done` for another day than the first. */
+  /** Returns the states, such as `07:00 done`. */
   states(): Promise<string[]>
-  scheduledRuns(): Promise<ScheduledRun[]>
   /** Tells in lines what was run, in order, and then what was noted of each scheduled run. */
   told(): Promise<string[]>
 }
@@ -49,34 +46,28 @@ export async function openTicking(
     monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()),
   })
   const scheduledRuns = () => store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()
+  const run = (due: DueRun): Promise<RunEnd> => {
+    ticking.ran.push(due)
+    return ticking.ends(due)
+  }
+  const schedule = scheduleOf({ run, ...settings })
   const ticking: Ticking = {
     store,
     clock,
-    ran: [] as DueRun[],
-    scheduledRuns,
-    schedule: scheduleOf({
-      run: (due) => {
-        ticking.ran.push(due)
-        return ticking.ends(due)
-      },
-      ...settings,
-    }),
+    ran: [],
     ends: async () => ({ state: 'done', message: null }),
     async tick(at) {
       clock.now = new Date(at)
       await uptime.recordHeartbeat()
-      await noteScheduledRuns(store, ticking.schedule, clock.now)
-      while ((await runDue(deps, ticking.schedule, signal)) === 'over');
+      await noteScheduledRuns(store, schedule, clock.now)
+      while ((await runDue(deps, schedule, signal)) === 'over');
     },
     async live(until) {
       while (clock.now < new Date(until))
         await ticking.tick(new Date(clock.now.getTime() + MINUTE_MS).toISOString())
     },
     states: async () =>
-      (await scheduledRuns()).map(({ due_at, state }) => {
-        const day = due_at.startsWith(START.slice(0, 10)) ? '' : `${due_at.slice(8, 10)} `
-        return `${day}${due_at.slice(11, 16)} ${state}`
-      }),
+      (await scheduledRuns()).map(({ due_at, state }) => `${due_at.slice(11, 16)} ${state}`),
     told: async () => {
       const time = (at: string | Date): string => new Date(at).toISOString().slice(8, 19)
       const ran = ticking.ran.map(({ dueAt, attempt, late, isApproved }) => {

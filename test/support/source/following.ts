@@ -1,5 +1,5 @@
 /** A syncing with the daemon's queue of events and the intake that fills it. */
-
+import { onTestFinished } from 'vitest'
 import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import {
   createEventWorker,
@@ -11,7 +11,7 @@ import type { Db } from '../../../src/store/db/store.ts'
 import type { SourceOptions } from '../../../src/upstream/source.ts'
 import { event } from '../data/events.ts'
 import { openSyncing, SILENT, type Syncing } from '../syncing.ts'
-import { startUpstream, type Upstream } from '../upstream.ts'
+import { body, type Fault, startUpstream, type Upstream } from '../upstream.ts'
 
 export interface Following extends Syncing {
   readonly intake: WebhookIntake
@@ -58,25 +58,21 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   }
 }
 
-/** Opens an upstream with some leads, and a copy that has read them. */
+/** Opens an upstream with some leads, and a copy that has read them, until the test ends. */
 export async function openCopy(
   count = 12,
   options: Options = {},
-): Promise<AsyncDisposable & { upstream: Upstream; copy: Following; ids: readonly string[] }> {
+): Promise<{ upstream: Upstream; copy: Following; ids: readonly string[] }> {
   const upstream = await startUpstream(count)
   const copy = await openFollowing(upstream.url, options)
+  onTestFinished(async () => {
+    await copy[Symbol.asyncDispose]()
+    await upstream[Symbol.asyncDispose]()
+  })
   await copy.sync({ full: true, parts: ['leads'], pageSize: 100 })
   copy.clock.now = new Date('2026-11-21T06:10:00Z')
   upstream.requests.length = 0
-  return {
-    upstream,
-    copy,
-    ids: [...upstream.leads.keys()],
-    async [Symbol.asyncDispose]() {
-      await copy[Symbol.asyncDispose]()
-      await upstream[Symbol.asyncDispose]()
-    },
-  }
+  return { upstream, copy, ids: [...upstream.leads.keys()] }
 }
 
 export async function follow(copy: Following, ...events: UpstreamEvent[]): Promise<void> {
@@ -94,4 +90,17 @@ export function eventOf(leadId: string, other: Partial<UpstreamEvent> = {}): Ups
 export async function outcomeOf(db: Db, eventId: string): Promise<string | null | undefined> {
   const row = await db.selectFrom('event').where('id', '=', eventId).select('outcome').executeTakeFirst()
   return row?.outcome
+}
+
+/** A fault that holds a request until the test calls `letGo`. Then the answer is as it was when that was asked. */
+export function heldBack(answer: () => string) {
+  const asked = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  const fault: Fault = (request, response) => {
+    const then = answer()
+    asked.resolve()
+    void free.promise.then(() => body(then)(request, response))
+    return true
+  }
+  return { fault, isAsked: asked.promise, letGo: free.resolve }
 }

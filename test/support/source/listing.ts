@@ -15,7 +15,7 @@ import type { RawPage } from '../../../src/upstream/paging/raw-page.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import type { Source } from '../../../src/upstream/source.ts'
 import { IN_POSTGRES, openNewStore } from '../store.ts'
-import { SILENT } from '../syncing.ts'
+import { SILENT, SYNC_OPTIONS } from '../syncing.ts'
 
 /** A page whose records are plain values. By default it is the last page, and tells no total. */
 export interface ListedPage extends Partial<Omit<RawPage, 'records'>> {
@@ -70,15 +70,7 @@ export async function openListing(
     sync: (options = {}) =>
       sync(
         { source: sourceOf(listing), store, log: SILENT, now: () => clock.now },
-        {
-          full: true,
-          parts: ['leads'],
-          pageSize: 10,
-          overlapMs: 0,
-          pipelineIds: [],
-          signal: new AbortController().signal,
-          ...options,
-        },
+        { ...SYNC_OPTIONS, full: true, parts: ['leads'], pageSize: 10, ...options },
       ),
     [Symbol.asyncDispose]: store.close,
   }

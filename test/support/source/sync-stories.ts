@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { ScanResult } from '../../../src/domain/sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { readFieldTable } from '../../../src/store/leads/declared-fields.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { type Answer, type Listing, openListing } from './listing.ts'
 
@@ -89,16 +90,29 @@ async function tellCopy({ store: { db } }: Listing): Promise<Record<'leads' | 'm
   const watermark = await db.selectFrom('sync_watermark').select('updated_at').executeTakeFirst()
   const deletions = await db.selectFrom('lead_deletion').selectAll().execute()
   const held = await db.selectFrom('quarantined_record').selectAll().orderBy('reason').execute()
+  const { columns, rows } = await readFieldTable(
+    db,
+    leads.map(({ id }) => id),
+  )
+  const cellsOf = new Map(rows)
+  const changes = db.selectFrom('field_change').selectAll().orderBy('changed_at').orderBy('lead_id')
+  const places = await db.selectFrom('declared_field').select('place').execute()
   return {
     leads: leads.map(({ id, status, company_name, updated_at, deleted_at }) => {
+      const fields = columns.map(({ name }, index) => `, ${name} ${cellsOf.get(id)?.[index]}`).join('')
       const states = versions.filter(({ lead_id }) => lead_id === id)
       const history = states.map((version) => `${version.status} from ${version.valid_from}`).join(', ')
       const name = company_name === null ? '' : ` ${company_name}`
       const deleted = deleted_at === null ? '' : `, deleted ${deleted_at}`
-      return `${id} ${status}${name}, updated ${updated_at}${deleted} (${history})`
+      return `${id} ${status}${name}, updated ${updated_at}${deleted}${fields} (${history})`
     }),
     marks: [
+      ...(await changes.execute()).map(
+        ({ lead_id, field, value_before, value, changed_at }) =>
+          `${field} of ${lead_id} was ${value_before}, is ${value} from ${changed_at}`,
+      ),
       ...held.map(({ record_id, raw, reason }) => `quarantined: ${record_id} ${raw}: ${reason}`),
+      ...(columns.length > 0 ? [`fields ${columns.length}, in places ${places.length}`] : []),
       `leads ${leads.length}, versions ${versions.length}, deletions ${deletions.length}, quarantined ${held.length}`,
       `as of ${(await runs.executeTakeFirst())?.asOf}, watermark ${watermark?.updated_at || null}`,
     ],
