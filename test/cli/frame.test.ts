@@ -15,17 +15,25 @@ import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { clockStandingAt } from '../support/process/shifted-clock.ts'
+import { checkTranscript } from '../support/process/transcript.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { startService } from '../support/service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
 
-/** All that a daemon needs but recipients. */
-const ALL = { ...API, LEADSHEET_SMTP_URL: 'file:./outbox', LEADSHEET_FROM: 'r@example.com' }
+const LACKING = 'api: { url: "http://127.0.0.1:9" }\nreports: []\n'
+/** All that a daemon needs. */
+const WHOLE = `
+api: { url: "http://127.0.0.1:9", key: k-123456 }
+smtp: { url: "file:./outbox" }
+mail: { from: r@example.com }
+recipients: [ana@example.com]
+`
 
-function run(args: string, env = {}, files = {}) {
-  return runWarm(args.split(' ').filter(Boolean), { cwd: folderWith(files), env })
+function run(args: string) {
+  return runWarm(args.split(' ').filter(Boolean), { cwd: folderWith() })
 }
 
 describe('help and version', () => {
@@ -59,51 +67,10 @@ describe('help and version', () => {
   })
 })
 
-describe('wrong usage', () => {
-  test.each(['sync --api-key=hunter2', '--token hunter2 sync', 'report send daily --smtp-password=hunter2'])(
-    'a secret among the arguments is refused and not said again: %s',
-    async (args) => {
-      const { status, stderr } = await run(args)
-      expect([status, stderr.includes('hunter2')]).toEqual([2, false])
-      expect(stderr).toMatch(/^error: --[a-z-]+: no secret is taken from the command line/)
-    },
-  )
-})
-
-describe('settings', () => {
-  test('that a command needs are named when they are missing', async () => {
-    const { status, stderr } = await run('agents')
-    expect(status).toBe(2)
-    expect(stderr).toMatch(
-      /^error: there is no leadsheet\.yaml in \S+, and api\.url \(LEADSHEET_API_URL\) and api\.key \(.*\) are not set\nhint: .*leadsheet demo/,
-    )
-  })
-
-  test.each([['--config x.yaml config check --json'], ['config check --json --config x.yaml']])(
-    'may be named before and after the command: %s',
-    async (args) => {
-      const { status, stdout } = await run(args, ALL, { 'x.yaml': 'recipients: [ana@example.com]' })
-      expect(status).toBe(0)
-      expect(stdout).not.toContain('k-123456')
-      expect(JSON.parse(stdout).data.settings).toContainEqual({
-        setting: 'recipients',
-        value: ['ana@example.com'],
-        source: 'x.yaml:1:13',
-      })
-    },
-  )
-
-  test('that are unwise end the check with a warning and status 3', async () => {
-    const unwise = {
-      ...ALL,
-      LEADSHEET_API_URL: 'http://leads.internal',
-      LEADSHEET_RECIPIENTS: 'a@example.com',
-    }
-    const { status, stderr } = await run('config check', unwise)
-    expect(status).toBe(3)
-    const [line = ''] = stderr.split('\n')
-    expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })
-  })
+test('what a command needs and is not set is named; where nothing is yet, that is said, and nothing is made', async () => {
+  const cwd = folderWith({ 'lacking.yaml': LACKING, 'whole.yaml': WHOLE })
+  const env = clockStandingAt('2026-11-20T07:00:00Z')
+  await checkTranscript(join(import.meta.dirname, 'golden/settings.txt'), { cwd, env })
 })
 
 describe('errors', () => {

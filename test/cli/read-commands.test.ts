@@ -2,7 +2,7 @@
  * Commands that only read write nothing, and go on with a warning if the settings have a mistake that is not
  * about what they need. All other commands refuse such settings, and none begins a database that is lost.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -190,18 +190,6 @@ describe('before the first sync', () => {
   const settings =
     'data_dir: data\napi: { url: "http://127.0.0.1:9/", key: k }\nrecipients: [ana@example.com]\n'
 
-  it('status says that there is nothing yet, and makes no data directory', async () => {
-    const folder = folderWith({ 'leadsheet.yaml': settings.replace('data_dir: data', 'data_dir: mistyped') })
-    const { status, stdout } = await runWarm(['status', '--json'], { cwd: folder })
-    expect([status, JSON.parse(stdout).data]).toMatchObject([
-      1,
-      { status: 'fail', sentence: 'No sync has read all leads yet.', leads: 0, data_as_of: null, runs: [] },
-    ])
-    const { stderr } = await runWarm(['report', 'preview', 'daily'], { cwd: folder })
-    expect(stderr).toContain('no sync has read all leads yet')
-    expect(existsSync(join(folder, 'mistyped'))).toBe(false)
-  })
-
   it.each([
     ...['alerts ack 1', 'annotate 2026-11-20 fair', 'db backup copy.db', 'doctor', 'report approve daily'],
     ...['recipients link ana@example.com', 'recipients set unsubscribed ana@example.com', 'snapshot'],
@@ -214,22 +202,5 @@ describe('before the first sync', () => {
     writeFileSync(file, '')
     await runWarm(command.split(' '), { cwd: folder })
     expect(statSync(file).size).toBe(0)
-  })
-
-  it('what is not configured is named', async () => {
-    const folder = folderWith()
-    for (const command of ['config check', 'status', 'doctor']) {
-      const { status, stdout, stderr } = await runWarm(command.split(' '), { cwd: folder })
-      expect([status, stdout]).toEqual([2, ''])
-      expect(stderr).toMatch(
-        /^error: there is no leadsheet\.yaml in \S+, and api\.url \(LEADSHEET_API_URL\), api\.key .* and recipients .* are not set\nhint: `npx leadsheet init` /,
-      )
-    }
-    expect(readdirSync(folder)).toEqual([])
-    writeFileSync(join(folder, 'leadsheet.yaml'), 'api: { url: "http://127.0.0.1:9/" }\nreports: []\n')
-    const lack =
-      '`npx leadsheet run` needs more: api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set'
-    const { status, stdout } = await runWarm(['config', 'check', '--json'], { cwd: folder })
-    expect([status, JSON.parse(stdout).data.warnings]).toEqual([2, [lack]])
   })
 })
