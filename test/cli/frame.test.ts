@@ -30,6 +30,7 @@ api: { url: "http://127.0.0.1:9", key: k-123456 }
 smtp: { url: "file:./outbox" }
 mail: { from: r@example.com }
 recipients: [ana@example.com]
+reports: [{ name: monthly, schedule: last working day of the month at 17:00, period: month }]
 `
 
 function run(args: string) {

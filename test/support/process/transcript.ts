@@ -20,6 +20,9 @@ const CHANCE: readonly (readonly [what: RegExp, instead: string])[] = [
   [/[0-9a-v]{40}(?=@)|(?<=\bpl_)[0-9a-f]{16}\b/g, 'ID'],
   [/(?<=-)[0-9a-f]{8}(?=\.eml)/g, 'ID'],
   [/\b\d+\.\d (MB|s)\b/g, 'N $1'],
+  [/(?<=; run )\S+/g, 'RUN'],
+  [/\b\d+ rules hold, \d+ MB/g, 'N rules hold, N MB'],
+  [/none of \d+ finds/g, 'none of N finds'],
   [/process \d+ on [^,\s]+/g, 'process PID on HOST'],
 ]
 
