@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, test } from 'vitest'
 import { openOAuthKeys } from '../../src/login/oauth-keys.ts'
 import type { Login } from '../../src/login/token-request.ts'
 import { folderWith } from '../support/folder.ts'
-import { CLIENT, startTokenServer, tokenAnswer } from '../support/network/token-server.ts'
+import { loginOf, startTokenServer, tokenAnswer } from '../support/network/token-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const START = Date.parse('2026-11-21T06:00:00Z')
@@ -16,21 +16,7 @@ async function openInstallation(more: Partial<Login> = {}, lifetime = 3600) {
   const server = await startTokenServer(lifetime)
   const file = join(folderWith(), 'data', 'tokens.db')
   const clock = { ms: START }
-  const login: Login = {
-    tokenUrl: server.url,
-    grant: 'refresh_token',
-    clientId: CLIENT.id,
-    clientSecret: CLIENT.secret,
-    clientAuth: 'basic',
-    scope: null,
-    audience: null,
-    refreshToken: server.consent(),
-    privateKey: null,
-    issuer: null,
-    subject: null,
-    params: null,
-    ...more,
-  }
+  const login = loginOf(server.url, { grant: 'refresh_token', refreshToken: server.consent(), ...more })
   return {
     server,
     file,
