@@ -22,17 +22,10 @@ async function openInstallation(more: Partial<Login> = {}, lifetime = 3600) {
     file,
     clock,
     login,
-    open(changed: Partial<Login> = {}) {
-      const keys = openOAuthKeys(
-        { ...login, ...changed },
-        {
-          file,
-          log: SILENT,
-          now: () => new Date(clock.ms),
-          maxWaitMs: 0,
-          backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
-        },
-      )
+    open(changed: Partial<Login> = {}, deps: Partial<Parameters<typeof openOAuthKeys>[1]> = {}) {
+      const now = () => new Date(clock.ms)
+      const usual = { file, log: SILENT, now, maxWaitMs: 0, backoff: { attempts: 1, baseMs: 0, maxMs: 0 } }
+      const keys = openOAuthKeys({ ...login, ...changed }, { ...usual, ...deps })
       onTestFinished(keys.close)
       return keys
     },
@@ -152,14 +145,13 @@ it('keeps a new refresh token although everybody who waited for it has been stop
 
 it('does not wait for a service that is away once it is closed', async () => {
   await using installation = await openInstallation()
-  const { login, file } = installation
   const isAsked = Promise.withResolvers<void>()
   installation.server.answers.push((asked, response) => {
     isAsked.resolve()
     return tokenAnswer(503, 'away')(asked, response)
   })
   const backoff = { attempts: 5, baseMs: 3_600_000, maxMs: 3_600_000 }
-  const keys = openOAuthKeys(login, { file, log: SILENT, now: () => new Date(START), maxWaitMs: 0, backoff })
+  const keys = installation.open({}, { backoff })
   const asking = keys.current(NO_SIGNAL).catch(() => 'ended')
   await isAsked.promise
   await keys.close()
@@ -175,12 +167,7 @@ test('a token that cannot be kept is not asked for', async () => {
     code: 'store_corrupt',
     message: expect.stringContaining(file),
   })
-  const nowhere = openOAuthKeys(installation.login, {
-    file: '/proc/nowhere/tokens.db',
-    log: SILENT,
-    now: () => new Date(START),
-    maxWaitMs: 0,
-  })
+  const nowhere = installation.open({}, { file: '/proc/nowhere/tokens.db' })
   await expect(nowhere.current(NO_SIGNAL)).rejects.toMatchObject({ code: 'data_unwritable' })
   expect(server.asked).toHaveLength(1)
 })
