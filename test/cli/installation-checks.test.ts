@@ -19,6 +19,7 @@ import { openSource } from '../../src/upstream/source.ts'
 import type { WireWebhook } from '../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../support/folder.ts'
 import { DKIM_KEY } from '../support/mail/dkim.ts'
+import { checkExamples } from '../support/process/transcript.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const AT = '2026-11-20T09:00:00.000Z'
@@ -97,46 +98,14 @@ it('the doctor says of the webhook how it stands, and what to do', async () => {
   await expect(told.join('\n')).toMatchFileSnapshot('golden/webhook-checks.txt')
 })
 
-describe('the settings warn', () => {
-  const profile = (webhook: string) =>
-    `{ name: theirs, paging: { kind: none }, mapping: { lead: { id: id } }${webhook} }`
-  const THEIRS = 'api: { profile: theirs.yaml }\n'
-  it.each([
-    [
-      'of events that nobody verifies',
-      profile(', webhook: { verify: { scheme: none }, lead: id }'),
-      THEIRS,
-      /can have leads read$/,
-    ],
-    [
-      'of a secret that is not written as the scheme has it',
-      profile(', webhook: { verify: { scheme: hmac, header: x, key: hex }, lead: id }'),
-      `${THEIRS}events: { secret: "whsec_b25l" }`,
-      /^events.secret cannot be read as the profile theirs says \(webhook.verify\), so that no message fits it$/,
-    ],
-    [
-      'of one among others that has no user before its password',
-      profile(', webhook: { verify: { scheme: token, value: "Basic {basic}" }, lead: id }'),
-      `${THEIRS}events: { secret: "ana:password\\npassword" }`,
-      /^1 of the 2 secrets of events cannot be read/,
-    ],
-    [
-      'of a secret without events',
-      profile(''),
-      `${THEIRS}events: { secret: "whsec_b25lIG9uZQ==" }`,
-      /^events.secret is of no use: the profile theirs has no part webhook$/,
-    ],
-    [
-      'of a secret that only one of several machines would know',
-      '',
-      `${PUBLIC}database_url: postgres://leadsheet@db.example.com/leadsheet`,
-      /^events.secret is not set: of machines that share a store, only the one that has registered/,
-    ],
-  ])('%s', (_, theirs, settings, warning) => {
-    const cwd = folderWith({ 'leadsheet.yaml': settings, 'theirs.yaml': theirs })
-    expect(webhookWarnings(loadConfig({ cwd, env: {} }))).toEqual([expect.stringMatching(warning)])
-  })
-})
+/** An example is what the profile says of webhooks, and below it the settings. */
+it('the settings warn of events that nobody verifies, and of secrets that are of no use, cannot be read or are not shared', () =>
+  checkExamples(join(import.meta.dirname, 'golden/webhook-warnings.txt'), (input) => {
+    const [webhook = '', ...settings] = input.split('\n')
+    const theirs = `{ name: theirs, paging: { kind: none }, mapping: { lead: { id: id } }, ${webhook} }`
+    const cwd = folderWith({ 'leadsheet.yaml': settings.join('\n'), 'theirs.yaml': theirs })
+    return webhookWarnings(loadConfig({ cwd, env: {} }))
+  }))
 
 describe('the key of the settings', () => {
   const NAME = 'leadsheet._domainkey.example.com'
