@@ -23,6 +23,7 @@ const CHANCE: readonly (readonly [what: RegExp, instead: string])[] = [
   [/(?<=; run )\S+/g, 'RUN'],
   [/\b\d+ rules hold, \d+ MB/g, 'N rules hold, N MB'],
   [/none of \d+ finds/g, 'none of N finds'],
+  [/(?<=\.tmp-)\d+/g, 'PID'],
   [/process \d+ on [^,\s]+/g, 'process PID on HOST'],
 ]
 
