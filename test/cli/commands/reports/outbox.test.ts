@@ -1,17 +1,13 @@
 // @long
 /** `leadsheet outbox list` and `resend`: the state of each mail, and sending some of them again. */
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { folderWith } from '../../../support/folder.ts'
+import { beforeAll, expect, it } from 'vitest'
 import { openMailServer } from '../../../support/mail-server.ts'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
+import { syncedForFile } from '../../../support/process/synced-installation.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
-import { startService } from '../../../support/service.ts'
 
-const ENV = { LEADSHEET_LOG_LEVEL: 'error', LEADSHEET_FROM: 'reports@example.com' }
 const NOW = '2026-11-24T12:00:00Z'
 const SETTINGS = `
 recipients: [ana@example.com, gone@example.com, lost@example.com, later@example.com]
@@ -21,17 +17,11 @@ enrichment: { policy: none }
 snapshot: { when: never }
 `
 
-/**
- * The folder of an installation after a report. The mail server refused one of four recipients, deferred
- * another, and lost its answer for a third.
- */
-const mailedFolder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
-afterAll(() => rmSync(mailedFolder, { recursive: true }))
+const synced = syncedForFile(SETTINGS, NOW, 5)
+const ENV = { ...synced.env, LEADSHEET_FROM: 'reports@example.com' }
 
+/** Mails a report. The server refuses one of four recipients, defers another, and its answer for a third is lost. */
 beforeAll(async () => {
-  writeFileSync(join(mailedFolder, 'leadsheet.yaml'), SETTINGS)
-  await using service = await startService(mailedFolder, new Date(NOW), 5)
-  const key = await service.createKey({ name: 'test', scope: 'read' })
   const answers = { gone: [550, '5.1.1 no such user'], later: [450, '4.2.0 greylisted'] } as const
   await using server = await openMailServer(
     {
@@ -45,24 +35,15 @@ beforeAll(async () => {
       if (server.received.at(-1)?.to[0] === 'lost@example.com') server.dropConnections()
     },
   )
-  const env = {
-    ...ENV,
-    LEADSHEET_API_URL: service.url,
-    LEADSHEET_API_KEY: key,
-    LEADSHEET_SMTP_URL: server.url,
-    ...clockStandingAt(NOW),
-  }
-  const run = async (...args: string[]) => (await runWarm(args, { cwd: mailedFolder, env })).status
-  expect([await run('sync'), await run('report', 'send', 'daily')]).toEqual([0, 3])
+  const options = { cwd: synced.folder, env: { ...ENV, LEADSHEET_SMTP_URL: server.url } }
+  expect(await runWarm(['report', 'send', 'daily'], options)).toMatchObject({ status: 3 })
 })
 
 /** Copies that installation, and opens a mail server for the copy that accepts everything. */
 async function openMailed() {
-  const cwd = folderWith()
-  cpSync(mailedFolder, cwd, { recursive: true })
   const server = await openMailServer()
   const options = {
-    cwd,
+    cwd: synced.copy(),
     env: { ...ENV, ...clockStandingAt('2026-11-24T12:00:30Z'), LEADSHEET_SMTP_URL: server.url },
   }
   const { stdout } = await runWarm(['outbox', 'list', '--json'], options)

@@ -1,18 +1,15 @@
 // @long
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { folderWith } from '../../../support/folder.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
+import { syncedForFile } from '../../../support/process/synced-installation.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
-import { startService } from '../../../support/service.ts'
-import { openSyncing } from '../../../support/syncing.ts'
 
 /** A time in the past of every clock. */
-const NOW = new Date('2025-11-21T07:00:00Z')
+const NOW = '2025-11-21T07:00:00Z'
 const SETTINGS = `data_dir: ./data
 smtp: { url: file:./outbox }
 mail: { from: reports@example.com }
@@ -21,35 +18,29 @@ recipients:
   - { address: ben@example.com, locale: de-DE }
 `
 
-/** An installation that has sent a report once. */
-const sentFolder = mkdtempSync(join(tmpdir(), 'leadsheet-sent-'))
-afterAll(() => rmSync(sentFolder, { recursive: true }))
+const synced = syncedForFile(SETTINGS, NOW, 8)
 
 beforeAll(async () => {
-  writeFileSync(join(sentFolder, 'leadsheet.yaml'), SETTINGS)
-  mkdirSync(join(sentFolder, 'data'))
-  await using service = await startService(sentFolder, NOW, 8)
-  const key = await service.createKey({ name: 'test', scope: 'read' })
-  await using syncing = await openSyncing(service.url, key, { folder: join(sentFolder, 'data') })
-  syncing.clock.now = NOW
-  await syncing.sync({ pageSize: 500 })
-  const env = clockStandingAt('2025-11-21T07:05:00Z')
-  expect(await runWarm(['report', 'send', 'daily'], { cwd: sentFolder, env })).toMatchObject({ status: 0 })
+  const options = { cwd: synced.folder, env: clockStandingAt('2025-11-21T07:05:00Z') }
+  expect(await runWarm(['report', 'send', 'daily'], options)).toMatchObject({ status: 0 })
 })
 
 function openSent() {
-  const folder = folderWith()
-  cpSync(sentFolder, folder, { recursive: true })
+  const folder = synced.copy()
   return { folder, report: (command: string, ...args: string[]) => reportIn(folder, command, args) }
 }
 
 function reportIn(folder: string, command: string, args: readonly string[] = []) {
-  return runWarm(['report', command, 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
+  return runWarm(['report', command, 'daily', '--at', NOW, ...args], { cwd: folder })
 }
 
 test('show writes the mail as it was sent, byte for byte', async () => {
   const { folder } = openSent()
-  await checkTranscript(join(import.meta.dirname, 'golden/show.txt'), { cwd: folder }, { SENT: sentFolder })
+  await checkTranscript(
+    join(import.meta.dirname, 'golden/show.txt'),
+    { cwd: folder },
+    { SENT: synced.folder },
+  )
   const [sent = ''] = readdirSync(join(folder, 'data', 'outbox')).filter((name) => name.includes('ben'))
   expect(readFileSync(join(folder, 'ben.eml'))).toEqual(readFileSync(join(folder, 'data', 'outbox', sent)))
   expect(readFileSync(join(folder, 'ana.html'), 'utf8')).toContain('<title>Daily leads, Thu 20 Nov')
