@@ -24,6 +24,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
 
 const LACKING = 'api: { url: "http://127.0.0.1:9" }\nreports: []\n'
+const WRONG = 'time_zone: Mars\nlog_level: loud\n'
 /** All that a daemon needs. */
 const WHOLE = `
 api: { url: "http://127.0.0.1:9", key: k-123456 }
@@ -69,7 +70,7 @@ describe('help and version', () => {
 })
 
 test('what a command needs and is not set is named; where nothing is yet, that is said, and nothing is made', async () => {
-  const cwd = folderWith({ 'lacking.yaml': LACKING, 'whole.yaml': WHOLE })
+  const cwd = folderWith({ 'lacking.yaml': LACKING, 'whole.yaml': WHOLE, 'wrong.yaml': WRONG })
   const env = clockStandingAt('2026-11-20T07:00:00Z')
   await checkTranscript(join(import.meta.dirname, 'golden/settings.txt'), { cwd, env })
 })
