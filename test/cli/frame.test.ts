@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
@@ -15,13 +15,13 @@ import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { listen } from '../support/network/http-server.ts'
 import { clockStandingAt } from '../support/process/shifted-clock.ts'
 import { checkTranscript } from '../support/process/transcript.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { startService } from '../support/service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
 
 const LACKING = 'api: { url: "http://127.0.0.1:9" }\nreports: []\n'
 const WRONG = 'time_zone: Mars\nlog_level: loud\n'
@@ -75,27 +75,22 @@ test('what a command needs and is not set is named; where nothing is yet, that i
   await checkTranscript(join(import.meta.dirname, 'golden/settings.txt'), { cwd, env })
 })
 
-describe('errors', () => {
-  test.each([
-    ['config_invalid', 'usage'],
-    ['usage_invalid', 'usage'],
-    ['api_deferred', 'deferred'],
-    ['run_interrupted', 'interrupted'],
-    ['api_unreachable', 'failed'],
-  ] as const)('%s ends as %s', (code, ending) => {
-    expect(endingOf(new LeadsheetError(code, 'x'))).toBe(ending)
-  })
-
-  test('that are bugs end as failed', () => {
-    expect(endingOf(new TypeError('x'))).toBe('failed')
-  })
+test('an error ends the program by its code, and a bug as failed', () => {
+  const codes = [
+    'config_invalid',
+    'usage_invalid',
+    'api_deferred',
+    'run_interrupted',
+    'api_unreachable',
+  ] as const
+  const errors = [...codes.map((code) => new LeadsheetError(code, 'x')), new TypeError('x')]
+  expect(errors.map(endingOf)).toEqual(['usage', 'usage', 'deferred', 'interrupted', 'failed', 'failed'])
 })
 
 test('Ctrl-C ends a request in hand, with a status of its own', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
+  const server = createServer()
   onTestFinished(() => void server.close())
-  await once(server, 'listening')
-  const env = { ...API, LEADSHEET_API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const env = { LEADSHEET_API_URL: `http://127.0.0.1:${await listen(server)}`, LEADSHEET_API_KEY: 'k-123456' }
   const child = startLeadsheet(['agents'], { cwd: folderWith(), env })
   const [socket] = await once(server, 'connection')
   socket.resume()

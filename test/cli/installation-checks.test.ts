@@ -13,24 +13,17 @@ import {
 } from '../../src/cli/installation-checks.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { LeadsheetError } from '../../src/errors.ts'
-import { type Registration, saveRegistration } from '../../src/jobs/events/webhook-registration.ts'
+import { saveRegistration } from '../../src/jobs/events/webhook-registration.ts'
 import { dnsRecordOf } from '../../src/mail/message.ts'
 import { openSource } from '../../src/upstream/source.ts'
 import type { WireWebhook } from '../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../support/folder.ts'
 import { DKIM_KEY } from '../support/mail/dkim.ts'
+import { REGISTERED } from '../support/network/webhook-receiver.ts'
 import { checkExamples } from '../support/process/transcript.ts'
 import { SILENT } from '../support/syncing.ts'
 
-const AT = '2026-11-20T09:00:00.000Z'
-const URL = 'https://reports.example.com/webhooks/leads'
-const REGISTERED: Registration = {
-  id: 'wh_1',
-  url: URL,
-  events: ['lead.created'],
-  secret: 'whsec_c2VjcmV0',
-  registeredAt: AT,
-}
+const { url: URL, registeredAt: AT } = REGISTERED
 const ACTIVE: WireWebhook = {
   id: 'wh_1',
   url: URL,
