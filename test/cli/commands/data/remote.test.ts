@@ -9,7 +9,8 @@ import { startService } from '../../../support/service.ts'
 test('leads are listed by every filter of the service, page by page, and shown; pipelines are created, and have statistics', async () => {
   await using service = await startService(folderWith(), new Date('2026-11-20T09:00:00Z'), 20)
   const key = await service.createKey({ name: 'test', scope: 'write' })
-  const options = { cwd: folderWith(), env: { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key } }
+  const cwd = folderWith({ 'leadsheet.yaml': 'api: { page_size: 100 }\n' })
+  const options = { cwd, env: { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key } }
   const list = async (line: string) => {
     const { stdout } = await runWarm(`leads list --remote --json ${line}`.split(' '), options)
     return JSON.parse(stdout)
