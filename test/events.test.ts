@@ -10,7 +10,7 @@ import type { WireWebhook, WireWebhookAttempt } from '../src/contract/webhook.ts
 import { openService } from '../src/service/open.ts'
 import { folderWith } from './support/folder.ts'
 import { startLeadsheet } from './support/leadsheet.ts'
-import { openRelay } from './support/network/relay.ts'
+import { freePort } from './support/network/free-port.ts'
 import { readAddress } from './support/process/daemon-address.ts'
 import { runWarm } from './support/process/warm-leadsheet.ts'
 import { COMPANIES } from './support/service.ts'
@@ -23,13 +23,13 @@ const SPEED = 3600
 const LOOK_MS = 20
 
 it('a change is in the copy by its event, without a sync, and by another attempt where no daemon was there', async () => {
-  await using relay = await openRelay()
+  const listen = `127.0.0.1:${await freePort()}`
   await using upstream = await openUpstream()
   const cwd = folderWith({
     'leadsheet.yaml': `
 data_dir: data
 api: { url: "${upstream.url}", key: ${upstream.key} }
-web: { listen: "127.0.0.1:0", public_url: "${relay.url}" }
+web: { listen: "${listen}", public_url: "http://${listen}" }
 sync: { schedule: 0 4 1 1 *, full_schedule: 0 5 1 1 * }
 enrichment: { policy: none }
 snapshot: { when: never }
@@ -42,8 +42,8 @@ reports: []
     return stdout
   }
   const startDaemon = async () => {
-    const daemon = startLeadsheet(['run'], { cwd, env: { LEADSHEET_WEB_LISTEN: '127.0.0.1:0' } })
-    relay.behind = await readAddress(daemon.stderr)
+    const daemon = startLeadsheet(['run'], { cwd, env: { LEADSHEET_WEB_LISTEN: listen } })
+    await readAddress(daemon.stderr)
     return daemon
   }
   const first = await startDaemon()
@@ -51,7 +51,7 @@ reports: []
   onTestFinished(() => void copy.close())
   const count = (query: string) => copy.prepare<[], number>(query).pluck().get()
   await until(() => count('SELECT count(*) FROM sync_run WHERE finished_at IS NOT NULL') === 1)
-  expect(await run('webhooks', 'register', '--self')).toContain(`${relay.url}/webhooks/leads`)
+  expect(await run('webhooks', 'register', '--self')).toContain(`http://${listen}/webhooks/leads`)
 
   const before = await upstream.now()
   await upstream.pass(2_000)

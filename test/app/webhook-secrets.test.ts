@@ -8,14 +8,7 @@ import {
   saveRegistration,
 } from '../../src/jobs/events/webhook-registration.ts'
 import { folderWith } from '../support/folder.ts'
-
-const REGISTERED: Registration = {
-  id: 'wh_1',
-  url: 'https://reports.example.com/webhooks/leads',
-  events: ['lead.created'],
-  secret: 'canary-first',
-  registeredAt: '2026-11-20T09:00:00.000Z',
-}
+import { REGISTERED } from '../support/network/webhook-receiver.ts'
 
 it('are taken out of what is logged and shown from the moment at which they are kept, and stay so', async () => {
   const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: data' })
@@ -26,7 +19,7 @@ it('are taken out of what is logged and shown from the moment at which they are 
     saveRegistration(registrationFile(dataDir), registration)
   const text = 'canary-first, canary-second'
   expect(terminal.redact(text)).toBe(text)
-  await keep(REGISTERED)
+  await keep({ ...REGISTERED, secret: 'canary-first' })
   expect(terminal.redact(text)).toBe('[redacted], canary-second')
   await keep({ ...REGISTERED, secret: 'canary-second' })
   expect(terminal.redact(text)).toBe('[redacted], [redacted]')

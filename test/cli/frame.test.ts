@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
@@ -15,17 +15,27 @@ import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { listen } from '../support/network/http-server.ts'
+import { clockStandingAt } from '../support/process/shifted-clock.ts'
+import { checkTranscript } from '../support/process/transcript.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { startService } from '../support/service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
 
-/** All that a daemon needs but recipients. */
-const ALL = { ...API, LEADSHEET_SMTP_URL: 'file:./outbox', LEADSHEET_FROM: 'r@example.com' }
+const LACKING = 'api: { url: "http://127.0.0.1:9" }\nreports: []\n'
+const WRONG = 'time_zone: Mars\nlog_level: loud\n'
+/** All that a daemon needs. */
+const WHOLE = `
+api: { url: "http://127.0.0.1:9", key: k-123456 }
+smtp: { url: "file:./outbox" }
+mail: { from: r@example.com }
+recipients: [ana@example.com]
+reports: [{ name: monthly, schedule: last working day of the month at 17:00, period: month }]
+`
 
-function run(args: string, env = {}, files = {}) {
-  return runWarm(args.split(' ').filter(Boolean), { cwd: folderWith(files), env })
+function run(args: string) {
+  return runWarm(args.split(' ').filter(Boolean), { cwd: folderWith() })
 }
 
 describe('help and version', () => {
@@ -59,74 +69,28 @@ describe('help and version', () => {
   })
 })
 
-describe('wrong usage', () => {
-  test.each(['sync --api-key=hunter2', '--token hunter2 sync', 'report send daily --smtp-password=hunter2'])(
-    'a secret among the arguments is refused and not said again: %s',
-    async (args) => {
-      const { status, stderr } = await run(args)
-      expect([status, stderr.includes('hunter2')]).toEqual([2, false])
-      expect(stderr).toMatch(/^error: --[a-z-]+: no secret is taken from the command line/)
-    },
-  )
+test('what a command needs and is not set is named; where nothing is yet, that is said, and nothing is made', async () => {
+  const cwd = folderWith({ 'lacking.yaml': LACKING, 'whole.yaml': WHOLE, 'wrong.yaml': WRONG })
+  const env = clockStandingAt('2026-11-20T07:00:00Z')
+  await checkTranscript(join(import.meta.dirname, 'golden/settings.txt'), { cwd, env })
 })
 
-describe('settings', () => {
-  test('that a command needs are named when they are missing', async () => {
-    const { status, stderr } = await run('agents')
-    expect(status).toBe(2)
-    expect(stderr).toMatch(
-      /^error: there is no leadsheet\.yaml in \S+, and api\.url \(LEADSHEET_API_URL\) and api\.key \(.*\) are not set\nhint: .*leadsheet demo/,
-    )
-  })
-
-  test.each([['--config x.yaml config check --json'], ['config check --json --config x.yaml']])(
-    'may be named before and after the command: %s',
-    async (args) => {
-      const { status, stdout } = await run(args, ALL, { 'x.yaml': 'recipients: [ana@example.com]' })
-      expect(status).toBe(0)
-      expect(stdout).not.toContain('k-123456')
-      expect(JSON.parse(stdout).data.settings).toContainEqual({
-        setting: 'recipients',
-        value: ['ana@example.com'],
-        source: 'x.yaml:1:13',
-      })
-    },
-  )
-
-  test('that are unwise end the check with a warning and status 3', async () => {
-    const unwise = {
-      ...ALL,
-      LEADSHEET_API_URL: 'http://leads.internal',
-      LEADSHEET_RECIPIENTS: 'a@example.com',
-    }
-    const { status, stderr } = await run('config check', unwise)
-    expect(status).toBe(3)
-    const [line = ''] = stderr.split('\n')
-    expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: expect.stringContaining('unencrypted') })
-  })
-})
-
-describe('errors', () => {
-  test.each([
-    ['config_invalid', 'usage'],
-    ['usage_invalid', 'usage'],
-    ['api_deferred', 'deferred'],
-    ['run_interrupted', 'interrupted'],
-    ['api_unreachable', 'failed'],
-  ] as const)('%s ends as %s', (code, ending) => {
-    expect(endingOf(new LeadsheetError(code, 'x'))).toBe(ending)
-  })
-
-  test('that are bugs end as failed', () => {
-    expect(endingOf(new TypeError('x'))).toBe('failed')
-  })
+test('an error ends the program by its code, and a bug as failed', () => {
+  const codes = [
+    'config_invalid',
+    'usage_invalid',
+    'api_deferred',
+    'run_interrupted',
+    'api_unreachable',
+  ] as const
+  const errors = [...codes.map((code) => new LeadsheetError(code, 'x')), new TypeError('x')]
+  expect(errors.map(endingOf)).toEqual(['usage', 'usage', 'deferred', 'interrupted', 'failed', 'failed'])
 })
 
 test('Ctrl-C ends a request in hand, with a status of its own', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
+  const server = createServer()
   onTestFinished(() => void server.close())
-  await once(server, 'listening')
-  const env = { ...API, LEADSHEET_API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const env = { LEADSHEET_API_URL: `http://127.0.0.1:${await listen(server)}`, LEADSHEET_API_KEY: 'k-123456' }
   const child = startLeadsheet(['agents'], { cwd: folderWith(), env })
   const [socket] = await once(server, 'connection')
   socket.resume()

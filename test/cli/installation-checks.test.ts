@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { CheckResult } from '../../src/checks/check.ts'
 import type { FindRecords } from '../../src/cli/installation-checks.ts'
 import {
@@ -13,23 +13,17 @@ import {
 } from '../../src/cli/installation-checks.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { LeadsheetError } from '../../src/errors.ts'
-import { type Registration, saveRegistration } from '../../src/jobs/events/webhook-registration.ts'
+import { saveRegistration } from '../../src/jobs/events/webhook-registration.ts'
 import { dnsRecordOf } from '../../src/mail/message.ts'
 import { openSource } from '../../src/upstream/source.ts'
 import type { WireWebhook } from '../../src/upstream/webhooks/registered-webhooks.ts'
 import { folderWith } from '../support/folder.ts'
 import { DKIM_KEY } from '../support/mail/dkim.ts'
+import { REGISTERED } from '../support/network/webhook-receiver.ts'
+import { checkExamples } from '../support/process/transcript.ts'
 import { SILENT } from '../support/syncing.ts'
 
-const AT = '2026-11-20T09:00:00.000Z'
-const URL = 'https://reports.example.com/webhooks/leads'
-const REGISTERED: Registration = {
-  id: 'wh_1',
-  url: URL,
-  events: ['lead.created'],
-  secret: 'whsec_c2VjcmV0',
-  registeredAt: AT,
-}
+const { url: URL, registeredAt: AT } = REGISTERED
 const ACTIVE: WireWebhook = {
   id: 'wh_1',
   url: URL,
@@ -97,78 +91,37 @@ it('the doctor says of the webhook how it stands, and what to do', async () => {
   await expect(told.join('\n')).toMatchFileSnapshot('golden/webhook-checks.txt')
 })
 
-describe('the settings warn', () => {
-  const profile = (webhook: string) =>
-    `{ name: theirs, paging: { kind: none }, mapping: { lead: { id: id } }${webhook} }`
-  const THEIRS = 'api: { profile: theirs.yaml }\n'
-  it.each([
-    [
-      'of events that nobody verifies',
-      profile(', webhook: { verify: { scheme: none }, lead: id }'),
-      THEIRS,
-      /can have leads read$/,
-    ],
-    [
-      'of a secret that is not written as the scheme has it',
-      profile(', webhook: { verify: { scheme: hmac, header: x, key: hex }, lead: id }'),
-      `${THEIRS}events: { secret: "whsec_b25l" }`,
-      /^events.secret cannot be read as the profile theirs says \(webhook.verify\), so that no message fits it$/,
-    ],
-    [
-      'of one among others that has no user before its password',
-      profile(', webhook: { verify: { scheme: token, value: "Basic {basic}" }, lead: id }'),
-      `${THEIRS}events: { secret: "ana:password\\npassword" }`,
-      /^1 of the 2 secrets of events cannot be read/,
-    ],
-    [
-      'of a secret without events',
-      profile(''),
-      `${THEIRS}events: { secret: "whsec_b25lIG9uZQ==" }`,
-      /^events.secret is of no use: the profile theirs has no part webhook$/,
-    ],
-    [
-      'of a secret that only one of several machines would know',
-      '',
-      `${PUBLIC}database_url: postgres://leadsheet@db.example.com/leadsheet`,
-      /^events.secret is not set: of machines that share a store, only the one that has registered/,
-    ],
-  ])('%s', (_, theirs, settings, warning) => {
-    const cwd = folderWith({ 'leadsheet.yaml': settings, 'theirs.yaml': theirs })
-    expect(webhookWarnings(loadConfig({ cwd, env: {} }))).toEqual([expect.stringMatching(warning)])
-  })
-})
+/** An example is what the profile says of webhooks, and below it the settings. */
+it('the settings warn of events that nobody verifies, and of secrets that are of no use, cannot be read or are not shared', () =>
+  checkExamples(join(import.meta.dirname, 'golden/webhook-warnings.txt'), (input) => {
+    const [webhook = '', ...settings] = input.split('\n')
+    const theirs = `{ name: theirs, paging: { kind: none }, mapping: { lead: { id: id } }, ${webhook} }`
+    const cwd = folderWith({ 'leadsheet.yaml': settings.join('\n'), 'theirs.yaml': theirs })
+    return webhookWarnings(loadConfig({ cwd, env: {} }))
+  }))
 
-describe('the key of the settings', () => {
-  const NAME = 'leadsheet._domainkey.example.com'
+it('the key of the settings is found in the DNS, or the record to publish is told', async () => {
   const { text } = dnsRecordOf(DKIM_KEY)
-  const other = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({
-    type: 'pkcs8',
-    format: 'pem',
-  })
-  const failing = (code: string) => Promise.reject(Object.assign(new Error(`query ${code}`), { code }))
-
-  it.each<[string, string[][] | string, string, string]>([
-    ['as it is', [[text]], 'ok', 'has the key'],
-    ['in pieces', [[text.slice(0, 200), text.slice(200)]], 'ok', 'has the key'],
-    ['beside another record', [['v=spf1 -all'], [text.replace('; p=', ';p = ')]], 'ok', 'has the key'],
-    ['nowhere', 'ENOTFOUND', 'fail', `the DNS has nothing at ${NAME}`],
-    ['revoked', [['v=DKIM1; p=']], 'fail', 'has another key than mail.dkim'],
-    [
-      'as another',
-      [[dnsRecordOf({ ...DKIM_KEY, privateKey: other.toString() }).text]],
-      'fail',
-      'has another key than mail.dkim',
-    ],
-    ['in a DNS that does not answer', 'ECONNREFUSED', 'warn', 'ECONNREFUSED'],
-  ])('is found in the DNS %s, or the record to publish is told', async (_how, records, status, found) => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  const other = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const told: string[] = []
+  for (const [how, records] of Object.entries<string[][] | string>({
+    'as it is': [[text]],
+    'in pieces': [[text.slice(0, 200), text.slice(200)]],
+    'beside another record': [['v=spf1 -all'], [text.replace('; p=', ';p = ')]],
+    nowhere: 'ENOTFOUND',
+    revoked: [['v=DKIM1; p=']],
+    'as another': [[dnsRecordOf({ ...DKIM_KEY, privateKey: other }).text]],
+    'in a DNS that does not answer': 'ECONNREFUSED',
+  })) {
     const findRecords: FindRecords = async (name) => {
-      if (typeof records === 'string') return failing(records)
-      return name === NAME ? records : []
+      if (typeof records !== 'string') return name === 'leadsheet._domainkey.example.com' ? records : []
+      throw Object.assign(new Error(`query ${records}`), { code: records })
     }
-    const check = await checkSignature(DKIM_KEY, findRecords)
-    expect(check).toMatchObject({ status, found: expect.stringContaining(found) })
-    if (status === 'fail') expect(check.remedy).toBe(`give the DNS this TXT record at ${NAME}: ${text}`)
-  })
+    const line = lineOf(await checkSignature(DKIM_KEY, findRecords))
+    told.push(`${how}\n${line.replace(text, 'RECORD')}`)
+  }
+  await expect(told.join('\n')).toMatchFileSnapshot('golden/signature-checks.txt')
 })
 
 it('the way out of a report is told', async () => {

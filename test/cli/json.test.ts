@@ -169,14 +169,6 @@ it('every command has an example, unless another test has its result', () => {
   }
 })
 
-it('a failure with several mistakes lists each by itself', async () => {
-  mkdirSync(join(cwd, 'wrong'))
-  writeFileSync(join(cwd, 'wrong/leadsheet.yaml'), 'time_zone: Mars\nlog_level: loud\n')
-  const { stderr } = await runWarm(['config', 'check', '--json'], { cwd: join(cwd, 'wrong') })
-  const { error } = failureSchema.parse(JSON.parse(stderr))
-  expect(error.mistakes).toHaveLength(2)
-})
-
 /** Returns the full name of the command that a line calls. */
 function nameOf(line: string): string {
   const names = commands.map(({ name }) => name).sort((one, other) => other.length - one.length)

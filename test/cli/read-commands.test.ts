@@ -2,14 +2,16 @@
  * Commands that only read write nothing, and go on with a warning if the settings have a mistake that is not
  * about what they need. All other commands refuse such settings, and none begins a database that is lost.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listCommands } from '../support/docs/commands.ts'
-import { folderWith } from '../support/folder.ts'
+import { clockStandingAt } from '../support/process/shifted-clock.ts'
+import { checkTranscript } from '../support/process/transcript.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
+import { folderWithDatabase } from '../support/store.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
 const GOOD = `recipients: [ana@example.com]
@@ -55,6 +57,13 @@ const STRICT = [
 
 /** Commands that read no settings file, or, like `doctor`, show its mistakes as a result. */
 const WITHOUT = ['demo', 'init', 'service', 'doctor']
+
+const SETTINGS = `api: { url: "http://127.0.0.1:9/", key: k }
+mail: { from: r@example.com }
+smtp: { url: "file:./outbox" }
+web: { public_url: "https://reports.example.com" }
+recipients: [ana@example.com]
+`
 
 let upstream: Upstream
 let cwd: string
@@ -133,103 +142,29 @@ it('all other commands refuse settings with mistakes, and each command is in one
   expect(missing.map(({ name }) => name)).toEqual([])
 })
 
-describe('status', () => {
-  it('sees what a running process has written last', async () => {
-    using database = Object.assign(new Database(join(cwd, 'data/leadsheet.db')), {
-      [Symbol.dispose]: () => void database.close(),
-    })
-    const before = database.prepare('SELECT * FROM lead_day').all()
-    database.exec('BEGIN; DELETE FROM lead_day; COMMIT')
-    expect(before).not.toEqual([])
-    expect(JSON.parse((await call('status --json', GOOD)).stdout).data.leads).toBe(0)
+it('status sees what a running process has written last', async () => {
+  using database = Object.assign(new Database(join(cwd, 'data/leadsheet.db')), {
+    [Symbol.dispose]: () => void database.close(),
   })
-
-  it('neither upgrades an older database nor fills an empty file', async () => {
-    const older = folderWith({ 'leadsheet.yaml': GOOD, 'data/leadsheet.db': '' })
-    const empty = await runWarm(['status', '--json'], { cwd: older, env })
-    expect(JSON.parse(empty.stdout).data.leads).toBe(0)
-    expect(readdirSync(join(older, 'data'))).toEqual(['leadsheet.db'])
-    expect(statSync(join(older, 'data/leadsheet.db')).size).toBe(0)
-
-    writeFileSync(join(older, 'data/leadsheet.db'), readFileSync(join(cwd, 'data/leadsheet.db')))
-    const database = new Database(join(older, 'data/leadsheet.db'))
-    database.exec('DELETE FROM kysely_migration')
-    database.close()
-    const before = stateOf(join(older, 'data'))
-    const { status, stderr } = await runWarm(['status'], { cwd: older, env })
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/was written by an older leadsheet\nhint: .*leadsheet sync/),
-    ])
-    expect(stateOf(join(older, 'data'))).toEqual(before)
-  })
+  const before = database.prepare('SELECT * FROM lead_day').all()
+  database.exec('BEGIN; DELETE FROM lead_day; COMMIT')
+  expect(before).not.toEqual([])
+  expect(JSON.parse((await call('status --json', GOOD)).stdout).data.leads).toBe(0)
 })
 
-it.each<[string, (file: string) => void, RegExp]>([
-  [
-    'is none',
-    (file) => writeFileSync(file, 'no database, but as long as the header of one'.repeat(9)),
-    /damaged/,
-  ],
-  [
-    'is of another program',
-    (file) => new Database(file).exec('CREATE TABLE song (title TEXT)').close(),
-    /not one of/,
-  ],
-])('sync leaves a database that %s as it is', async (_, write, said) => {
-  const folder = folderWith({ 'data/.keep': '' })
-  const file = join(folder, 'data/leadsheet.db')
-  write(file)
-  const before = readFileSync(file)
-  const { status, stderr } = await runWarm(['sync'], { cwd: folder, env })
-  expect([status, stderr]).toEqual([1, expect.stringMatching(said)])
-  expect(readFileSync(file).equals(before)).toBe(true)
-})
-
-describe('before the first sync', () => {
-  const settings =
-    'data_dir: data\napi: { url: "http://127.0.0.1:9/", key: k }\nrecipients: [ana@example.com]\n'
-
-  it('status says that there is nothing yet, and makes no data directory', async () => {
-    const folder = folderWith({ 'leadsheet.yaml': settings.replace('data_dir: data', 'data_dir: mistyped') })
-    const { status, stdout } = await runWarm(['status', '--json'], { cwd: folder })
-    expect([status, JSON.parse(stdout).data]).toMatchObject([
-      1,
-      { status: 'fail', sentence: 'No sync has read all leads yet.', leads: 0, data_as_of: null, runs: [] },
-    ])
-    const { stderr } = await runWarm(['report', 'preview', 'daily'], { cwd: folder })
-    expect(stderr).toContain('no sync has read all leads yet')
-    expect(existsSync(join(folder, 'mistyped'))).toBe(false)
+it('nothing upgrades an older database to read it, fills an empty file, or touches what is none of ours', async () => {
+  const cwd = await folderWithDatabase({
+    'leadsheet.yaml': SETTINGS,
+    'nothing/.keep': '',
+    'empty/leadsheet.db': '',
+    'damaged/leadsheet.db': 'no database, but as long as the header of one'.repeat(9),
+    'other/.keep': '',
   })
-
-  it.each([
-    ...['alerts ack 1', 'annotate 2026-11-20 fair', 'db backup copy.db', 'doctor', 'report approve daily'],
-    ...['recipients link ana@example.com', 'recipients set unsubscribed ana@example.com', 'snapshot'],
-  ])('%s begins no database, neither where none is nor in an empty file', async (command) => {
-    const folder = folderWith({ 'leadsheet.yaml': settings, 'data/.keep': '' })
-    const file = join(folder, 'data/leadsheet.db')
-    const { stdout, stderr } = await runWarm(command.split(' '), { cwd: folder })
-    expect(`${stdout}${stderr}`).not.toContain('bug in leadsheet')
-    expect(readdirSync(join(folder, 'data'))).toEqual(['.keep'])
-    writeFileSync(file, '')
-    await runWarm(command.split(' '), { cwd: folder })
-    expect(statSync(file).size).toBe(0)
-  })
-
-  it('what is not configured is named', async () => {
-    const folder = folderWith()
-    for (const command of ['config check', 'status', 'doctor']) {
-      const { status, stdout, stderr } = await runWarm(command.split(' '), { cwd: folder })
-      expect([status, stdout]).toEqual([2, ''])
-      expect(stderr).toMatch(
-        /^error: there is no leadsheet\.yaml in \S+, and api\.url \(LEADSHEET_API_URL\), api\.key .* and recipients .* are not set\nhint: `npx leadsheet init` /,
-      )
-    }
-    expect(readdirSync(folder)).toEqual([])
-    writeFileSync(join(folder, 'leadsheet.yaml'), 'api: { url: "http://127.0.0.1:9/" }\nreports: []\n')
-    const lack =
-      '`npx leadsheet run` needs more: api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set'
-    const { status, stdout } = await runWarm(['config', 'check', '--json'], { cwd: folder })
-    expect([status, JSON.parse(stdout).data.warnings]).toEqual([2, [lack]])
-  })
+  new Database(join(cwd, 'data/leadsheet.db')).exec('DELETE FROM kysely_migration').close()
+  new Database(join(cwd, 'other/leadsheet.db')).exec('CREATE TABLE song (title TEXT)').close()
+  const options = { cwd, env: clockStandingAt('2026-11-21T12:00:00Z') }
+  // What the doctor says depends on the machine.
+  for (const folder of ['nothing', 'empty'])
+    await runWarm(['doctor'], { cwd, env: { ...options.env, LEADSHEET_DATA_DIR: folder } })
+  await checkTranscript(join(import.meta.dirname, 'golden/other-databases.txt'), options)
 })

@@ -1,6 +1,7 @@
 /** Every mistake that an operator can make in the settings, with the lines of the error about it. */
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { settingFault } from '../../src/config/errors.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -40,9 +41,9 @@ function mistakesOf(input: string): string[] {
     String(text),
   ])
   const cwd = folderWith(Object.fromEntries(files))
-  const { message } = failure(() => loadConfig({ cwd, env }))
-  expect(message).not.toContain('hunter')
-  return message
+  const found = failure(() => loadConfig({ cwd, env }))
+  expect(inspect(found, { depth: 9 })).not.toContain('hunter')
+  return found.message
     .replaceAll(cwd, '.')
     .replaceAll(/[^ -~\n]/gu, (character) => `<U+${character.codePointAt(0)?.toString(16)}>`)
     .split('\n')

@@ -1,5 +1,4 @@
 /** What the settings file and the environment make of the settings, and what is unwise. */
-import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect, isDeepStrictEqual } from 'node:util'
@@ -19,14 +18,11 @@ import { loadConfig } from '../../src/config/load.ts'
 import { dashboardAccess } from '../../src/config/schema-web.ts'
 import { Secret } from '../../src/config/secrets.ts'
 import { folderWith } from '../support/folder.ts'
+import { DKIM_KEY } from '../support/mail/dkim.ts'
 import { checkExamples } from '../support/process/transcript.ts'
 import { inputOf } from './example.ts'
 
-const { privateKey: KEY } = generateKeyPairSync('rsa', {
-  modulusLength: 1024,
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-})
+const KEY = DKIM_KEY.privateKey
 /** The files that examples name. */
 const FILES = {
   'other.yaml': 'time_zone: Europe/Rome',

@@ -1,5 +1,4 @@
 /** The published descriptions and the example of the settings are true. */
-import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
 import { leavesOf, pathText, type SettingPath } from '../../src/config/setting-path.ts'
 import { folderWith } from '../support/folder.ts'
+import { DKIM_KEY } from '../support/mail/dkim.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const example = readFileSync(join(ROOT, 'leadsheet.example.yaml'), 'utf8')
@@ -39,7 +39,7 @@ test('the example shows every setting, and all of them are right', () => {
   )
   const signed = oneOfEach.replace(
     /(dkim:[\s\S]*? key: ).*/,
-    (_, before) => before + JSON.stringify(privateKey()),
+    (_, before) => before + JSON.stringify(DKIM_KEY.privateKey),
   )
   // Of the ways to a key, and of the settings of a login, only some go together.
   const { key, key_command: _command, oauth, ...api } = parse(signed).api
@@ -63,14 +63,6 @@ test('the defaults that the example shows are the true ones', () => {
 test('the example names every variable', () => {
   expect(Object.keys(VARIABLES).filter((name) => !example.includes(name))).toEqual([])
 })
-
-function privateKey(): string {
-  return generateKeyPairSync('rsa', {
-    modulusLength: 1024,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  }).privateKey
-}
 
 /** Called twice, because some settings are commented out in a group that is commented out. */
 function uncomment(text: string): string {

@@ -1,10 +1,6 @@
 /** A sync whose login rotates its refresh token, killed at every point. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { folderWith } from '../support/folder.ts'
-import { CLIENT, startTokenServer } from '../support/network/token-server.ts'
-import { startUpstream } from '../support/upstream.ts'
+import { openWithLogin } from '../login/support/installation.ts'
 import { hashTables } from './support/contents.ts'
 import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
 import { forEachCase, sampleOf } from './support/scale.ts'
@@ -12,34 +8,14 @@ import { databaseIn } from './support/world.ts'
 
 /** Opens an installation with servers of its own, whose token is revoked once in mid-scan. */
 async function openInstallation() {
-  const opened = new AsyncDisposableStack()
-  const server = opened.use(await startTokenServer())
-  const upstream = opened.use(await startUpstream(40))
-  upstream.allows = server.allows
-  const cwd = folderWith({
-    'leadsheet.yaml': `
-api:
-  url: ${upstream.url}
-  page_size: 10
-  oauth: { token_url: "${server.url}", grant: refresh_token, client_id: ${CLIENT.id}, client_secret_file: s, refresh_token_file: r }
-enrichment: { policy: none }
-snapshot: { when: never }
-reports: []
-`,
-    s: CLIENT.secret,
-    r: server.consent(),
+  const installation = await openWithLogin({
+    leads: 40,
+    settings: 'enrichment: { policy: none }\nsnapshot: { when: never }\nreports: []\n',
   })
-  upstream.faults.push(
-    () => false,
-    () => void server.good.clear(),
-  )
+  const { cwd, server } = installation
+  installation.beforePage(2, () => server.good.clear())
   const program: Program = { args: ['sync', '--only', 'leads', '--full'], cwd, env: {} }
-  return {
-    server,
-    program,
-    consentAgain: () => writeFileSync(join(cwd, 'r'), server.consent()),
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  }
+  return { ...installation, program }
 }
 
 it('goes on with the refresh token that is stored, or needs a new one after a kill between answer and commit', async () => {

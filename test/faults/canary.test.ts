@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { Registration } from '../../src/jobs/events/webhook-registration.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, runScript, startLeadsheet } from '../support/leadsheet.ts'
 import {
@@ -19,6 +18,7 @@ import {
 } from '../support/mail/canaries.ts'
 import { openScriptedServer } from '../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../support/network/receiver.ts'
+import { REGISTERED } from '../support/network/webhook-receiver.ts'
 import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const { key, password, webhook, ping, token, dkim, events, registered } = CANARIES
@@ -39,7 +39,7 @@ function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) 
     'settings/dkim.pem': dkim,
     'settings/ping': `${origin}/ping/${ping}`,
     'settings/events': `an-older-one-of-them\n${events}\n`,
-    'data/webhook.json': JSON.stringify(REGISTERED),
+    'data/webhook.json': JSON.stringify({ ...REGISTERED, secret: registered }),
   })
   const env = {
     LEADSHEET_CONFIG: join('settings', 'leadsheet.yaml'),
@@ -61,15 +61,6 @@ web: { listen: 127.0.0.1:0, token_file: token, public_url: "https://reports.exam
 events: { secret_file: events }
 reports: [{ name: daily, schedule: "0 7 * * *" }]
 `
-
-/** The stored state of the webhook. */
-const REGISTERED: Registration = {
-  id: 'wh_1',
-  url: 'https://reports.example.com/webhooks/leads',
-  events: ['lead.created'],
-  secret: registered,
-  registeredAt: '2026-11-20T09:00:00.000Z',
-}
 
 const WELL = [
   ...['sync --json', 'report send daily', 'config check --json', `sync --api-key=${key}`],

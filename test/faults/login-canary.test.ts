@@ -3,11 +3,11 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { folderWith } from '../support/folder.ts'
+import { openWithLogin } from '../login/support/installation.ts'
 import { finished, runScript, startLeadsheet } from '../support/leadsheet.ts'
 import { CANARIES, canariesBelow, canariesIn, filesBelow, quotedForms } from '../support/mail/canaries.ts'
-import { startTokenServer, type TokenAnswer, tokenAnswer } from '../support/network/token-server.ts'
-import { type Fault, startUpstream } from '../support/upstream.ts'
+import { type TokenAnswer, tokenAnswer } from '../support/network/token-server.ts'
+import type { Fault } from '../support/upstream.ts'
 
 const { access, refresh, client, second } = CANARIES
 /** A message quotes no more than some hundred signs, so each has the forms of one secret. */
@@ -20,6 +20,14 @@ paging: { kind: cursor, param: cursor, next: page.next_cursor }
 envelope: { leads: data }
 mapping: { lead: { id: id, status: status, updated_at: updated_at, created_at: created_at } }
 `
+const SETTINGS = `  profile: p.yaml
+  secret_file: second
+data_dir: data
+log_level: debug
+smtp: { url: "file:./outbox" }
+mail: { from: reports@example.com }
+recipients: [ana@example.com]
+`
 const COMMANDS = [
   'sync --json',
   'doctor --json',
@@ -30,29 +38,16 @@ const COMMANDS = [
 ]
 
 it('no token and no secret of a login is in what the program says and leaves behind', async () => {
-  await using server = await startTokenServer()
-  await using upstream = await startUpstream(20)
+  await using installation = await openWithLogin({
+    leads: 20,
+    settings: SETTINGS,
+    files: { 'p.yaml': PROFILE, s: client, r: `first-${refresh}`, second },
+  })
+  const { server, upstream, cwd } = installation
+  upstream.allows = () => true
   const token = tokenAnswer(200, { access_token: access, refresh_token: refresh, expires_in: 3600 })
   // Each lead has the token in it, as of an upstream that answers with what it was sent.
   for (const number of Array(20).keys()) upstream.put(number, { company: { name: `by ${access}` } } as never)
-  const cwd = folderWith({
-    'leadsheet.yaml': `
-data_dir: data
-log_level: debug
-api:
-  url: ${upstream.url}
-  profile: p.yaml
-  secret_file: second
-  oauth: { token_url: "${server.url}", grant: refresh_token, client_id: c, client_secret_file: c, refresh_token_file: r }
-smtp: { url: "file:./outbox" }
-mail: { from: reports@example.com }
-recipients: [ana@example.com]
-`,
-    'p.yaml': PROFILE,
-    c: client,
-    r: `first-${refresh}`,
-    second,
-  })
   const several = join(import.meta.dirname, '../support/process/several-commands.ts')
   const env = { LEADSHEET_CONFIG: 'leadsheet.yaml' }
   const said: Record<string, string> = {}

@@ -1,12 +1,10 @@
-/** Servers and settings with secrets, and the resulting texts for a person, the log and the database. */
+/** Servers with secrets, and the resulting texts for a person, the log and the database. */
 import { describe, expect, it, test } from 'vitest'
-import { loadConfig } from '../../src/config/load.ts'
 import { errorText, LeadsheetError } from '../../src/errors.ts'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
-import { folderWith } from '../support/folder.ts'
 import { CANARIES, canariesBelow, canariesIn, QUOTED, smtpUrl } from '../support/mail/canaries.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { openScriptedServer, type Step } from '../support/mail-server.ts'
@@ -15,7 +13,7 @@ import { openTestSource, profileWith } from '../support/source/test-source.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
 
-const { key, password, webhook, ping, changed } = CANARIES
+const { key, password, webhook, ping } = CANARIES
 const JSON_TYPE = 'application/json'
 /** A profile with a field that reports errors in answers. */
 const PROFILE = { ...REFERENCE_PROFILE, envelope: { ...REFERENCE_PROFILE.envelope, error: ['error'] } }
@@ -47,17 +45,6 @@ const OF_MAIL: Readonly<Record<string, Partial<Record<Step, string>>>> = {
   'a login, with a long answer': { AUTH: `535 ${'x'.repeat(285)} ${QUOTED.password}` },
   'a recipient': { RCPT: `550 ${QUOTED.password}` },
   'a body': { body: `554 ${QUOTED.password}` },
-}
-
-const OF_SETTINGS: Readonly<Record<string, string>> = {
-  'a list for a text': `api: { key: [${changed}] }`,
-  'a text for a group': `api: ${changed}`,
-  'an alias': `api: { key: *${changed} }`,
-  'a quote without its end': `web: { token: "${changed} }`,
-  'no URL': `alerts: { webhook: { url: "${changed}" } }`,
-  'open HTTP': `alerts: { heartbeat: { url: "http://example.com/${changed}" } }`,
-  'no PEM': `mail: { dkim: { domain: a.b, selector: c, key: "${changed}" } }`,
-  'too short': `web: { token: "${changed}, short" }`,
 }
 
 /** Collects the texts for a person or the database, and the logged errors with all causes. */
@@ -207,15 +194,6 @@ describe('no secret is in what is told and logged', () => {
       const url = smtpUrl(server.port)
       await using transport = openTransport(url, { log })
       await hear(kind, () => transport.send(MESSAGE, { signal: new AbortController().signal }))
-    }
-    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
-  })
-
-  it('of settings with mistakes', async () => {
-    const { said, hear } = await listen([])
-    for (const [kind, yaml] of Object.entries(OF_SETTINGS)) {
-      const cwd = folderWith({ 'leadsheet.yaml': yaml })
-      await hear(kind, async () => loadConfig({ cwd, env: {} }))
     }
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
   })

@@ -3,7 +3,13 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/network/free-port.ts'
-import { type RealServer, type RealServerKind, serverWith, type UpstreamRecord } from './real-server.ts'
+import {
+  afterHours,
+  type RealServer,
+  type RealServerKind,
+  serverWith,
+  type UpstreamRecord,
+} from './real-server.ts'
 import { startProcess } from './server-process.ts'
 
 const BIN = join(import.meta.dirname, 'node_modules/json-server/lib/cli/bin.js')
@@ -32,7 +38,6 @@ async function startJsonServer(records: number): Promise<RealServer> {
 }
 
 function contact(index: number): UpstreamRecord {
-  const hours = (count: number): string => new Date(Date.UTC(2026, 0, 1) + count * 3_600_000).toISOString()
   return {
     id: index + 1,
     firstName: `Ada${index}`,
@@ -41,8 +46,8 @@ function contact(index: number): UpstreamRecord {
     status: STATUSES[index % STATUSES.length],
     score: index % 101,
     company: { name: `Company ${index}`, domain: `company${index}.example` },
-    createdAt: hours(index),
+    createdAt: afterHours(index),
     // The times are scattered, so that the order of changes differs from the order of the list.
-    updatedAt: hours(3_000 + ((index * 7919) % 5_000)),
+    updatedAt: afterHours(3_000 + ((index * 7919) % 5_000)),
   }
 }

@@ -1,4 +1,6 @@
 /** A real server for a test, whose records are read and changed through its own API. */
+import { join } from 'node:path'
+import { openStore } from '../../src/store/open.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { type ServerProcess, untilTrue } from './server-process.ts'
 
@@ -27,6 +29,23 @@ export interface RealServerKind {
 /** For `test.skipIf`. */
 export function isMissing({ name, missing }: RealServerKind): boolean {
   return isSkipped(`a sync from ${name}`, missing())
+}
+
+/** Returns a time that is so many hours after the beginning of 2026. */
+export function afterHours(count: number): string {
+  return new Date(Date.UTC(2026, 0, 1) + count * 3_600_000).toISOString()
+}
+
+/** Returns the stored raw records of an installation by id, without deleted ones. */
+export async function storedIn(cwd: string): Promise<ReadonlyMap<string, unknown>> {
+  await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
+  const rows = await store.db
+    .selectFrom('lead')
+    .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+    .select(['id', 'raw'])
+    .where('deleted_at', 'is', null)
+    .execute()
+  return new Map(rows.map(({ id, raw }) => [id, JSON.parse(raw)]))
 }
 
 interface Api extends Pick<RealServer, 'url' | 'key'> {

@@ -2,15 +2,13 @@
  * A user's whole way with a real server: probe it, sync with the written profile, and look at the stored
  * leads. If a server is not installed, its test is skipped with a message.
  */
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet } from '../support/leadsheet.ts'
 import { JSON_SERVER } from './json-server.ts'
 import { POWERDNS } from './powerdns.ts'
 import { RABBITMQ } from './rabbitmq.ts'
-import { isMissing, type RealServer } from './real-server.ts'
+import { isMissing, type RealServer, storedIn } from './real-server.ts'
 
 const SERVERS = [
   {
@@ -96,16 +94,6 @@ function userOf(server: RealServer) {
       expect(run, run.stderr).toMatchObject({ status: 0 })
       return JSON.parse(run.stdout).data
     },
-    /** Returns the stored raw records by id, without deleted ones. */
-    async stored(): Promise<ReadonlyMap<string, unknown>> {
-      await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
-      const rows = await store.db
-        .selectFrom('lead')
-        .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
-        .select(['id', 'raw'])
-        .where('deleted_at', 'is', null)
-        .execute()
-      return new Map(rows.map(({ id, raw }) => [id, JSON.parse(raw)]))
-    },
+    stored: () => storedIn(cwd),
   }
 }

@@ -1,7 +1,7 @@
-/** A program that prints the key. */
+/** A program that prints the key, and a file with the key that another program rotates. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { openSourceOf } from '../../src/app/configured-upstream.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'
@@ -21,6 +21,18 @@ function openWith(upstream: Upstream, script: string) {
 }
 
 const keysOf = ({ requests }: Upstream) => requests.map(({ headers }) => headers.authorization)
+
+test('the file with the key is read again when the upstream refuses the key', async () => {
+  await using upstream = await startUpstream(3)
+  const settings = `api: { url: "${upstream.url}", key_file: secrets/key }`
+  const cwd = folderWith({ 'leadsheet.yaml': settings, 'secrets/key': 'the-old-key' })
+  const source = openSourceOf(loadConfig({ cwd, env: {} }), SILENT)
+  writeFileSync(join(cwd, 'secrets/key'), 'the-new-key\n')
+  upstream.faults.push(status(401))
+  expect((await source.listLeads({}, null, 10)).records).toHaveLength(3)
+  expect(keysOf(upstream)).toEqual(['Bearer the-old-key', 'Bearer the-new-key'])
+  await source.close()
+})
 
 describe('a program that prints the key', () => {
   it('is run once, and again after a refusal', async () => {

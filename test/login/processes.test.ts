@@ -1,28 +1,18 @@
 /** Several processes of one installation, which share a rotated refresh token, and kills of them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { folderWith } from '../support/folder.ts'
 import { runScript } from '../support/leadsheet.ts'
-import { CLIENT, startTokenServer } from '../support/network/token-server.ts'
+import { openWithLogin } from './support/installation.ts'
 
 const SCRIPT = join(import.meta.dirname, 'support/ask-tokens.ts')
 
 async function openInstallation() {
-  const server = await startTokenServer()
-  const cwd = folderWith({
-    'leadsheet.yaml': `
-api:
-  oauth: { token_url: "${server.url}", grant: refresh_token, client_id: ${CLIENT.id}, client_secret_file: s, refresh_token_file: r }
-`,
-    s: CLIENT.secret,
-    r: server.consent(),
-  })
+  const installation = await openWithLogin()
+  const { cwd } = installation
   return {
-    server,
-    cwd,
+    ...installation,
     /** Runs a process that asks for a token, and then for this number of others. */
     async ask(others = 0): Promise<readonly string[]> {
       const { status, stdout, stderr } = await runScript([SCRIPT, String(others)], { cwd })
@@ -36,7 +26,6 @@ api:
       onTestFinished(() => void child.kill('SIGKILL'))
       return child
     },
-    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
   }
 }
 
@@ -44,13 +33,6 @@ async function kill(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
   await once(child, 'exit')
 }
-
-it('one process of many asks the service, and all have its token', async () => {
-  await using installation = await openInstallation()
-  const tokens = await Promise.all(Array.from({ length: 5 }, () => installation.ask()))
-  expect(new Set(tokens.flat()).size).toBe(1)
-  expect(installation.server.asked).toHaveLength(1)
-})
 
 it('no refresh token is used twice by processes that all want new tokens', async () => {
   await using installation = await openInstallation()
@@ -97,6 +79,6 @@ it('a kill between the answer and its commit is the one that loses a rotated ref
   expect(stderr).toMatch(/no access token: .* answered 400: invalid_grant: grant request is invalid/)
   expect(stderr).toMatch(/Get a new one .* put it into api\.oauth\.refresh_token/)
 
-  writeFileSync(join(cwd, 'r'), server.consent())
+  installation.consentAgain()
   expect(server.good.has((await installation.ask())[0] ?? '')).toBe(true)
 })

@@ -4,30 +4,18 @@ import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { type Login, requestToken } from '../../src/login/token-request.ts'
 import { startProxy } from '../support/network/forward-proxy.ts'
-import { CLIENT, startTokenServer, type TokenServer, tokenAnswer } from '../support/network/token-server.ts'
+import {
+  CLIENT,
+  loginOf,
+  startTokenServer,
+  type TokenServer,
+  tokenAnswer,
+} from '../support/network/token-server.ts'
 import { checkExamples } from '../support/process/transcript.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const REFRESH = 'refresh-token-4712'
-
-function loginOf(tokenUrl: string, more: Partial<Login> = {}): Login {
-  return {
-    tokenUrl,
-    grant: 'client_credentials',
-    clientId: CLIENT.id,
-    clientSecret: CLIENT.secret,
-    clientAuth: 'basic',
-    scope: null,
-    audience: null,
-    refreshToken: null,
-    privateKey: null,
-    issuer: null,
-    subject: null,
-    params: null,
-    ...more,
-  }
-}
 
 const DEPS = {
   log: SILENT,

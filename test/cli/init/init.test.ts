@@ -1,14 +1,14 @@
 // @long
 /** `leadsheet init`: its questions on a terminal, and its options without one. */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openMailServer } from '../../support/mail-server.ts'
-import { clockAt } from '../../support/process/shifted-clock.ts'
+import { clockAt, clockStandingAt } from '../../support/process/shifted-clock.ts'
+import { checkTranscript } from '../../support/process/transcript.ts'
 import { HAS_TERMINAL, typeTo } from '../../support/process/typed.ts'
-import { runWarm } from '../../support/process/warm-leadsheet.ts'
 import { startService } from '../../support/service.ts'
 
 const NOW = new Date('2026-11-21T16:00:00Z')
@@ -86,67 +86,19 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
   })
 })
 
-describe('without a terminal', () => {
-  const OPTIONS = [
-    ...['init', '--api-url', 'http://127.0.0.1:9', '--smtp-url', 'file:./outbox', '--listen', 'none'],
-    ...['--from', 'Lead reports <reports@example.com>', '--recipients', 'ana@example.com'],
-  ]
-
-  test('options say it all, and the result says what does not answer', async () => {
-    const cwd = folderWith({ key: 'k-123456\n' })
-    const args = [...OPTIONS, '--key-file', 'key', '--time-zone', 'UTC', '--test-alert', '--json']
-    const { status, stdout } = await runWarm(args, { cwd })
-    const { files, holidays, checks, next } = JSON.parse(stdout).data
-    expect(status).toBe(3)
-    expect([files, holidays]).toEqual([[{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }], []])
-    expect(checks.map(({ what, status }: { what: string; status: string }) => [what, status])).toEqual([
-      ...['settings', 'node', 'profile'].map((what) => [what, 'ok']),
-      ['list of leads', 'fail'],
-      ...['reports', 'mail', 'unsubscribing', 'dashboard', 'alert mail'].map((what) => [what, 'ok']),
-    ])
-    expect(next[0].command).toContain('doctor')
-    expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
-    const config = loadConfig({ cwd, env: {} })
-    expect([config.api.key?.reveal(), config.alerts.recipients]).toEqual(['k-123456', ['ana@example.com']])
+test('without a terminal options say it all, the result says what does not answer, and what is there stays', async () => {
+  const profile = (lead: string) =>
+    `name: x\nendpoints: { leads: /v2/deals }\npaging: { kind: none }\nmapping: { lead: { id: id, ${lead} } }\n`
+  const cwd = folderWith({
+    key: 'k-123456\n',
+    'piped.yaml': profile('pipeline_id: queue'),
+    'plain.yaml': profile('status: status'),
   })
-
-  test.each([
-    ['pipeline_id: queue', false],
-    ['status: status', true],
-  ])('a profile with %s ends with a line about the name of the pipeline: %s', async (line, isTold) => {
-    const profile = `name: x\nendpoints: { leads: /v2/deals }\npaging: { kind: none }\nmapping: { lead: { id: id, ${line} } }\n`
-    const cwd = folderWith({ key: 'k-123456\n', 'profile.yaml': profile })
-    const { stdout } = await runWarm([...OPTIONS, '--key-file', 'key', '--profile', 'profile.yaml'], { cwd })
-    const told =
-      /both names stay in reports later:\n {2}pipeline_id: \{ default: Deals \} {3}# below mapping\.lead in profile\.yaml\s*$/
-    expect(told.test(stdout)).toBe(isTold)
-  })
-
-  test('settings that are there stay as they are', async () => {
-    const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
-    const { status, stderr } = await runWarm([...OPTIONS, '--key-file', 'key'], { cwd })
-    expect([status, existsSync(join(cwd, 'secrets'))]).toEqual([2, false])
-    expect(stderr).toContain('leadsheet.yaml is there already\nhint: Edit it and run ')
-    expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe('log_level: debug\n')
-  })
-
-  test('a key that is there is used by the option that the hint names, or if the environment names it', async () => {
-    const cwd = folderWith({ 'secrets/api-key': 'k-123456\n' })
-    const refused = await runWarm(OPTIONS, { cwd })
-    expect(refused.status).toBe(2)
-    expect(refused.stderr).toMatch(
-      /secrets\/api-key is there already\nhint: --key-file \.\/secrets\/api-key uses it as it is, or move/,
-    )
-    const env = { LEADSHEET_API_KEY_FILE: './secrets/api-key' }
-    for (const [args, change] of [
-      [['--key-file', './secrets/api-key'], {}],
-      [[], { env }],
-    ] as const) {
-      // The service does not answer, which is told, and the settings are written.
-      const { status } = await runWarm([...OPTIONS, ...args], { cwd, ...change })
-      expect([status, existsSync(join(cwd, 'leadsheet.yaml'))]).toEqual([3, true])
-      rmSync(join(cwd, 'leadsheet.yaml'))
-      rmSync(join(cwd, 'secrets', 'web-token'), { force: true })
-    }
-  })
+  const known = {
+    NODE: `${process.versions.node}, zone data ${process.versions['tz']}`,
+    ANSWERS:
+      "--api-url http://127.0.0.1:9 --smtp-url file:./outbox --listen none --from 'Lead reports <reports@example.com>' --recipients ana@example.com",
+  }
+  const env = clockStandingAt('2026-11-21T12:00:00Z')
+  await checkTranscript(join(import.meta.dirname, 'golden/init.txt'), { cwd, env }, known)
 })

@@ -35,7 +35,7 @@ const USUAL: Answers = {
   'Where the dashboard': ['none'],
 }
 
-async function ask(answers: Answers, env: Readonly<Record<string, string>> = {}) {
+async function ask(answers: Answers) {
   const screen: string[] = []
   const queues = new Map(Object.entries({ ...USUAL, ...answers }).map(([text, list]) => [text, [...list]]))
   const next = (text: string): string => {
@@ -58,7 +58,7 @@ async function ask(answers: Answers, env: Readonly<Record<string, string>> = {})
     askHidden: async (text) => next(text),
     confirm: async () => false,
   }
-  const given = readGiven({}, loadConfig({ file: null, env }))
+  const given = readGiven({}, loadConfig({ file: null, env: {} }))
   const found = await completeAnswers(given, prompter)
   const { signal } = new AbortController()
   return {

@@ -74,23 +74,15 @@ describe('a question', () => {
 })
 
 describe('questions end', () => {
-  test.each([
-    ['Ctrl-C', '\x03'],
-    ['Ctrl-D', '\x04'],
-  ])('with %s', async (_name, key) => {
-    const { prompter, type } = openTyped()
-    const asked = expect(prompter.ask({ text: 'Sender' })).rejects.toMatchObject({
-      code: 'run_interrupted',
-    })
-    type(`ana${key === '\x04' ? '\x15' : ''}${key}`)
-    await asked
-  })
-
-  test('with whatever they are typed on', async () => {
-    const { prompter, input } = openTyped()
-    const asked = expect(prompter.askHidden('Password')).rejects.toMatchObject({ code: 'run_interrupted' })
-    input.end()
-    await asked
+  test.each<[string, (typed: ReturnType<typeof openTyped>) => void]>([
+    ['Ctrl-C', ({ type }) => type('ana\x03')],
+    ['Ctrl-D', ({ type }) => type('ana\x15\x04')],
+    ['whatever they are typed on', ({ input }) => void input.end()],
+  ])('with %s', async (_name, end) => {
+    const typed = openTyped()
+    const asked = expect(typed.prompter.askHidden('Password')).rejects
+    end(typed)
+    await asked.toMatchObject({ code: 'run_interrupted' })
   })
 
   test('when the program is told to stop', async () => {

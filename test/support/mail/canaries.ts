@@ -10,7 +10,6 @@ const WORDS = {
   webhook: 'CANARYwebhookYXCVBN',
   ping: 'CANARYpingPOIUZT',
   token: 'CANARYtokenMNBVCX',
-  changed: 'CANARYchangedLKJHGF',
   events: 'CANARYeventsGZUIOP',
   registered: 'CANARYregisteredEDCRFV',
   access: 'CANARYaccessRFVTGB',
@@ -28,8 +27,6 @@ export const CANARIES = {
   ping: `9b1d-${WORDS.ping}`,
   token: `t+/=&"<${WORDS.token}>%41'`,
   dkim: DKIM_KEY.privateKey,
-  /** Parts of settings that are read later and are invalid. */
-  changed: `k-${WORDS.changed}`,
   /** The secrets of webhooks at the upstream: one registered by hand, one registered automatically. */
   events: `e+/=&"<${WORDS.events}>%41'`,
   registered: `r+/=&"<${WORDS.registered}>%41'`,

@@ -3,12 +3,31 @@
  * token that is used twice revokes all that came of it.
  */
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import type { Login } from '../../../src/login/token-request.ts'
+import { openHttpServer } from './http-server.ts'
 
 export const CLIENT = { id: 'leadsheet', secret: 'client-secret-4711' }
+
+/** Returns the settings of a login of that client. */
+export function loginOf(tokenUrl: string, more: Partial<Login> = {}): Login {
+  return {
+    tokenUrl,
+    grant: 'client_credentials',
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    clientAuth: 'basic',
+    scope: null,
+    audience: null,
+    refreshToken: null,
+    privateKey: null,
+    issuer: null,
+    subject: null,
+    params: null,
+    ...more,
+  }
+}
 
 interface Asked {
   readonly headers: IncomingHttpHeaders
@@ -74,7 +93,7 @@ export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
     }
   }
 
-  const listener = createServer(async (request, response) => {
+  const http = await openHttpServer(async (request, response) => {
     const asked = {
       headers: request.headers,
       body: Object.fromEntries(new URLSearchParams(await text(request))),
@@ -84,10 +103,8 @@ export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
     const { status, json } = answer(asked)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
   })
-  listener.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
   const server: TokenServer = {
-    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/token`,
+    url: `${http.url}/token`,
     asked: [],
     answers: [],
     lifetime,
@@ -98,11 +115,7 @@ export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
       server.good.clear()
     },
     allows: ({ authorization = '' }) => server.good.has(authorization.replace(/^Bearer /, '')),
-    async [Symbol.asyncDispose]() {
-      listener.closeAllConnections()
-      listener.close()
-      await once(listener, 'close')
-    },
+    [Symbol.asyncDispose]: http[Symbol.asyncDispose],
   }
   return server
 }

@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
+import type { Registration } from '../../../src/jobs/events/webhook-registration.ts'
 import { openLog } from '../../../src/log.ts'
 import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
@@ -15,6 +16,14 @@ export const RECEIVED_AT = new Date('2026-11-21T09:00:00Z')
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 export const OTHER_SECRET = 'whsec_c2VjcmV0LW9mLWFub3RoZXItd2ViaG9vaw=='
 export const CHANGED = eventBody('evt_1')
+/** What an installation keeps of its webhook. */
+export const REGISTERED: Registration = {
+  id: 'wh_1',
+  url: 'https://reports.example.com/webhooks/leads',
+  events: ['lead.created'],
+  secret: SECRET,
+  registeredAt: '2026-11-20T09:00:00.000Z',
+}
 
 interface Settings {
   readonly webhook?: WebhookProfile

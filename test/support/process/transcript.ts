@@ -1,12 +1,15 @@
 /** Goldens that hold both what is asked and what is answered: write a question, renew the file, and read it. */
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { RunOptions } from '../leadsheet.ts'
+import type { Finished, RunOptions } from '../leadsheet.ts'
 import { runWarm } from './warm-leadsheet.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const PROMPT = '$ npx leadsheet '
+const PROMPT = '$ '
+/** A command of the program, after variables of its environment. Other lines are for the shell. */
+const PROGRAM = /^((?:[A-Z_]+=\S* )*)npx leadsheet ?(.*)$/
 const RESULT = '> '
 
 /** What differs from run to run, and what stands for it. */
@@ -17,12 +20,16 @@ const CHANCE: readonly (readonly [what: RegExp, instead: string])[] = [
   [/[0-9a-v]{40}(?=@)|(?<=\bpl_)[0-9a-f]{16}\b/g, 'ID'],
   [/(?<=-)[0-9a-f]{8}(?=\.eml)/g, 'ID'],
   [/\b\d+\.\d (MB|s)\b/g, 'N $1'],
+  [/(?<=; run )\S+/g, 'RUN'],
+  [/\b\d+ rules hold, \d+ MB/g, 'N rules hold, N MB'],
+  [/none of \d+ finds/g, 'none of N finds'],
+  [/(?<=\.tmp-)\d+/g, 'PID'],
   [/process \d+ on [^,\s]+/g, 'process PID on HOST'],
 ]
 
 /**
- * Runs the commands of a golden file again, one after the other, and compares what they say. Words that belong
- * together stand between single quotes. The folder of the run is called FOLDER.
+ * Runs the commands of a golden file again, those of the program and those of a shell, one after the other, and
+ * compares what they say. Words that belong together stand between single quotes. The folder of the run is called FOLDER.
  * @param known names for further values that differ from run to run; in a command such a name stands for its value
  */
 export async function checkTranscript(
@@ -36,8 +43,7 @@ export async function checkTranscript(
   const parts: string[] = []
   for (const command of commands) {
     const meant = Object.entries(known).reduce((text, [name, value]) => text.replaceAll(name, value), command)
-    const args = (meant.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/s, '$1'))
-    const { status, stdout, stderr } = await runWarm(args, options)
+    const { status, stdout, stderr } = await runLine(meant, options)
     const end = status === 0 ? '' : `[exit status ${status}]\n`
     parts.push(`${PROMPT}${command}\n${stdout}${stderr}${end}`)
   }
@@ -47,6 +53,14 @@ export async function checkTranscript(
   await expect(text).toMatchFileSnapshot(file)
   expect(text).not.toContain('bug in leadsheet')
   return text
+}
+
+async function runLine(line: string, { cwd, env }: RunOptions): Promise<Finished> {
+  const [, variables = '', call] = PROGRAM.exec(line) ?? []
+  if (call === undefined) return spawnSync('sh', ['-c', line], { cwd, encoding: 'utf8' })
+  const args = (call.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/s, '$1'))
+  const own = [...variables.matchAll(/(\w+)=(\S*)/g)].map(([, name, value]) => [name, value])
+  return runWarm(args, { cwd, env: { ...env, ...Object.fromEntries(own) } })
 }
 
 /**

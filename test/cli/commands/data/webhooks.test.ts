@@ -2,16 +2,14 @@
 /** `npx leadsheet webhooks` with a real service and a real daemon that receives the messages. */
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { webhookListSchema } from '../../../../src/contract/webhook.ts'
 import { startService, type TestService } from '../../../service/support/service.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, startLeadsheet } from '../../../support/leadsheet.ts'
 import { freePort } from '../../../support/network/free-port.ts'
+import { openInTime } from '../../../support/network/in-time.ts'
 import { readAddress } from '../../../support/process/daemon-address.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
@@ -31,28 +29,16 @@ async function listed() {
 }
 
 /** @param url of the service, or of a proxy in front of it */
-function installation(publicUrl: string | null, url = api.service.url) {
-  const web = `{ listen: "${publicUrl?.replace('http://', '') ?? '127.0.0.1:0'}"${publicUrl ? `, public_url: "${publicUrl}"` : ''} }`
+function installation(publicUrl: string, url = api.service.url) {
   const cwd = folderWith({
-    'leadsheet.yaml': `reports: []\nsnapshot: { when: never }\nsync: { schedule: 0 4 1 1 *, full_schedule: 0 5 1 1 * }\nweb: ${web}\n`,
+    'leadsheet.yaml': `
+reports: []
+snapshot: { when: never }
+sync: { schedule: 0 4 1 1 *, full_schedule: 0 5 1 1 * }
+web: { listen: "${publicUrl.replace('http://', '')}", public_url: "${publicUrl}" }
+`,
   })
   return { cwd, env: { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: api.writeKey } }
-}
-
-/** Runs the commands one after the other. Returns all that they have printed. */
-async function runAll(options: ReturnType<typeof installation>, commands: readonly string[]) {
-  const runs = []
-  for (const line of commands) runs.push(await runWarm([...line.split(' '), '--json'], options))
-  return {
-    stdout: runs.map(({ stdout }) => stdout).join(''),
-    stderr: runs.map(({ stderr }) => stderr).join(''),
-  }
-}
-
-/** Returns the outputs that commands have printed one after the other. */
-function answersIn(stdout: string) {
-  const documents = stdout.split(/(?<=^\})\n/m).filter((text) => text !== '')
-  return documents.map((text) => JSON.parse(text).data)
 }
 
 describe('the webhook of a daemon', () => {
@@ -62,17 +48,19 @@ describe('the webhook of a daemon', () => {
     const env = { ...installed.env, LEADSHEET_WEB_LISTEN: publicUrl.replace('http://', '') }
     const daemon = startLeadsheet(['run'], { ...installed, env })
     await readAddress(daemon.stderr)
-    const { stdout, stderr } = await runAll(installed, [
-      'webhooks register --self',
-      'webhooks register --self',
-      'webhooks list',
-      'doctor',
-      'webhooks remove --yes',
-      'webhooks list',
-    ])
+    const answers = []
+    let said = ''
+    for (const line of [
+      ...['webhooks register --self', 'webhooks register --self', 'webhooks list', 'doctor'],
+      ...['webhooks remove --yes', 'webhooks list'],
+    ]) {
+      const { stdout, stderr } = await runWarm([...line.split(' '), '--json'], installed)
+      answers.push(JSON.parse(stdout).data)
+      said += stdout + stderr
+    }
     const url = `${publicUrl}/webhooks/leads`
     const delivered = { outcome: 'delivered', status: 204 }
-    const [first, again, list, examined, removed, none] = answersIn(stdout)
+    const [first, again, list, examined, removed, none] = answers
     expect(first).toMatchObject({ url, outcome: 'registered', left_over: null, test: delivered })
     expect(again).toMatchObject({ id: first.id, outcome: 'already', test: delivered })
     expect(list).toMatchObject([{ id: first.id, status: 'active', is_own: true }])
@@ -83,7 +71,7 @@ describe('the webhook of a daemon', () => {
       remedy: null,
     })
     expect([removed, none]).toEqual([{ id: first.id, outcome: 'removed' }, []])
-    expect(stdout + stderr).not.toContain('whsec_')
+    expect(said).not.toContain('whsec_')
     expect(readdirSync(join(installed.cwd, 'data'))).not.toContain('webhook.json')
     const ended = once(daemon, 'exit')
     daemon.kill('SIGTERM')
@@ -92,27 +80,13 @@ describe('the webhook of a daemon', () => {
 
   it('is registered anew where the program is killed before it has the answer, and the lost one is listed', async () => {
     const child = { kill: (): void => undefined }
-    // A proxy that passes requests on, and kills the program when the first POST has been answered.
-    const before = createServer(async (request, response) => {
-      const { method = 'GET', headers, url = '' } = request
-      const answer = await fetch(new URL(url, api.service.url), {
-        method,
-        headers: {
-          authorization: headers.authorization ?? '',
-          'content-type': headers['content-type'] ?? 'application/json',
-          ...(headers['idempotency-key'] === undefined
-            ? {}
-            : { 'idempotency-key': `${headers['idempotency-key']}` }),
-        },
-        body: method === 'POST' ? await buffer(request) : null,
-      })
+    // The proxy asks for its time when an answer is there, so the program is killed before it has the first one.
+    const proxy = await openInTime(api.service.url, () => {
       child.kill()
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+      return new Date()
     })
-    await new Promise<void>((resolve) => before.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void before.close())
-    const { port } = before.address() as AddressInfo
-    const installed = installation('http://127.0.0.1:28080', `http://127.0.0.1:${port}/api/v1`)
+    onTestFinished(proxy.close)
+    const installed = installation('http://127.0.0.1:28080', proxy.url)
     const program = startLeadsheet(['webhooks', 'register', '--self'], installed)
     child.kill = () => void program.kill('SIGKILL')
     expect((await finished(program)).status).toBeNull()

@@ -11,6 +11,7 @@ import { loadConfig } from '../../../../src/config/load.ts'
 import type { Service } from '../../../../src/service/open.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { openMailServer } from '../../../support/mail-server.ts'
+import { listen } from '../../../support/network/http-server.ts'
 import { clockAt } from '../../../support/process/shifted-clock.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
@@ -145,10 +146,9 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
     LEADSHEET_WEB_LISTEN: '0.0.0.0:0',
   }),
   'a port that another program has': async () => {
-    const other = createServer().listen(0, '127.0.0.1')
+    const other = createServer()
     onTestFinished(() => void other.close())
-    await new Promise((resolve) => other.once('listening', resolve))
-    return { LEADSHEET_WEB_LISTEN: `127.0.0.1:${Reflect.get(other.address() ?? {}, 'port')}` }
+    return { LEADSHEET_WEB_LISTEN: `127.0.0.1:${await listen(other)}` }
   },
 }
 

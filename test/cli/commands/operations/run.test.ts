@@ -1,7 +1,6 @@
 // @long
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { listScheduledRuns } from '../../../../src/store/schedule/scheduled-run.ts'
@@ -9,6 +8,7 @@ import { listRuns } from '../../../../src/store/sync/sync-run.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
 import { openReceiver } from '../../../support/network/receiver.ts'
+import { untilSaid } from '../../../support/process/daemon-address.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { hourlyNotNow } from '../../../support/reports/due-report.ts'
 import { startService } from '../../../support/service.ts'
@@ -30,16 +30,6 @@ const envFor = (url: string, key = 'test-key') => ({
 /** No sync may come due during the test. */
 const SETTINGS = `sync: { schedule: '${hourlyNotNow()}' }\n`
 
-/** Resolves with the first log line that matches. */
-function logged(child: ReturnType<typeof startLeadsheet>, said: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    if (!child.stderr) return reject(new Error('no stderr'))
-    const lines = createInterface(child.stderr)
-    lines.on('line', (line) => said.test(line) && resolve(line))
-    lines.on('close', () => reject(new Error(`the daemon ended without saying ${said}`)))
-  })
-}
-
 describe('the daemon', () => {
   it('syncs at once when it is new, refuses a second one, goes on after SIGHUP, and leaves on SIGTERM with its work put down', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
@@ -47,7 +37,7 @@ describe('the daemon', () => {
     const key = await service.createKey({ name: 'test', scope: 'read' })
     const env = { ...envFor(service.url, key), LEADSHEET_WEB_LISTEN: '127.0.0.1:0' }
     const daemon = startLeadsheet(['run'], { cwd, env })
-    await logged(daemon, /"schedule":"sync",.*"state":"done"/)
+    await untilSaid(daemon.stderr, /"schedule":"sync",.*"state":"done"/)
     expect(existsSync(join(cwd, 'data/snapshot.db'))).toBe(true)
 
     const second = await runLeadsheet(['run'], { cwd, env })
@@ -55,7 +45,7 @@ describe('the daemon', () => {
     expect(second.stderr).toContain(`A daemon is already running: process ${daemon.pid}`)
 
     daemon.kill('SIGHUP')
-    await logged(daemon, /restart to apply new settings/)
+    await untilSaid(daemon.stderr, /restart to apply new settings/)
     const started = performance.now()
     daemon.kill('SIGTERM')
     const left = await finished(daemon)
@@ -64,11 +54,7 @@ describe('the daemon', () => {
     await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
     expect(await listRuns(store.db, 5)).toMatchObject([{ outcome: 'ok', mode: 'full' }])
     expect(await store.db.selectFrom('lease').selectAll().execute()).toEqual([])
-    expect(
-      (await listScheduledRuns(store.db, 5))
-        .map((scheduledRun) => [scheduledRun.schedule, scheduledRun.state])
-        .sort(),
-    ).toEqual([['sync', 'done']])
+    expect(await listScheduledRuns(store.db, 5)).toMatchObject([{ schedule: 'sync', state: 'done' }])
   })
 
   it('ends where its database is gone, tells the webhook, and begins no new one at the next start', async () => {
@@ -89,7 +75,7 @@ describe('the daemon', () => {
         copyFileSync(file, `${file}.backup`)
         const daemon = startLeadsheet(['run'], { cwd, env })
         const ended = finished(daemon)
-        await logged(daemon, /"schedule":"sync",.*"state":"done"/)
+        await untilSaid(daemon.stderr, /"schedule":"sync",.*"state":"done"/)
         lose(file)
         const lost = /The database \S+ was (deleted or moved away|replaced by another file) while it was open/
         expect(await ended).toMatchObject({ status: 1, stderr: expect.stringMatching(lost) })
@@ -104,7 +90,7 @@ describe('the daemon', () => {
           expect(existsSync(file)).toBe(false)
           return
         }
-        await logged(next, /"running"/)
+        await untilSaid(next.stderr, /"running"/)
         next.kill('SIGTERM')
         expect(await finished(next)).toMatchObject({ status: 0 })
       }),
@@ -132,7 +118,7 @@ describe('the daemon', () => {
     expect(stdout).not.toMatch(/fail|put aside/i)
 
     const next = startLeadsheet(['run'], { cwd, env })
-    await logged(next, /"schedule":"sync",.*"state":"done"/)
+    await untilSaid(next.stderr, /"schedule":"sync",.*"state":"done"/)
     next.kill('SIGTERM')
     await finished(next)
     await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())

@@ -1,13 +1,11 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { SET_UP } from '../../../../src/jobs/schedule/note-due-runs.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { noteRun, saveUptime } from '../../../support/data/operation.ts'
 import { folderWith } from '../../../support/folder.ts'
-import type { Finished } from '../../../support/leadsheet.ts'
-import { clockAt, clockStandingAt } from '../../../support/process/shifted-clock.ts'
+import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
-import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const NOW = '2026-11-24T12:00:00Z'
 const SETTINGS = `
@@ -22,10 +20,6 @@ reports:
 `
 /** The state of the runs in the days in which the daemon was down. */
 const MISSED = 'missed: nothing ran from 2026-11-20 12:00 UTC to 2026-11-24 06:00 UTC'
-
-async function run(cwd: string, ...args: readonly string[]): Promise<Finished> {
-  return runWarm(['schedule', ...args], { cwd, env: clockAt(NOW) })
-}
 
 /** Makes an installation that was down from Friday noon until Tuesday, and holds today's report. */
 async function installation(): Promise<string> {
@@ -50,29 +44,14 @@ async function installation(): Promise<string> {
   return cwd
 }
 
-describe('leadsheet schedule', () => {
-  it('lists what runs when, what became of it last and was missed, and what the clocks do to it', async () => {
-    const options = { cwd: await installation(), env: clockStandingAt(NOW) }
-    const text = await checkTranscript(join(import.meta.dirname, 'golden/schedule.txt'), options)
-    expect(text).not.toContain(SET_UP)
-  })
-
-  it('is warned of by config check where a period surprises', async () => {
-    const cwd = await installation()
-    const env = {
-      ...clockAt(NOW),
-      LEADSHEET_API_URL: 'http://127.0.0.1:9',
-      LEADSHEET_API_KEY: 'k-123456',
-      LEADSHEET_SMTP_URL: 'file:./outbox',
-      LEADSHEET_FROM: 'reports@example.com',
-      LEADSHEET_RECIPIENTS: 'ana@example.com',
-    }
-    const check = await runWarm(['config', 'check', '--json'], { cwd, env })
-    expect([check.status, JSON.parse(check.stdout).data.warnings]).toEqual([
-      3,
-      [expect.stringMatching(/^report:monthly: .* not the month that ends then/)],
-    ])
-  })
+it('what runs when is listed, what became of it last and was missed, and what the clocks do to it; a held report is let go', async () => {
+  const cwd = await installation()
+  const options = { cwd, env: clockStandingAt(NOW) }
+  const text = await checkTranscript(join(import.meta.dirname, 'golden/schedule.txt'), options)
+  expect(text).not.toContain(SET_UP)
+  await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(NOW))
+  const held = store.db.selectFrom('scheduled_run').where('state', '=', 'held').select('approved_at')
+  expect(await held.execute()).toEqual([{ approved_at: '2026-11-24T12:00:00.000Z' }])
 })
 
 it('a report that could not be finished is tried again, and nobody is asked to approve it', async () => {
@@ -87,32 +66,7 @@ it('a report that could not be finished is tried again, and nobody is asked to a
       .set({ message: `${path} cannot be written: EACCES: permission denied` })
       .execute()
   }
-  const { stderr } = await run(cwd)
-  const { stdout } = await runWarm(['status'], { cwd, env: clockAt(NOW) })
-  for (const text of [stderr, stdout]) {
-    expect(text).not.toContain('report approve')
-    expect(text).toContain(
-      `report:daily of 2026-11-24 01:30Z: ${path} cannot be written: EACCES: permission denied. Fix that; the daemon tries again after 2026-11-24 12:05Z.`,
-    )
-  }
-})
-
-describe('leadsheet report approve', () => {
-  it('lets a held report go', async () => {
-    const cwd = await installation()
-    const approve = (folder: string, ...args: string[]) =>
-      runWarm(['report', 'approve', ...args], { cwd: folder, env: clockAt(NOW) })
-    const released = await approve(cwd, 'daily', '--json')
-    expect(JSON.parse(released.stdout).data).toMatchObject({
-      schedule: 'report:daily',
-      due_at: '2026-11-24T01:30:00.000Z',
-    })
-    await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(NOW))
-    const held = await store.db
-      .selectFrom('scheduled_run')
-      .where('state', '=', 'held')
-      .select('approved_at')
-      .execute()
-    expect(held.map(({ approved_at }) => approved_at?.slice(0, 16))).toEqual(['2026-11-24T12:00'])
-  })
+  const options = { cwd, env: clockStandingAt(NOW) }
+  const text = await checkTranscript(join(import.meta.dirname, 'golden/schedule-again.txt'), options)
+  expect(text).not.toContain('report approve')
 })

@@ -1,6 +1,6 @@
 /** What `status`, `schedule` and `outbox` say of a daemon that was stopped, or that has never run. */
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { saveMailOutage } from '../../../../src/store/outbox/send-limits.ts'
 import { beginUptime, endUptime } from '../../../../src/store/schedule/uptime.ts'
@@ -8,7 +8,6 @@ import { mailOutage, noteRun } from '../../../support/data/operation.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
-import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const NOW = '2026-11-24T12:00:30.000Z'
 const AT = '2026-11-24T12:00:00.000Z'
@@ -45,9 +44,3 @@ it.each(['alive', 'stopped', 'none'] as const)(
     await checkTranscript(join(import.meta.dirname, `golden/status-${daemon}.txt`), options)
   },
 )
-
-it('a schedule that was set up is no run that was skipped', async () => {
-  const options = { cwd: await installation('alive'), env: clockStandingAt(NOW) }
-  const { stdout } = await runWarm(['status', '--json'], options)
-  expect(JSON.parse(stdout).data.scheduled_runs).toMatchObject([{ schedule: 'sync', state: 'pending' }])
-})

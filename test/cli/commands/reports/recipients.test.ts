@@ -42,22 +42,17 @@ it('preferences are kept, listed with who said so and why, and taken back, for a
   await checkTranscript(join(import.meta.dirname, 'golden/preferences.txt'), options)
 })
 
-describe('links of recipients', () => {
-  const WITH_PAGES = {
-    ...FILES,
+it('links of recipients are one a report, the same each time, until they are revoked', async () => {
+  const cwd = await folderWithDatabase({
     'leadsheet.yaml': `${SETTINGS}\nweb: { public_url: https://reports.example.com }\n`,
-  }
-
-  it('are one a report, the same each time, until they are revoked', async () => {
-    const cwd = await folderWithDatabase(WITH_PAGES)
-    const link = async () =>
-      (await runWarm(['recipients', 'link', 'ana@example.com', '--report', 'daily'], { cwd })).stdout.trim()
-    const first = await link()
-    expect(first).toMatch(/^daily {2}https:\/\/reports\.example\.com\/preferences\/[\w-]+\.[\w-]{43}$/)
-    expect(await link()).toBe(first)
-    expect((await runWarm(['recipients', 'link', '--revoke'], { cwd })).stderr).toContain('--yes')
-    expect(await link()).toBe(first)
-    await runWarm(['recipients', 'link', '--revoke', '--yes'], { cwd })
-    expect(await link()).not.toBe(first)
   })
+  const link = async () =>
+    (await runWarm(['recipients', 'link', 'ana@example.com', '--report', 'daily'], { cwd })).stdout.trim()
+  const first = await link()
+  expect(first).toMatch(/^daily {2}https:\/\/reports\.example\.com\/preferences\/[\w-]+\.[\w-]{43}$/)
+  expect(await link()).toBe(first)
+  expect((await runWarm(['recipients', 'link', '--revoke'], { cwd })).stderr).toContain('--yes')
+  expect(await link()).toBe(first)
+  await runWarm(['recipients', 'link', '--revoke', '--yes'], { cwd })
+  expect(await link()).not.toBe(first)
 })

@@ -1,18 +1,14 @@
 // @long
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { folderWith } from '../../../support/folder.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
+import { syncedForFile } from '../../../support/process/synced-installation.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
-import { startService } from '../../../support/service.ts'
-import { openSyncing } from '../../../support/syncing.ts'
 
 /** A time in the past of every clock. */
-const NOW = new Date('2025-11-21T07:00:00Z')
+const NOW = '2025-11-21T07:00:00Z'
 const SETTINGS = `data_dir: ./data
 smtp: { url: file:./outbox }
 mail: { from: reports@example.com }
@@ -21,60 +17,29 @@ recipients:
   - { address: ben@example.com, locale: de-DE }
 `
 
-/** An installation that has sent a report once. */
-const sentFolder = mkdtempSync(join(tmpdir(), 'leadsheet-sent-'))
-afterAll(() => rmSync(sentFolder, { recursive: true }))
+const synced = syncedForFile(SETTINGS, NOW, 8)
 
 beforeAll(async () => {
-  writeFileSync(join(sentFolder, 'leadsheet.yaml'), SETTINGS)
-  mkdirSync(join(sentFolder, 'data'))
-  await using service = await startService(sentFolder, NOW, 8)
-  const key = await service.createKey({ name: 'test', scope: 'read' })
-  await using syncing = await openSyncing(service.url, key, { folder: join(sentFolder, 'data') })
-  syncing.clock.now = NOW
-  await syncing.sync({ pageSize: 500 })
-  const env = clockStandingAt('2025-11-21T07:05:00Z')
-  expect(await runWarm(['report', 'send', 'daily'], { cwd: sentFolder, env })).toMatchObject({ status: 0 })
+  const options = { cwd: synced.folder, env: clockStandingAt('2025-11-21T07:05:00Z') }
+  expect(await runWarm(['report', 'send', 'daily'], options)).toMatchObject({ status: 0 })
 })
 
-function openSent() {
-  const folder = folderWith()
-  cpSync(sentFolder, folder, { recursive: true })
-  return { folder, report: (command: string, ...args: string[]) => reportIn(folder, command, args) }
-}
-
-function reportIn(folder: string, command: string, args: readonly string[] = []) {
-  return runWarm(['report', command, 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
-}
-
 test('show writes the mail as it was sent, byte for byte', async () => {
-  const { folder } = openSent()
-  await checkTranscript(join(import.meta.dirname, 'golden/show.txt'), { cwd: folder }, { SENT: sentFolder })
-  const [sent = ''] = readdirSync(join(folder, 'data', 'outbox')).filter((name) => name.includes('ben'))
-  expect(readFileSync(join(folder, 'ben.eml'))).toEqual(readFileSync(join(folder, 'data', 'outbox', sent)))
-  expect(readFileSync(join(folder, 'ana.html'), 'utf8')).toContain('<title>Daily leads, Thu 20 Nov')
+  const options = { cwd: synced.copy() }
+  await checkTranscript(join(import.meta.dirname, 'golden/show.txt'), options, { SENT: synced.folder })
 })
 
 test('preview makes it anew, also as a test mail, leaves what was sent as it is, and says so', async () => {
-  const { folder, report } = openSent()
-  const database = new Database(join(folder, 'data', 'leadsheet.db'))
+  const cwd = synced.copy()
+  using database = Object.assign(new Database(join(cwd, 'data', 'leadsheet.db')), {
+    [Symbol.dispose]: () => void database.close(),
+  })
   const kept = () => database.prepare('SELECT html, rendered_at FROM report_issue').all()
   const before = kept()
   database.exec("UPDATE pipeline SET name = 'Renamed since'")
-  const shown = await report('preview', '-o', 'now.txt')
-  const note =
-    /made from the current data\. The issue sent on \d{4}-\d\d-\d\d is unchanged: .*report show daily/
-  expect(shown.stderr).toMatch(note)
-  expect(readFileSync(join(folder, 'now.txt'), 'utf8')).toContain('Renamed since')
-  expect(await report('preview', '--to', 'me@example.com')).toMatchObject({
-    status: 0,
-    stderr: expect.stringMatching(note),
-  })
-  const outbox = join(folder, 'data', 'outbox')
-  const [test = ''] = readdirSync(outbox).filter((name) => name.includes('me-example.com'))
-  expect(readFileSync(join(outbox, test), 'utf8')).toContain('Renamed since')
+  const options = { cwd, env: clockStandingAt('2025-11-21T08:00:00Z') }
+  await checkTranscript(join(import.meta.dirname, 'golden/preview-anew.txt'), options)
   expect(kept()).toEqual(before)
-  database.close()
 })
 
 test.each([
@@ -82,15 +47,17 @@ test.each([
   ['are null', "'null'", '1'],
   ['have another format', 'figures', '99'],
 ])('an issue whose figures %s is shown and sent as stored', async (_, figures, format) => {
-  const { folder, report } = openSent()
-  const database = new Database(join(folder, 'data', 'leadsheet.db'))
+  const cwd = synced.copy()
+  const run = (line: string) => runWarm(line.split(' '), { cwd })
+  const database = new Database(join(cwd, 'data', 'leadsheet.db'))
   database.exec(`UPDATE report_issue SET figures = ${figures}, figures_format = ${format}`)
   database.close()
-  expect((await report('show', '--for', 'ana@example.com', '-o', 'sent.html')).status).toBe(0)
-  const resent = await report('resend', '--all', '--yes')
-  expect([resent.status, resent.stderr]).toEqual([0, expect.not.stringContaining('bug')])
-  for (const line of ['status', 'report show', 'snapshot']) {
-    const { stderr } = await runWarm(line.split(' '), { cwd: folder })
-    expect([line, stderr]).toEqual([line, expect.not.stringContaining('bug in leadsheet')])
-  }
+  const issue = `daily --at ${NOW}`
+  expect(await run(`report show ${issue} --for ana@example.com -o sent.html`)).toMatchObject({ status: 0 })
+  expect(await run(`report resend ${issue} --all --yes`)).toMatchObject({
+    status: 0,
+    stderr: expect.not.stringContaining('bug'),
+  })
+  for (const line of ['status', 'report show', 'snapshot'])
+    expect([line, (await run(line)).stderr]).toEqual([line, expect.not.stringContaining('bug in leadsheet')])
 })

@@ -8,11 +8,14 @@ import { finished, startLeadsheet } from '../../../support/leadsheet.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 describe('service run', () => {
-  test('prints an address and a key that work, and leaves with 0 when it is told to stop', async () => {
-    const cwd = folderWith()
+  test('prints an address and a key that work, has the faults of a file, and leaves with 0 when it is told to stop', async () => {
+    const cwd = folderWith({
+      'faults.yaml':
+        'faults: [{ fault: status, status: 503, body: down for the day, path: /pipelines/pl_emea/stats }]',
+    })
     // The environment of the image. Its address of the pages is for the daemon.
     const image = { LEADSHEET_WEB_LISTEN: '0.0.0.0:8080' }
-    const args = ['service', 'run', '--port', '0', '--key-file', 'key', '--json']
+    const args = ['service', 'run', '--port', '0', '--key-file', 'key', '--faults', 'faults.yaml', '--json']
     const serving = startLeadsheet(args, { cwd, env: image })
     const said = await firstObject(serving.stdout)
     expect(readFileSync(join(cwd, 'key'), 'utf8')).toBe(`${said.key}\n`)
@@ -23,22 +26,13 @@ describe('service run', () => {
     const agents = await runWarm(['agents', '--json'], { cwd, env })
     expect(JSON.parse(agents.stdout).data.length).toBeGreaterThan(3)
 
+    const answer = await fetch(`${said.url}/pipelines/pl_emea/stats`)
+    expect([answer.status, await answer.text()]).toEqual([503, 'down for the day'])
+
     const leaving = finished(serving)
     serving.kill('SIGTERM')
     const { status, stderr } = await leaving
     expect([status, stderr]).toEqual([0, expect.not.stringContaining('dashboard')])
-  })
-
-  test('has the faults of a file', async () => {
-    const cwd = folderWith({
-      'faults.yaml': 'faults: [{ fault: status, status: 503, body: down for the day, path: /agents/status }]',
-    })
-    const serving = startLeadsheet(['service', 'run', '--port', '0', '--json', '--faults', 'faults.yaml'], {
-      cwd,
-    })
-    const said = await firstObject(serving.stdout)
-    const answer = await fetch(`${said.url}/agents/status`)
-    expect([answer.status, await answer.text()]).toEqual([503, 'down for the day'])
   })
 })
 
