@@ -23,7 +23,7 @@ import {
 
 export const TEMPLATES_FOLDER = join(import.meta.dirname, '..', '..', 'templates')
 
-const templates = await openTemplates(TEMPLATES_FOLDER)
+export const templates = await openTemplates(TEMPLATES_FOLDER)
 
 export interface Making {
   readonly context?: Partial<BlockContext>
