@@ -55,7 +55,7 @@ const TODAY = [
 ]
 
 /** Returns what is expected of a figure: that it lies between two numbers. */
-function expectation(
+export function expectation(
   figure: Expectation['figure'],
   actual: number,
   [low, expected, high]: readonly [number, number, number],
@@ -85,7 +85,7 @@ const IN_PIPELINES = [
 ]
 const NORMAL = [expectation('new_leads', 59, [41, 57, 74]), WON, ...IN_PIPELINES]
 
-const GOAL: Pace = {
+export const GOAL: Pace = {
   figure: 'new_leads',
   currency: null,
   pipelines: null,
