@@ -1,26 +1,24 @@
 /** Tests the probes: their answers to machines, and the information that they keep back. */
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
-import type { CheckResult, Installation, Part } from '../../src/checks/check.ts'
+import type { CheckResult, Part } from '../../src/checks/check.ts'
 import { fail, ok, warn } from '../../src/checks/check.ts'
 import { readHealth } from '../../src/checks/run-checks.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { readMeasures } from '../../src/jobs/metric-values.ts'
-import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import { isWriteLocked } from '../../src/store/db/sqlite.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addCounts, noteLeadsAsOf, startRun } from '../../src/store/sync/sync-run.ts'
 import { healthRoutes, openMetrics } from '../../src/web/monitoring.ts'
-import { openWeb } from '../../src/web/server/server.ts'
 import { event, follow, receive } from '../support/data/events.ts'
-import { TEMPLATES_FOLDER } from '../support/report.ts'
-import { timing } from '../support/schedule/schedule.ts'
+import { LATEST, timing } from '../support/schedule/schedule.ts'
 import { openEmptyStore, saveWholeRun } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 import { bareInstallation } from '../support/web/installation.ts'
 import { faultsOf, readMetrics } from '../support/web/prometheus.ts'
+import { openTestWeb } from '../support/web/server.ts'
 
 const SECRET = 'ana@example.com of report:merger'
 const WELL = [
@@ -47,11 +45,9 @@ async function serve({
     if (checks instanceof Error) throw checks
     return read === undefined ? { checks } : read()
   }
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }, [
+  const server = await openTestWeb({}, [
     healthRoutes({ readHealth, sinceTickMs: () => sinceTickMs, isLocked, log: SILENT }),
   ])
-  onTestFinished(() => server[Symbol.asyncDispose]())
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`${server.url}${path}`, { method })
     return { status: response.status, body: await response.text(), headers: response.headers }
@@ -126,27 +122,15 @@ const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, qua
 
 async function serveMetrics() {
   const store = await openEmptyStore()
-  const installation: Installation = {
-    ...bareInstallation(store),
-    schedules: [
-      {
-        name: 'sync',
-        timing: timing('*/15 * * * *'),
-        catchUp: { policy: 'latest', windowHours: 24 },
-      },
-    ],
-  }
+  onTestFinished(store.close)
+  const sync = { name: 'sync', timing: timing('*/15 * * * *'), catchUp: LATEST }
+  const installation = bareInstallation(store, { schedules: [sync] })
   const measure = (at: Date) => readMeasures(installation, at)
   const metrics = openMetrics({ measure, now: () => NOW, version: '1.2.3' })
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT, onAnswer: metrics.countAnswer },
-    [metrics.routes, (app) => app.get('/preferences/:token', (_, reply) => reply.code(404).send())],
-  )
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]()
-    await store.close()
-  })
+  const server = await openTestWeb({ onAnswer: metrics.countAnswer }, [
+    metrics.routes,
+    (app) => app.get('/preferences/:token', (_, reply) => reply.code(404).send()),
+  ])
   const scrape = async () => (await fetch(`${server.url}/metrics`)).text()
   /** Returns the values of the metrics whose names begin so. */
   const read = async (...names: readonly string[]) => {

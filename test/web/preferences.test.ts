@@ -1,12 +1,10 @@
 /** The page of a recipient, requested by mail programs, scanners and a browser. */
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { openLog } from '../../src/log.ts'
-import { openWeb } from '../../src/web/server/server.ts'
 import { random } from '../support/random.ts'
 import { wordsOf } from '../support/report.ts'
-import { SILENT } from '../support/syncing.ts'
 import { ask } from '../support/web/dashboard.ts'
+import { openReadLog, openTestWeb } from '../support/web/server.ts'
 import { shownText } from '../support/web/shown-text.ts'
 import { clickOnce, openPages, wishFor } from '../support/web/web.ts'
 
@@ -157,17 +155,8 @@ describe('a link that is not ours', () => {
 
 describe('the server of the pages', () => {
   it('says nothing of a failure but that there was one, and logs no token', async () => {
-    const lines: string[] = []
-    const log = await openLog({
-      level: 'debug',
-      pretty: false,
-      color: false,
-      secrets: [],
-      write: (line) => lines.push(line),
-    })
-    const { pages } = await openPages()
-    const about = { host: '127.0.0.1', port: 0, publicUrl: 'https://reports.example.com' }
-    await using server = await openWeb({ ...about, pages, log }, [
+    const { log, lines } = await openReadLog()
+    const server = await openTestWeb({ log }, [
       (app) => app.get('/preferences/:token', () => Promise.reject(new Error('the disk is gone'))),
     ])
     const answer = await fetch(`${server.url}/preferences/a-token`)
@@ -181,12 +170,10 @@ describe('the server of the pages', () => {
   })
 
   it('says so where another program has its port', async () => {
-    const { server, pages } = await openPages()
+    const { server } = await openPages()
     const port = Number(new URL(server.url).port)
-    const publicUrl = 'https://reports.example.com'
-    await expect(
-      openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, []),
-    ).rejects.toMatchObject({ code: 'web_port', message: expect.stringContaining(`127.0.0.1:${port}`) })
+    const message = expect.stringContaining(`127.0.0.1:${port}`)
+    await expect(openTestWeb({ port }, [])).rejects.toMatchObject({ code: 'web_port', message })
   })
 
   it('forbids scripts, frames, caches and referrers on every answer', async () => {

@@ -3,13 +3,11 @@ import { Agent, request } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
-import { openLog } from '../../../src/log.ts'
-import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
-import { openWeb, type WebLimits } from '../../../src/web/server/server.ts'
+import type { WebLimits } from '../../../src/web/server/server.ts'
 import { WEBHOOK_PATH, type WebhookOutcome, webhookRoutes } from '../../../src/web/webhooks.ts'
-import { TEMPLATES_FOLDER } from '../report.ts'
 import { openEmptyStore } from '../store.ts'
+import { openReadLog, openTestWeb } from '../web/server.ts'
 
 export const RECEIVED_AT = new Date('2026-11-21T09:00:00Z')
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -29,30 +27,15 @@ interface Settings {
 export async function openReceiver(settings: Settings = {}) {
   const { webhook = standardProfile(), secrets = () => [SECRET], limits = {}, publicUrl = null } = settings
   const store = await openEmptyStore()
-  const lines: string[] = []
+  onTestFinished(store.close)
   const outcomes: WebhookOutcome[] = []
-  const log = await openLog({
-    level: 'debug',
-    pretty: false,
-    color: false,
-    secrets: [SECRET],
-    write: (line) => lines.push(line),
-  })
+  const { log, lines } = await openReadLog([SECRET])
   const now = () => RECEIVED_AT
   const intake = settings.intake ?? createWebhookIntake({ store, now, wake: () => undefined })
   const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
   const routes = webhookRoutes({ webhook, publicUrl, secrets, intake, now, log, onOutcome })
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log, limits },
-    [],
-    null,
-    [routes],
-  )
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]()
-    await store.close()
-  })
+  const options = { publicUrl, trustedProxies: ['loopback'], log, limits }
+  const server = await openTestWeb(options, [], null, [routes])
   return {
     lines,
     outcomes,

@@ -8,11 +8,8 @@ import { onTestFinished } from 'vitest'
 import { reportOf } from '../../../src/app/configured-reports.ts'
 import { schedulesOf } from '../../../src/app/configured-schedules.ts'
 import { openConfiguredWeb } from '../../../src/app/configured-web.ts'
-import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { createWebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
-import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
-import { openLog } from '../../../src/log.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -21,6 +18,7 @@ import { folderWith } from '../folder.ts'
 import { reportDeps } from '../mail/reports.ts'
 import { openNewStore, STAGES } from '../store.ts'
 import { SILENT } from '../syncing.ts'
+import { openReadLog } from './server.ts'
 
 export const TOKEN = 'correct-horse-battery'
 
@@ -43,29 +41,14 @@ export interface Asked {
   readonly localAddress?: string
 }
 
-export interface OpenedDashboard {
-  readonly url: string
-  readonly config: Config
-  readonly store: Store
-  readonly schedules: readonly Schedule[]
-  /** The folder that test reports and test messages are written to. */
-  readonly outbox: string
-  /** The log of the server, line by line. */
-  readonly lines: readonly string[]
-  /** Counts how often the daemon was asked to look for due runs. */
-  wakes(): number
-}
+export type OpenedDashboard = Awaited<ReturnType<typeof openDashboard>>
 
 /**
  * @param web the lines of the settings below `web:`; by default local with {@link TOKEN}
  * @param more other settings as YAML
  * @param open opens the store
  */
-export async function openDashboard(
-  web = `token: ${TOKEN}`,
-  more = '',
-  open = openStaged,
-): Promise<OpenedDashboard> {
+export async function openDashboard(web = `token: ${TOKEN}`, more = '', open = openStaged) {
   const listen = web.includes('listen:') ? [] : ['listen: 127.0.0.1:0']
   const settings = ['web:', ...[...listen, ...web.split('\n')].map((line) => `  ${line}`), more].join('\n')
   const folder = folderWith({ 'leadsheet.yaml': settings })
@@ -73,14 +56,7 @@ export async function openDashboard(
   const store = await open(join(folder, 'leadsheet.db'), NOW)
   const outbox = join(folder, 'outbox')
   const transport = openTransport(`file:${outbox}`, { log: SILENT })
-  const lines: string[] = []
-  const log = await openLog({
-    level: 'debug',
-    pretty: false,
-    color: false,
-    secrets: [],
-    write: (line) => lines.push(line),
-  })
+  const { log, lines } = await openReadLog()
   const schedules = schedulesOf(config).map(({ report, ...schedule }) => ({
     ...schedule,
     leaseName: report === null ? 'sync' : `report:${reportOf(report, config, templates).report.name}`,
@@ -106,7 +82,17 @@ export async function openDashboard(
     await store.close()
   })
   const url = server.url.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
-  return { url, config, store, schedules, outbox, lines, wakes: () => woken }
+  return {
+    url,
+    config,
+    store,
+    /** The folder that test reports and test messages are written to. */
+    outbox,
+    /** The log of the server, line by line. */
+    lines,
+    /** Counts how often the daemon was asked to look for due runs. */
+    wakes: () => woken,
+  }
 }
 
 async function openStaged(file: string, now: Date): Promise<Store> {
