@@ -4,24 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-export interface Received {
-  readonly from: string
-  readonly to: readonly string[]
-  readonly raw: Buffer
-  readonly mail: Email
-}
-
-export interface MailServer extends AsyncDisposable {
-  readonly port: number
-  readonly url: string
-  readonly received: readonly Received[]
-  /** The number of connections made so far. */
-  connections(): number
-  /** The number of open connections. */
-  open(): number
-  /** Closes every open connection, as servers do with idle clients, or that of a client's port. */
-  dropConnections(port?: number): void
-}
+export type MailServer = Awaited<ReturnType<typeof openMailServer>>
 
 /** Returns what a handler of the server passes on to refuse a command. */
 export function refusal(code: number, message: string): Error {
@@ -36,8 +19,8 @@ export function refusal(code: number, message: string): Error {
 export async function openMailServer(
   options: SMTPServerOptions = {},
   beforeReply: () => Promise<void> = async () => {},
-): Promise<MailServer> {
-  const received: Received[] = []
+) {
+  const received: { from: string; to: string[]; raw: Buffer; mail: Email }[] = []
   const sockets = new Set<Socket>()
   let connections = 0
   const server = new SMTPServer({
@@ -76,12 +59,15 @@ export async function openMailServer(
     port,
     url: `smtp://127.0.0.1:${port}`,
     received,
+    /** Returns the number of connections made so far. */
     connections: () => connections,
+    /** Returns the number of open connections. */
     open: () => sockets.size,
-    dropConnections: (port) => {
+    /** Closes every open connection, as servers do with idle clients, or that of a client's port. */
+    dropConnections: (port?: number) => {
       for (const socket of sockets) if ((port ?? socket.remotePort) === socket.remotePort) socket.destroy()
     },
-    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   }
 }
 
@@ -99,17 +85,6 @@ export type Step =
   | 'RSET'
   | 'QUIT'
 
-export interface ScriptedServer extends AsyncDisposable {
-  readonly port: number
-  readonly url: string
-  /** All lines that clients have sent outside message bodies. */
-  readonly commands: readonly string[]
-  /** The number of connections made so far. */
-  connections(): number
-  /** The message bodies that arrived completely, even if the server then refused them. */
-  bodies(): number
-}
-
 const USUAL: Readonly<Record<Step, Answer>> = {
   greeting: '220 mail.example.com ESMTP',
   EHLO: '250-mail.example.com\r\n250 AUTH PLAIN',
@@ -124,7 +99,7 @@ const USUAL: Readonly<Record<Step, Answer>> = {
 }
 
 /** Starts a server that answers as usual, except where the script names another answer. It takes AUTH LOGIN. */
-export async function openScriptedServer(script: Partial<Record<Step, Answer>>): Promise<ScriptedServer> {
+export async function openScriptedServer(script: Partial<Record<Step, Answer>>) {
   const commands: string[] = []
   let bodies = 0
   let connections = 0
@@ -176,8 +151,11 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>):
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
+    /** All lines that clients have sent outside message bodies. */
     commands,
+    /** Returns the number of connections made so far. */
     connections: () => connections,
+    /** Returns the number of message bodies that arrived completely, even if the server then refused them. */
     bodies: () => bodies,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()

@@ -5,27 +5,18 @@ import { onTestFinished } from 'vitest'
 import type { SyncResult } from '../../src/domain/sync.ts'
 import { SYNC_PARTS, sync } from '../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
-import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Source } from '../../src/upstream/source.ts'
 import { openSource, type SourceOptions } from '../../src/upstream/source.ts'
 import { folderWith } from './folder.ts'
 import { openNewStore } from './store.ts'
-import { startUpstream, type Upstream } from './upstream.ts'
+import { startUpstream } from './upstream.ts'
 
 export const SILENT = pino({ level: 'silent' })
 
 /** Retries without waiting, for tests in which the times do not matter. */
 const AT_ONCE = { attempts: 5, baseMs: 0, maxMs: 0 }
 
-export interface Syncing extends AsyncDisposable {
-  readonly store: Store
-  readonly source: Source
-  readonly folder: string
-  /** The clock of the job. A test moves it. */
-  readonly clock: { now: Date }
-  sync(options?: Partial<SyncOptions>): Promise<SyncResult>
-}
+export type Syncing = Awaited<ReturnType<typeof openSyncing>>
 
 /**
  * @param options.folder the folder of an earlier syncing, to continue it as after a restart
@@ -39,7 +30,7 @@ export async function openSyncing(
     readonly store?: string
     readonly source?: Partial<SourceOptions>
   } = {},
-): Promise<Syncing> {
+) {
   const folder = options.folder ?? folderWith()
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
   const file = join(folder, 'leadsheet.db')
@@ -58,8 +49,9 @@ export async function openSyncing(
     store,
     source,
     folder,
+    /** The clock of the job. A test moves it. */
     clock,
-    sync: (options = {}) =>
+    sync: (options: Partial<SyncOptions> = {}): Promise<SyncResult> =>
       sync(
         { store, source, log: SILENT, now: () => clock.now },
         {
@@ -80,7 +72,7 @@ export async function openSyncing(
 }
 
 /** Opens an upstream with some leads, and an empty copy of it, until the test ends. */
-export async function openWorld(leads: number): Promise<{ upstream: Upstream; syncing: Syncing }> {
+export async function openWorld(leads: number) {
   const upstream = await startUpstream(leads)
   const syncing = await openSyncing(upstream.url)
   onTestFinished(async () => {

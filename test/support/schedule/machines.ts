@@ -8,7 +8,6 @@ import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { createSerialTask } from '../../../src/jobs/schedule/serial-task.ts'
 import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
-import type { Queue } from '../../../src/queue/queue.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { newDatabase } from '../postgres.ts'
@@ -17,14 +16,7 @@ import { timing } from './schedule.ts'
 
 export const MINUTELY = { timing: timing('* * * * *') }
 
-export interface Machine {
-  readonly store: Store
-  readonly queue: Queue
-  readonly lines: string[]
-  /** Notes the runs that are due at this minute. */
-  readonly tick: (at: string) => Promise<void>
-  readonly stop: () => Promise<void>
-}
+export type Machine = Awaited<ReturnType<typeof startMachine>>
 
 /** The clock of all machines. */
 export interface Company {
@@ -36,7 +28,7 @@ export async function startMachine(
   company: Company,
   schedules: readonly Schedule[],
   onAlerts: () => void = () => undefined,
-): Promise<Machine> {
+) {
   const now = () => company.now
   const store = await openStore(url, now())
   if (store.place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
@@ -71,7 +63,8 @@ export async function startMachine(
     queue,
     lines,
     stop,
-    async tick(at) {
+    /** Notes the runs that are due at this minute. */
+    async tick(at: string) {
       company.now = new Date(at)
       await worker.tick()
     },

@@ -7,7 +7,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import type { Message } from '../../../src/domain/message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
-import type { ReportDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
@@ -17,11 +16,11 @@ import { saveIssue, type UnsavedIssue } from '../../../src/store/reports/issue.t
 import { folderWith } from '../folder.ts'
 import { enqueueMessage, MESSAGE } from '../mail/message.ts'
 import { AT_ONCE, DAILY, enqueueDue, recipient, reportDeps } from '../mail/reports.ts'
-import { type MailServer, openMailServer, refusal } from '../mail-server.ts'
+import { openMailServer, refusal } from '../mail-server.ts'
 import { busyDay } from '../reports/figures.ts'
 import { startService } from '../service.ts'
 import { openSyncing, SILENT } from '../syncing.ts'
-import { NOW, type OpenedDashboard, openDashboard } from './dashboard.ts'
+import { NOW, openDashboard } from './dashboard.ts'
 
 export const REPORT: Report = { ...DAILY, attachments: ['stalled.csv', 'stalled.xlsx'] }
 const EMEA = { filter: { pipelineIds: ['pl_emea'], conditions: [] } }
@@ -33,17 +32,8 @@ export const PEOPLE: readonly Recipient[] = [
   recipient('gone@example.com'),
 ]
 
-export interface OpenedArchive extends OpenedDashboard {
-  readonly deps: ReportDeps
-  readonly mailServer: MailServer
-  /** Makes and mails the report that is due at a moment. */
-  mail(at: Date): Promise<void>
-  /** Sends the waiting messages. */
-  deliver(): Promise<void>
-}
-
 /** @param more settings as YAML; without them the report has no recipients in the settings */
-export async function openArchive(more?: string): Promise<OpenedArchive> {
+export async function openArchive(more?: string) {
   const dashboard = await openDashboard(undefined, more, openSynced)
   const { store } = dashboard
   const clock = { now: NOW }
@@ -63,8 +53,10 @@ export async function openArchive(more?: string): Promise<OpenedArchive> {
     ...dashboard,
     deps,
     mailServer,
+    /** Sends the waiting messages. */
     deliver,
-    async mail(at) {
+    /** Makes and mails the report that is due at a moment. */
+    async mail(at: Date) {
       clock.now = at
       await enqueueDue(deps, PEOPLE, REPORT)
       await deliver()

@@ -5,17 +5,12 @@ import { readAddress } from '../process/daemon-address.ts'
 import { at, countSyncs, openInstallation, runUntil, statesIn } from '../process/daemon-run.ts'
 import { clockAt } from '../process/shifted-clock.ts'
 
-export interface DashboardDaemon {
-  readonly url: string
-  readonly token: string
-}
-
 const TOKEN = 'walk-through-all-pages'
 const RECIPIENTS = ['ana@example.com', 'ben@example.com']
 const POLL_MS = 20
 
 /** Starts the daemon for the current test. */
-export async function startDashboardDaemon(): Promise<DashboardDaemon> {
+export async function startDashboardDaemon() {
   const installation = await openInstallation(RECIPIENTS, 'file:./outbox')
   // A report is only due if a daemon has run before that time.
   await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)
