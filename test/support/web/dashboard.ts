@@ -132,8 +132,7 @@ export interface SignedIn {
 }
 
 export async function signIn(url: string, token = TOKEN): Promise<SignedIn> {
-  const { origin } = new URL(url)
-  const answer = await ask(`${url}/sign-in`, { method: 'POST', headers: { origin }, form: { token } })
+  const answer = await post(url, '/sign-in', { token })
   const [cookie = ''] = String(answer.headers['set-cookie']).split(';')
   const page = await ask(`${url}/`, { headers: { ...AS_BROWSER, cookie } })
   const [, formToken = ''] = /name="form_token" value="([^"]*)"/.exec(page.text) ?? []
@@ -147,10 +146,16 @@ export function act(
   { cookie, formToken }: SignedIn,
   form: Readonly<Record<string, string>>,
 ): Promise<Answer> {
+  return post(url, path, { form_token: formToken, back: '/', ...form }, { ...AS_BROWSER, cookie })
+}
+
+/** Posts a form as a page of ours. */
+export function post(
+  url: string,
+  path: string,
+  form: NonNullable<Asked['form']>,
+  headers: Asked['headers'] = {},
+): Promise<Answer> {
   const { origin } = new URL(url)
-  return ask(`${url}${path}`, {
-    method: 'POST',
-    headers: { ...AS_BROWSER, origin, cookie },
-    form: { form_token: formToken, back: '/', ...form },
-  })
+  return ask(`${url}${path}`, { method: 'POST', headers: { origin, ...headers }, form })
 }
