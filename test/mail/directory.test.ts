@@ -3,15 +3,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import PostalMime from 'postal-mime'
 import { expect, it, onTestFinished } from 'vitest'
-import { openLog } from '../../src/log.ts'
 import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { folderWith } from '../support/folder.ts'
 import { MESSAGE } from '../support/mail/message.ts'
+import { SILENT } from '../support/syncing.ts'
 
-const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
-const outbox = (folder: string) => openTransport(pathToFileURL(folder).href, { log })
+const outbox = (folder: string) => openTransport(pathToFileURL(folder).href, { log: SILENT })
 
 it('writes a message as a file that any mail program opens', async () => {
   const folder = join(folderWith(), 'data', 'outbox')
@@ -84,11 +83,13 @@ it('leaves no unfinished file behind', async () => {
 })
 
 it.each(['http://mail.example.com', 'smtp://', 'mail.example.com', ''])('refuses %j as a mail URL', (url) => {
-  expect(() => openTransport(url, { log })).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  expect(() => openTransport(url, { log: SILENT })).toThrow(
+    expect.objectContaining({ code: 'config_invalid' }),
+  )
 })
 
 it('does not repeat a password when it refuses a mail URL', () => {
-  expect(() => openTransport('smpt://dana:hunter22@mail.example.com', { log })).toThrow(
+  expect(() => openTransport('smpt://dana:hunter22@mail.example.com', { log: SILENT })).toThrow(
     expect.objectContaining({ message: expect.not.stringContaining('hunter22') }),
   )
 })

@@ -1,7 +1,6 @@
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import type { LeadsheetError } from '../../src/errors.ts'
-import { openLog } from '../../src/log.ts'
 import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
 import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -13,10 +12,11 @@ import {
   refusal,
   type Step,
 } from '../support/mail-server.ts'
+import { SILENT } from '../support/syncing.ts'
 
-const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
-const open = (url: string, timeouts: Partial<SmtpTimeouts> = {}) => openTransport(url, { log, timeouts })
+const open = (url: string, timeouts: Partial<SmtpTimeouts> = {}) =>
+  openTransport(url, { log: SILENT, timeouts })
 const failureOf = (sending: Promise<unknown>) =>
   sending.then(
     () => null,

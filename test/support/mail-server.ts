@@ -1,8 +1,8 @@
 /** Real mail servers on 127.0.0.1: one accepts mail, and one fails exactly as a script tells it. */
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { listen } from './network/http-server.ts'
 
 export type MailServer = Awaited<ReturnType<typeof openMailServer>>
 
@@ -21,8 +21,6 @@ export async function openMailServer(
   beforeReply: () => Promise<void> = async () => {},
 ) {
   const received: { from: string; to: string[]; raw: Buffer; mail: Email }[] = []
-  const sockets = new Set<Socket>()
-  let connections = 0
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -47,20 +45,14 @@ export async function openMailServer(
   })
   // Some tests are about clients that give up or reject the certificate.
   server.on('error', () => {})
-  server.server.on('connection', (socket: Socket) => {
-    connections++
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server.server, 'listening')
-  const { port } = server.server.address() as AddressInfo
+  const { sockets, connections } = watchConnections(server.server)
+  const port = await listen(server.server)
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
     received,
     /** Returns the number of connections made so far. */
-    connections: () => connections,
+    connections,
     /** Returns the number of open connections. */
     open: () => sockets.size,
     /** Closes every open connection, as servers do with idle clients, or that of a client's port. */
@@ -102,11 +94,7 @@ const USUAL: Readonly<Record<Step, Answer>> = {
 export async function openScriptedServer(script: Partial<Record<Step, Answer>>) {
   const commands: string[] = []
   let bodies = 0
-  let connections = 0
-  const sockets = new Set<Socket>()
   const server = createServer((socket) => {
-    connections++
-    sockets.add(socket)
     socket.on('error', () => {})
     let isBody = false
     /** The lines of AUTH LOGIN that are still to come: the user and the password. */
@@ -145,16 +133,15 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>) 
     })
     answer('greeting')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const { sockets, connections } = watchConnections(server)
+  const port = await listen(server)
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
     /** All lines that clients have sent outside message bodies. */
     commands,
     /** Returns the number of connections made so far. */
-    connections: () => connections,
+    connections,
     /** Returns the number of message bodies that arrived completely, even if the server then refused them. */
     bodies: () => bodies,
     [Symbol.asyncDispose]: async () => {
@@ -162,4 +149,16 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>) 
       server.close()
     },
   }
+}
+
+/** Keeps the open connections of a server, and counts all. */
+function watchConnections(server: Pick<Server, 'on'>) {
+  const sockets = new Set<Socket>()
+  let count = 0
+  server.on('connection', (socket: Socket) => {
+    count++
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  return { sockets, connections: () => count }
 }
