@@ -3,23 +3,19 @@
  * German, and get all leads or some. The mail server refuses one of them.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import type { Message } from '../../../src/domain/message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { saveIssue, type UnsavedIssue } from '../../../src/store/reports/issue.ts'
-import { folderWith } from '../folder.ts'
+import { openSyncedStore } from '../data/synced-store.ts'
 import { enqueueMessage, MESSAGE } from '../mail/message.ts'
 import { AT_ONCE, DAILY, enqueueDue, recipient, reportDeps } from '../mail/reports.ts'
 import { openMailServer, refusal } from '../mail-server.ts'
 import { busyDay } from '../reports/figures.ts'
-import { startService } from '../service.ts'
-import { openSyncing, SILENT } from '../syncing.ts'
+import { SILENT } from '../syncing.ts'
 import { NOW, openDashboard } from './dashboard.ts'
 
 export const REPORT: Report = { ...DAILY, attachments: ['stalled.csv', 'stalled.xlsx'] }
@@ -34,7 +30,8 @@ export const PEOPLE: readonly Recipient[] = [
 
 /** @param more settings as YAML; without them the report has no recipients in the settings */
 export async function openArchive(more?: string) {
-  const dashboard = await openDashboard(undefined, more, openSynced)
+  // Sixteen days, so that the trend is drawn.
+  const dashboard = await openDashboard(undefined, more, () => openSyncedStore(16, NOW))
   const { store } = dashboard
   const clock = { now: NOW }
   const mailServer = await openMailServer({
@@ -101,25 +98,4 @@ export async function pathOfIssue(store: Store, variant = ''): Promise<string> {
     .select('id')
     .executeTakeFirstOrThrow()
   return `/archive/${id}`
-}
-
-/** The store is synced once and then copied. */
-let synced: Promise<Buffer> | null = null
-
-async function openSynced(file: string, now: Date): Promise<Store> {
-  synced ??= makeSynced(now)
-  writeFileSync(file, await synced, { mode: 0o600 })
-  return openStore(file, now)
-}
-
-/** Syncs sixteen days of the reference service, so that the trend is drawn. */
-async function makeSynced(now: Date): Promise<Buffer> {
-  await using service = await startService(folderWith(), now, 16)
-  const key = await service.createKey({ name: 'test', scope: 'read' })
-  const syncing = await openSyncing(service.url, key)
-  syncing.clock.now = now
-  await syncing.sync({ full: true, pageSize: 500 })
-  // After closing, the file holds everything.
-  await syncing[Symbol.asyncDispose]()
-  return readFileSync(fileOf(syncing.store))
 }
