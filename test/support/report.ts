@@ -68,6 +68,18 @@ export const REPORTS: readonly {
   { name: 'week', figures: busyWeek(), making: { now: '2026-11-23T05:04:00.000Z' } },
 ]
 
+/** What a page says around its blocks. */
+export const BARE_PAGE = {
+  lang: 'en',
+  dir: 'ltr',
+  preheader: '',
+  title: 'Mine',
+  subjectLine: 'Mine, today',
+  footer: { lines: [], unsubscribe: null },
+  summary: '',
+  period: { long: '', short: '' },
+}
+
 /** Returns the visible text of a page on one line, without the preview text for the inbox. */
 export function wordsOf(html: string): string {
   return html

@@ -7,10 +7,10 @@ import type { Money } from '../../../src/domain/model.ts'
 import { periodBetween } from '../../../src/domain/period.ts'
 import type { BlockContext } from '../../../src/report/context.ts'
 import { BLANK_LISTED } from '../data/blank-lead.ts'
+import { normalTrend, trendOf } from './trend.ts'
 
 export const GENERATED_AT = '2026-11-21T05:04:00.000Z'
 const DATA_AS_OF = '2026-11-21T05:00:00.000Z'
-const DAY_MS = 24 * 60 * 60_000
 const inBerlin = (from: string, to: string) => periodBetween(from, to, 'Europe/Berlin')
 const PERIOD = inBerlin('2026-11-20', '2026-11-21')
 const PRIOR = inBerlin('2026-11-13', '2026-11-14')
@@ -616,21 +616,10 @@ function stat(
   return { pipelineName: 'EU mid-market', figure, currency, ours, upstream, asOf: DATA_AS_OF }
 }
 
-/**
- * Returns 96 days, of which the last `known` have leads: many on weekdays, few at weekends, 59 and 3 on the
- * last two.
- */
+/** Returns 96 days, of which the last `known` have leads, and the last one has 59. */
 function trendUpTo(last: string, known: number): ReportFigures['trend'] {
-  return Array.from({ length: 96 }, (_, index) => {
-    const ago = 95 - index
-    const at = new Date(Date.parse(last) - ago * DAY_MS)
-    const isWeekend = at.getUTCDay() % 6 === 0
-    const day = at.toISOString().slice(0, 10)
-    if (ago >= known) return { day, newLeads: null }
-    const wave = Math.round(41 + index / 8 + 6 * Math.sin(index / 9) + ((index * 7) % 11))
-    if (ago === 0) return { day, newLeads: 59 }
-    return { day, newLeads: isWeekend ? Math.round(wave / 4) : wave }
-  })
+  const normal = normalTrend()
+  return trendOf(96, (index) => (index < 96 - known ? null : (normal[index + 1]?.newLeads ?? 59)), last)
 }
 
 const FAILING_AGENT: AgentLine = {
