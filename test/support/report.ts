@@ -57,7 +57,7 @@ export const REPORTS: readonly {
     figures: dayWithProblems(),
     making: {
       context: {
-        notMade: ['stalled.xlsx'],
+        notMade: ['stalled.xlsx', 'by-industry.csv'],
         failed: [{ block: 'trend', query: null, message: 'the picture could not be drawn' }],
         resend: { at: '2026-11-21T08:30:00.000Z', first: '2026-11-21T06:00:00.000Z', reason: null },
       },
