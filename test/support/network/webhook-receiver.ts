@@ -1,5 +1,7 @@
 /** A receiver of events on a server of the test, with its own store, and messages that are signed for it. */
-import { Agent, request } from 'node:http'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
@@ -102,26 +104,26 @@ export interface Sent {
  * Sends a message with exactly these headers. A header with several values is sent as several lines. The
  * pieces of a body are sent one after the other.
  */
-export function send(
+export async function send(
   url: string,
   body: Buffer | string | readonly string[],
   headers: Readonly<Record<string, string | string[]>>,
-  { method = 'POST', agent = false }: { readonly method?: string; readonly agent?: Agent | false } = {},
+  { method = 'POST', agent = false, localAddress }: Sending = {},
 ): Promise<Sent> {
+  const sending = request(url, { method, headers: { ...headers }, agent, localAddress })
+  // An error that comes after the answer has begun is one of the answer.
+  sending.on('error', () => undefined)
   const pieces = Array.isArray(body) ? body : null
-  return new Promise((resolve, reject) => {
-    const sending = request(url, { method, headers: { ...headers }, agent }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
-      })
-    })
-    sending.on('error', reject)
-    if (pieces === null) sending.end(body)
-    else for (const piece of pieces) sending.write(piece)
-    if (pieces !== null) sending.end()
-  })
+  for (const piece of pieces ?? []) sending.write(piece)
+  sending.end(pieces === null ? body : undefined)
+  const [answer]: IncomingMessage[] = await once(sending, 'response')
+  if (answer === undefined) throw new Error(`${url} gave no answer`)
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) }
+}
+
+interface Sending {
+  readonly method?: string
+  readonly agent?: Agent | false
+  /** The address of this machine from which it is sent. */
+  readonly localAddress?: string | undefined
 }

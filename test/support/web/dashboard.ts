@@ -2,7 +2,7 @@
  * The dashboard on a server of the test, opened from settings as the daemon does, and requests as browsers
  * send them.
  */
-import { request } from 'node:http'
+import { globalAgent } from 'node:http'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { reportOf } from '../../../src/app/configured-reports.ts'
@@ -16,6 +16,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { saveStages } from '../../../src/store/leads/stages.ts'
 import { folderWith } from '../folder.ts'
 import { reportDeps } from '../mail/reports.ts'
+import { type Sent, send } from '../network/webhook-receiver.ts'
 import { openNewStore, STAGES } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 import { openReadLog } from './server.ts'
@@ -26,12 +27,6 @@ export const TOKEN = 'correct-horse-battery'
 export const NOW = new Date('2026-11-20T09:07:00Z')
 
 const templates = await openTemplates('templates')
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly text: string
-}
 
 export interface Asked {
   readonly method?: string
@@ -104,23 +99,10 @@ async function openStaged(file: string, now: Date): Promise<Store> {
 /**
  * Sends one request with exactly these headers, which `fetch` would not allow. Redirects are not followed.
  */
-export function ask(
-  url: string,
-  { method = 'GET', headers = {}, form, localAddress }: Asked = {},
-): Promise<Answer> {
-  const body = form === undefined ? undefined : new URLSearchParams(form).toString()
-  const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers: { ...type, ...headers }, localAddress }, (response) => {
-      let text = ''
-      response.on('data', (chunk) => {
-        text += chunk
-      })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
-    })
-    asked.on('error', reject)
-    asked.end(body)
-  })
+export function ask(url: string, { method = 'GET', headers, form, localAddress }: Asked = {}): Promise<Sent> {
+  const type = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+  const body = new URLSearchParams(form).toString()
+  return send(url, body, { ...type, ...headers }, { method, localAddress, agent: globalAgent })
 }
 
 export const AS_BROWSER = { accept: 'text/html,*/*;q=0.8' }
@@ -145,7 +127,7 @@ export function act(
   path: string,
   { cookie, formToken }: SignedIn,
   form: Readonly<Record<string, string>>,
-): Promise<Answer> {
+): Promise<Sent> {
   return post(url, path, { form_token: formToken, back: '/', ...form }, { ...AS_BROWSER, cookie })
 }
 
@@ -155,7 +137,7 @@ export function post(
   path: string,
   form: NonNullable<Asked['form']>,
   headers: Asked['headers'] = {},
-): Promise<Answer> {
+): Promise<Sent> {
   const { origin } = new URL(url)
   return ask(`${url}${path}`, { method: 'POST', headers: { origin, ...headers }, form })
 }
