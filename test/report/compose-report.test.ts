@@ -7,15 +7,8 @@ import type { Expectation, ExpectedFigure, Insight, JudgedWinRate, Pace } from '
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
-import {
-  busyDay,
-  busyWeek,
-  dayWithProblems,
-  emptyDay,
-  firstDay,
-  staleDay,
-} from '../support/reports/figures.ts'
-import { expectation, GOAL } from '../support/reports/mornings.ts'
+import { busyDay, busyWeek, dayWithProblems, emptyDay, staleDay } from '../support/reports/figures.ts'
+import { expectation, GOAL, NORMAL_RATE } from '../support/reports/mornings.ts'
 
 type Kind = ReturnType<typeof composeReport>['blocks'][number]['kind']
 type Doubtful = NonNullable<ReportFigures['freshness']['implausibleTimes']>
@@ -69,7 +62,10 @@ describe.each([
     'of a report that is $name, with the same numbers in HTML and text',
     async ({ name, figures, making }) => {
       const { html, text, subject } = renderReport(figures, { ...making, locale })
-      await expect(`${subject}\n\n${text}`).toMatchFileSnapshot(`golden/mails/${name}-${language}.txt`)
+      const { preheader } = compose(figures, { ...making, locale })
+      await expect(`${subject}\n${preheader}\n\n${text}`).toMatchFileSnapshot(
+        `golden/mails/${name}-${language}.txt`,
+      )
       const [alt = ''] = /alt="[^"]*"/.exec(html) ?? []
       expect(numbersIn(`${wordsOf(html)} ${alt}`)).toEqual(numbersIn(text.replace(/\s+/g, ' ')))
       expect([...numbersIn(wordsOf(html))]).toEqual(expect.arrayContaining([...numbersIn(subject)]))
@@ -103,14 +99,12 @@ const MARKET = { pipeline: { id: 'pl_1', name: 'EU mid-market' } }
 const LEARNING = { judgement: 'learning', range: null, periods: { known: 3, needed: 8 } } as const
 const SHIFT = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: true }
 const HIGH_RATE: JudgedWinRate = {
-  pipeline: null,
+  ...NORMAL_RATE,
   won: 41,
   decided: 100,
   judgement: 'high',
   range: { low: 22, high: 35 },
   expected: 0.28,
-  periods: { known: 30, needed: 8 },
-  record: { hits: 21, of: 22 },
 }
 const LATE: LateWarning = {
   kind: 'late',
@@ -189,7 +183,6 @@ it('the headline says how the numbers lie to their normal ranges', async () => {
     'low in five of six': [lowIn(FEW, FEW, FEW, FEW, FEW, {})],
     'low in all': [lowIn(FEW, FEW)],
     learning: [learning],
-    'the first day': [firstDay()],
     'a service without leads': [{ ...emptyDay(), freshness: busyDay().freshness }],
   })
 })
@@ -260,7 +253,6 @@ it('data that does not cover the day makes counts lower bounds, and compares not
   const endingAt = (dataAsOf: string | null) => ({ ...stale, freshness: { ...stale.freshness, dataAsOf } })
   const none = { current: 0, prior: 2 }
   await expectGolden('stale', ['headline', 'kpis', 'pipelines', 'sources', 'freshness'], {
-    'ends in the day': [stale],
     'ends in a week': [
       { ...busyWeek(), freshness: { ...stale.freshness, dataAsOf: '2026-11-18T13:10:00.000Z' } },
     ],
@@ -275,7 +267,6 @@ it('data that does not cover the day makes counts lower bounds, and compares not
         bySource: stale.bySource.map((line) => ({ ...line, newLeads: 0, won: 0 })),
       },
     ],
-    'none yet': [emptyDay()],
   })
 })
 
@@ -420,7 +411,6 @@ it('of thirty pipelines those with most are shown, and a colour is for unusual n
   await expectGolden('pipelines', ['pipelines'], {
     thirty: [thirty((index) => (index * 7) % 30), MONDAY],
     'thirty without a new lead': [thirty(() => 0), MONDAY],
-    'all have room': [busy, MONDAY],
     'many wins in one': [judged('high'), MONDAY],
     'few wins in one': [judged('low'), MONDAY],
   })
@@ -483,7 +473,6 @@ it('leads to act on today are listed with the reason, and a week says how many l
     'in a week': [withToday(busyWeek(), oldLeads, leads), MONDAY],
     'on a day': [withToday(busy, oldLeads, leads)],
     'none, and few are old': [withToday(busyWeek(), few, []), MONDAY],
-    'not known': [busy],
   })
 })
 

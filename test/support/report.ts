@@ -80,6 +80,15 @@ export const BARE_PAGE = {
   period: { long: '', short: '' },
 }
 
+const ENTITIES: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#x27': "'",
+  amp: '&',
+}
+
 /** Returns the visible text of a page on one line, without the preview text for the inbox. */
 export function wordsOf(html: string): string {
   return html
@@ -87,12 +96,7 @@ export function wordsOf(html: string): string {
     .replace(/<!--.*?-->/gs, '')
     .replace(/<body[^>]*>\s*<div.*?<\/div>/s, '')
     .replace(/<[^>]*>/g, ' ')
-    .replace(/&nbsp;/g, ' ')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&#x27;/g, "'")
-    .replace(/&amp;/g, '&')
+    .replace(/&(nbsp|lt|gt|quot|#x27|amp);/g, (_, name: string) => ENTITIES[name] ?? '')
     .replace(/\s+/g, ' ')
     .trim()
 }

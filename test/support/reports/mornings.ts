@@ -1,6 +1,6 @@
 /** Reports of every kind of morning, for the tests of first screens, words and numbers. */
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import type { Expectation, Insight, Pace, TodayLead } from '../../../src/domain/insight.ts'
+import type { Expectation, Insight, JudgedWinRate, Pace, TodayLead } from '../../../src/domain/insight.ts'
 import type { ListedLead } from '../../../src/domain/lists.ts'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { nameReport } from '../../../src/report/words/locale-context.ts'
@@ -98,23 +98,23 @@ export const GOAL: Pace = {
   end: { low: 590, high: 660, expected: 618, record: { hits: 41, of: 50 } },
 }
 
+export const NORMAL_RATE: JudgedWinRate = {
+  pipeline: null,
+  won: 45,
+  decided: 190,
+  judgement: 'normal',
+  range: { low: 34, high: 57 },
+  expected: 0.24,
+  periods: { known: 20, needed: 8 },
+  record: { hits: 11, of: 12 },
+}
+
 const INSIGHT: Insight = {
   expectations: NORMAL,
   lastUnusual: {},
   publishedRecord: { hits: 118, of: 124 },
   drivers: [],
-  winRates: [
-    {
-      pipeline: null,
-      won: 45,
-      decided: 190,
-      judgement: 'normal',
-      range: { low: 34, high: 57 },
-      expected: 0.24,
-      periods: { known: 20, needed: 8 },
-      record: { hits: 11, of: 12 },
-    },
-  ],
+  winRates: [NORMAL_RATE],
   pace: [],
   today: {
     total: 30,

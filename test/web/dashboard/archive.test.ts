@@ -287,20 +287,14 @@ describe('an issue in the archive', () => {
 })
 
 it.each([
-  ['plain.csv', 'attachment; filename="plain.csv"; filename*=UTF-8\'\'plain.csv'],
-  ['a"b\\c/../d.csv', 'attachment; filename="a-b-c-..-d.csv"; filename*=UTF-8\'\'a-b-c-..-d.csv'],
-  [
-    'a\r\nSet-Cookie: x=1',
-    'attachment; filename="aSet-Cookie- x=1"; filename*=UTF-8\'\'aSet-Cookie-%20x%3D1',
-  ],
-  ['..\\..\\evil', 'attachment; filename="-..-evil"; filename*=UTF-8\'\'-..-evil'],
-  [
-    "Müller (1)'s.csv",
-    "attachment; filename=\"M_ller (1)'s.csv\"; filename*=UTF-8''M%C3%BCller%20%281%29%27s.csv",
-  ],
-  ['\u202egpj.exe', 'attachment; filename="gpj.exe"; filename*=UTF-8\'\'gpj.exe'],
-  ['\ud800', 'attachment; filename="_"; filename*=UTF-8\'\'%EF%BF%BD'],
-  ['...', 'attachment; filename="file"; filename*=UTF-8\'\'file'],
-])('a download called %j is named so that it ends no field and leads nowhere', (name, disposition) => {
-  expect(dispositionOf(name)).toBe(disposition)
+  ['plain.csv', 'plain.csv', 'plain.csv'],
+  ['a"b\\c/../d.csv', 'a-b-c-..-d.csv', 'a-b-c-..-d.csv'],
+  ['a\r\nSet-Cookie: x=1', 'aSet-Cookie- x=1', 'aSet-Cookie-%20x%3D1'],
+  ['..\\..\\evil', '-..-evil', '-..-evil'],
+  ["Müller (1)'s.csv", "M_ller (1)'s.csv", 'M%C3%BCller%20%281%29%27s.csv'],
+  ['\u202egpj.exe', 'gpj.exe', 'gpj.exe'],
+  ['\ud800', '_', '%EF%BF%BD'],
+  ['...', 'file', 'file'],
+])('a download called %j is named so that it ends no field and leads nowhere', (name, ascii, encoded) => {
+  expect(dispositionOf(name)).toBe(`attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`)
 })
