@@ -12,7 +12,7 @@ import { SILENT } from '../support/syncing.ts'
 const { signal } = new AbortController()
 const outbox = (folder: string) => openTransport(pathToFileURL(folder).href, { log: SILENT })
 
-it('writes a message as a file that any mail program opens', async () => {
+it('writes a message as a file that any mail program opens, the same into the same, and another into another', async () => {
   const folder = join(folderWith(), 'data', 'outbox')
   const { response } = await outbox(folder).send(MESSAGE, { signal })
   const [file] = readdirSync(folder)
@@ -20,6 +20,10 @@ it('writes a message as a file that any mail program opens', async () => {
   expect(response).toBe(`written to ${join(folder, file ?? '')}`)
   const mail = await PostalMime.parse(readFileSync(join(folder, file ?? '')))
   expect(mail.subject).toBe(MESSAGE.subject)
+  await outbox(folder).send(MESSAGE, { signal })
+  expect(readdirSync(folder)).toEqual([file])
+  await outbox(folder).send({ ...MESSAGE, messageId: '<other@example.com>' }, { signal })
+  expect(readdirSync(folder)).toHaveLength(2)
 })
 
 it('lets no other user read the messages, whatever the umask', async () => {
@@ -32,15 +36,6 @@ it('lets no other user read the messages, whatever the umask', async () => {
     '700',
     '600',
   ])
-})
-
-it('writes the same message into the same file, and another into another', async () => {
-  const folder = folderWith()
-  await outbox(folder).send(MESSAGE, { signal })
-  await outbox(folder).send(MESSAGE, { signal })
-  expect(readdirSync(folder)).toHaveLength(1)
-  await outbox(folder).send({ ...MESSAGE, messageId: '<other@example.com>' }, { signal })
-  expect(readdirSync(folder)).toHaveLength(2)
 })
 
 it('keeps a strange recipient or report within the folder', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Document, isScalar, visit } from 'yaml'
 import { BLOCKS } from '../../src/domain/choices.ts'
 import type { LateWarning, ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
-import type { Expectation, ExpectedFigure, Insight, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
+import type { Expectation, Insight, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
@@ -33,13 +33,6 @@ async function expectGolden(
   const text = document.toString({ lineWidth: 0 })
   await expect(text).toMatchFileSnapshot(`golden/${subject}.yaml`)
 }
-const expected = (
-  figure: ExpectedFigure,
-  actual: number,
-  low: number,
-  high: number,
-  change?: Partial<Expectation>,
-) => expectation(figure, actual, [low, (low + high) / 2, high], change)
 const NOTHING_TO_DO = {
   lastUnusual: {},
   drivers: [],
@@ -84,9 +77,9 @@ const day = (newLeads: [number, number], won: [number, number]): ReportFigures =
 const judge = (figures: ReportFigures, ...changes: readonly Partial<Expectation>[]): ReportFigures =>
   withInsight(figures, {
     expectations: [
-      expected('new_leads', figures.newLeads.current, 31, 54, changes[0]),
-      expected('won', figures.won.current, 1, 5, changes[1]),
-      ...changes.slice(2).map((each) => expected('new_leads', 3, 9, 21, each)),
+      expectation('new_leads', figures.newLeads.current, [31, 42.5, 54], changes[0]),
+      expectation('won', figures.won.current, [1, 3, 5], changes[1]),
+      ...changes.slice(2).map((each) => expectation('new_leads', 3, [9, 15, 21], each)),
     ],
   })
 const withInsight = (figures: ReportFigures, insight: Partial<Insight>): ReportFigures => ({
@@ -402,9 +395,9 @@ it('of thirty pipelines those with most are shown, and a colour is for unusual n
   const judged = (judgement: 'high' | 'low'): ReportFigures => {
     const figures = thirty((index) => index)
     const expectations = [
-      expected('new_leads', 42, 31, 54),
-      expected('new_leads', 1, 1, 7, { pipeline }),
-      expected('won', 3, 0, 2, { pipeline, judgement }),
+      expectation('new_leads', 42, [31, 42.5, 54]),
+      expectation('new_leads', 1, [1, 4, 7], { pipeline }),
+      expectation('won', 3, [0, 1, 2], { pipeline, judgement }),
     ]
     return withInsight({ ...figures, byPipeline: figures.byPipeline.slice(0, 2) }, { expectations })
   }

@@ -1,5 +1,6 @@
 /** The page of a recipient, requested by mail programs, scanners and a browser. */
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
 import { wordsOf } from '../support/report.ts'
@@ -23,8 +24,8 @@ describe('the page of a recipient', () => {
     async (name) => {
       const { pageOf } = await openPages()
       const page = await (await fetch(pageOf(`${name}@example.com`))).text()
-      const text = `${/<html[^>]*>/.exec(page)}\n${shownText(page)}\n`
-      await expect(text).toMatchFileSnapshot(`golden/preferences-${name}.txt`)
+      const shown = `${/<html[^>]*>/.exec(page)}\n${shownText(page)}\n`
+      await expect(shown).toMatchFileSnapshot(`golden/preferences-${name}.txt`)
     },
   )
 
@@ -232,14 +233,7 @@ describe('the server of the pages', () => {
   ])('does not wait for %s that never comes whole', async (_, begun) => {
     const { server } = await openPages({ limits: { headersMs: 200, requestMs: 400 } })
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-    const answer = await new Promise<string>((resolve) => {
-      let text = ''
-      socket.on('data', (chunk) => {
-        text += chunk.toString()
-      })
-      socket.on('close', () => resolve(text))
-      socket.write(begun)
-    })
-    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+    socket.write(begun)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 4\d\d /)
   })
 })

@@ -349,8 +349,8 @@ export function busyWeek(): ReportFigures {
       ],
     },
     freshness: freshAt(asOf),
-    newLeads: { current: 284, prior: 301 },
-    won: { current: 14, prior: 11 },
+    newLeads: { current: 295, prior: 301 },
+    won: { current: 15, prior: 11 },
     lost: { current: 31, prior: 28 },
     wonValue: { current: [usd(391_000), eur(58_000)], prior: [usd(240_000)] },
     trend: trendUpTo('2026-11-22', 96),
@@ -359,22 +359,18 @@ export function busyWeek(): ReportFigures {
       since: '2026-11-15T23:00:00.000Z',
       coverage: busy.changes.coverage,
       kinds: busy.changes.kinds.map((each) =>
-        each.kind === 'won' ? { ...each, total: 14, value: [usd(391_000), eur(58_000)] } : each,
+        each.kind === 'won' ? { ...each, total: 15, value: [usd(391_000), eur(58_000)] } : each,
       ),
     },
-    byPipeline: busy.byPipeline.map((line, index) => ({
-      ...line,
-      newLeads: index === 0 ? 169 : 115,
-      won: index === 0 ? 9 : 5,
-    })),
-    bySource: [
-      source('crawl', 151, 8, [25, 101]),
-      source('web_form', 92, 5, [18, 72]),
-      source('referral', 41, 1, [2, 9]),
-      source(null, 0, 0, [0, 8]),
-    ],
+    byPipeline: inFiveDays(busy.byPipeline),
+    bySource: inFiveDays(busy.bySource),
     agents: { ...busy.agents, asOf },
   }
+}
+
+/** Returns lines with five times the leads. */
+function inFiveDays<T extends { newLeads: number; won: number }>(lines: readonly T[]): readonly T[] {
+  return lines.map((line) => ({ ...line, newLeads: line.newLeads * 5, won: line.won * 5 }))
 }
 
 /** A day with the widest numbers, amounts and words. */

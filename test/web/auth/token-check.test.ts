@@ -65,22 +65,19 @@ describe('a network that gives wrong tokens', () => {
   })
 })
 
-describe('a session', () => {
-  it('is over after twelve hours, to the second', async () => {
-    const clock = { now: new Date('2026-11-20T09:00:00Z') }
-    const ended = { has: async () => false, add: async () => undefined }
-    const sessions = createSessions(TOKEN, ended, () => clock.now)
-    const headers: string[] = []
-    const session = sessions.begin({ header: (_, value) => void headers.push(value) }, true)
-    const [cookie = ''] = headers[0]?.split(';') ?? []
-    const found = async () => (await sessions.find({ headers: { cookie: `a=b; ${cookie}` } }, true))?.id
-    clock.now = new Date('2026-11-20T20:59:59Z')
-    expect(await found()).toBe(session.id)
-    clock.now = new Date('2026-11-20T21:00:00Z')
-    expect(await found()).toBeUndefined()
-  })
+it('a session is over after twelve hours, to the second', async () => {
+  const clock = { now: new Date('2026-11-20T09:00:00Z') }
+  const ended = { has: async () => false, add: async () => undefined }
+  const sessions = createSessions(TOKEN, ended, () => clock.now)
+  const headers: string[] = []
+  const session = sessions.begin({ header: (_, value) => void headers.push(value) }, true)
+  const [cookie = ''] = headers[0]?.split(';') ?? []
+  const found = async () => (await sessions.find({ headers: { cookie: `a=b; ${cookie}` } }, true))?.id
+  clock.now = new Date('2026-11-20T20:59:59Z')
+  expect(await found()).toBe(session.id)
+  clock.now = new Date('2026-11-20T21:00:00Z')
+  expect(await found()).toBeUndefined()
 })
-
 describe('where one goes on to', () => {
   it.each([
     ['/archive?find=a%20b&page=2', '/archive?find=a%20b&page=2'],
