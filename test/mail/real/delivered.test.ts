@@ -2,6 +2,7 @@
  * Messages on their whole way: over SMTP to Postfix, from there to Dovecot, and read from the mailbox as Dovecot
  * parses it. If these are not installed or may not be started, the tests are skipped with a message.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../../src/domain/message.ts'
@@ -9,17 +10,35 @@ import { buildMessage } from '../../../src/mail/message.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { DKIM_KEY, verify } from '../../support/mail/dkim.ts'
 import { FILES, MESSAGE } from '../../support/mail/message.ts'
+import { isSkipped } from '../../support/process/programs.ts'
 import { SILENT } from '../../support/syncing.ts'
-import { MAX_BYTES } from './postfix.ts'
-import { isWithoutServers, startServers } from './servers.ts'
+import { missingDovecot, startDovecot } from './dovecot.ts'
+import { MAX_BYTES, missingPostfix, startPostfix } from './postfix.ts'
 
 /** The kinds of the parts of such a message, each before the kind of those that it belongs to. */
 const STRUCTURE =
   '"text" "plain","text" "html","image" "png","image" "png","related","alternative","text" "csv","mixed"'
 /** The limit is long, because the machine may be busy. */
 const TEST_MS = 90_000
+const POLL_MS = 100
 
 const { signal } = new AbortController()
+
+/** Starts Postfix with Dovecot behind it for the current test: the whole way of a message on one machine. */
+async function startServers() {
+  const { lmtpPort, list } = await startDovecot()
+  return {
+    /** It accepts messages to all addresses of example.org. */
+    url: `smtp://127.0.0.1:${await startPostfix(lmtpPort)}`,
+    /** Waits for a message to an address. Returns these fields of all that have come. */
+    async untilArrived(address: string, fields: readonly string[]) {
+      while (list(address, ['uid']).length === 0) await sleep(POLL_MS)
+      return list(address, fields)
+    },
+  }
+}
+
+const isWithoutServers = isSkipped('messages through Postfix to Dovecot', missingPostfix(), missingDovecot())
 
 /**
  * A message with everything that mail servers may alter: dots, `From`, spaces at line ends, long lines, and
