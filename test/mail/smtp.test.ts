@@ -1,4 +1,5 @@
-import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { buffer } from 'node:stream/consumers'
+import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import type { LeadsheetError } from '../../src/errors.ts'
 import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
@@ -128,19 +129,10 @@ describe('a message sent over SMTP', () => {
       files: [...FILES.slice(0, 1), csv],
     }
     const limited = { size: 20_000 }
-    const refusing = {
+    const refusing: SMTPServerOptions = {
       hideSize: true,
-      onData: (
-        stream: SMTPServerDataStream,
-        _session: SMTPServerSession,
-        done: (error?: Error | null) => void,
-      ) => {
-        let bytes = 0
-        stream.on('data', (chunk: Buffer) => {
-          bytes += chunk.length
-        })
-        stream.on('end', () => done(bytes > 20_000 ? refusal(552, '5.3.4 too large') : null))
-      },
+      onData: async (stream, _session, done) =>
+        done((await buffer(stream)).length > 20_000 ? refusal(552, '5.3.4 too large') : null),
     }
     for (const options of [limited, refusing]) {
       await using server = await openMailServer(options)

@@ -1,5 +1,6 @@
 /** Real mail servers on 127.0.0.1: one accepts mail, and one fails exactly as a script tells it. */
 import { createServer, type Server, type Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { listen } from './network/http-server.ts'
@@ -25,21 +26,16 @@ export async function openMailServer(
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     logger: false,
-    onData: (stream, session, done) => {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', async () => {
-        const raw = Buffer.concat(chunks)
-        const { mailFrom, rcptTo } = session.envelope
-        received.push({
-          from: mailFrom ? mailFrom.address : '',
-          to: rcptTo.map(({ address }) => address),
-          raw,
-          mail: await PostalMime.parse(raw),
-        })
-        await beforeReply()
-        done()
+    onData: async (stream, { envelope: { mailFrom, rcptTo } }, done) => {
+      const raw = await buffer(stream)
+      received.push({
+        from: mailFrom ? mailFrom.address : '',
+        to: rcptTo.map(({ address }) => address),
+        raw,
+        mail: await PostalMime.parse(raw),
       })
+      await beforeReply()
+      done()
     },
     ...options,
   })
