@@ -99,12 +99,6 @@ const HIGH_RATE: JudgedWinRate = {
   range: { low: 22, high: 35 },
   expected: 0.28,
 }
-const LATE: LateWarning = {
-  kind: 'late',
-  from: '2026-11-21T05:00:00.000Z',
-  to: '2026-11-21T05:31:00.000Z',
-  why: 'waited',
-}
 const LASTING = { shift: { ...SHIFT, isNew: false } }
 
 it('the headline says how the numbers lie to their normal ranges', async () => {
@@ -273,7 +267,10 @@ describe('small type', () => {
       'kpis',
       'freshness',
     ])
-    expect(kindsOf({ ...busyDay(), warnings: [LATE] })).toEqual(['kpis', 'freshness'])
+    expect(kindsOf({ ...busyDay(), warnings: dayWithProblems().warnings.slice(0, 1) })).toEqual([
+      'kpis',
+      'freshness',
+    ])
   })
 
   it('says how old the data are, what failed, and what is doubtful', async () => {

@@ -5,10 +5,9 @@ import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
-import { busyDay } from '../reports/figures.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
-import { enqueueMessage, SENDER } from './message.ts'
+import { enqueueMessage, SENDER, unsavedIssue } from './message.ts'
 import { AT_ONCE } from './reports.ts'
 
 export const CONTENT: MessageContent = {
@@ -26,20 +25,8 @@ export type Ledger = Awaited<ReturnType<typeof openLedger>>
 export async function openLedger(recipients: readonly string[], content = CONTENT) {
   const clock = { now: new Date('2026-11-21T07:00:00Z') }
   const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
-  const figures = busyDay()
-  const issue = await store.write((trx) =>
-    saveIssue(trx, {
-      report: 'daily',
-      period: figures.period,
-      renderedAt: clock.now.toISOString(),
-      figures,
-      variant: '',
-      programVersion: null,
-      subject: 's',
-      html: 'h',
-      text: 't',
-    }),
-  )
+  const renderedAt = clock.now.toISOString()
+  const issue = await store.write((trx) => saveIssue(trx, unsavedIssue({ renderedAt })))
   await store.write(async (trx) => {
     for (const address of recipients) {
       const message = messageFor(store, issue, { address, name: null }, content, SENDER)

@@ -11,10 +11,9 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveIssue, type UnsavedIssue } from '../../../src/store/reports/issue.ts'
 import { openSyncedStore } from '../data/synced-store.ts'
-import { enqueueMessage, MESSAGE } from '../mail/message.ts'
+import { enqueueMessage, MESSAGE, unsavedIssue } from '../mail/message.ts'
 import { AT_ONCE, DAILY, enqueueDue, recipient, reportDeps } from '../mail/reports.ts'
 import { openMailServer, refusal } from '../mail-server.ts'
-import { busyDay } from '../reports/figures.ts'
 import { SILENT } from '../syncing.ts'
 import { NOW, openDashboard } from './dashboard.ts'
 
@@ -67,19 +66,7 @@ export function keepIssue(
   issue: Partial<UnsavedIssue>,
   message: Partial<Message> = {},
 ): Promise<string> {
-  const figures = busyDay()
-  const kept: UnsavedIssue = {
-    report: 'daily',
-    variant: '',
-    period: figures.period,
-    renderedAt: figures.period.to,
-    programVersion: '1.2.3',
-    subject: 'kept',
-    html: '',
-    text: 'kept',
-    figures,
-    ...issue,
-  }
+  const kept = unsavedIssue({ programVersion: '1.2.3', subject: 'kept', html: '', text: 'kept', ...issue })
   return store.write(async (trx) => {
     const { id } = await saveIssue(trx, kept)
     const { subject, html, text } = kept

@@ -111,16 +111,9 @@ describe('an issue in the archive', () => {
     const plan = await planResend(archive.deps, REPORT, PEOPLE, choice, NOW)
     await enqueueResend(archive.deps, REPORT, plan, 'a pipeline was missing')
     await archive.deliver()
-    await store.write((trx) =>
-      savePreference(trx, {
-        address: 'clara@example.com',
-        report: 'daily',
-        state: 'paused',
-        changedAt: '2026-11-20T10:00:00.000Z',
-        changedBy: 'operator',
-        reason: 'on leave',
-      }),
-    )
+    const clara = { address: 'clara@example.com', report: 'daily', changedAt: '2026-11-20T10:00:00.000Z' }
+    const paused = { state: 'paused', changedBy: 'operator', reason: 'on leave' } as const
+    await store.write((trx) => savePreference(trx, { ...clara, ...paused }))
     const path = await pathOf(store)
     await expectShown((await get(url, path)).text, 'issue/issue')
     const beside = await pathOf(store, JSON.stringify({ pipelineIds: ['pl_emea'], conditions: [] }))
