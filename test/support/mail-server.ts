@@ -27,7 +27,9 @@ export async function openMailServer(
     disabledCommands: ['STARTTLS'],
     logger: false,
     onData: async (stream, { envelope: { mailFrom, rcptTo } }, done) => {
-      const raw = await buffer(stream)
+      // A client may leave in the midst of its message.
+      const raw = await buffer(stream).catch(() => null)
+      if (raw === null) return
       received.push({
         from: mailFrom ? mailFrom.address : '',
         to: rcptTo.map(({ address }) => address),

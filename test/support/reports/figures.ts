@@ -612,10 +612,10 @@ function stat(
   return { pipelineName: 'EU mid-market', figure, currency, ours, upstream, asOf: DATA_AS_OF }
 }
 
-/** Returns 96 days, of which the last `known` have leads, and the last one has 59. */
+/** Returns 96 days, of which the last `known` have leads: few at weekends, and 59 on the last ones. */
 function trendUpTo(last: string, known: number): ReportFigures['trend'] {
   const normal = normalTrend()
-  return trendOf(96, (index) => (index < 96 - known ? null : (normal[index + 1]?.newLeads ?? 59)), last)
+  return trendOf(96, (index) => (index < 96 - known ? null : (normal[index + 2]?.newLeads ?? 59)), last)
 }
 
 const FAILING_AGENT: AgentLine = {
