@@ -3,15 +3,22 @@
  * Every page of a running daemon's dashboard in a real browser. The pages are found by following links. Each
  * is tested on a wide screen and a phone, light and dark, by keyboard, and without scripts.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HtmlValidate } from 'html-validate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { measure } from '../look/measure.ts'
 import { findBarriers } from '../look/support/axe.ts'
 import { PAGE_RULES } from '../look/support/html-rules.ts'
+import { startLeadsheet } from '../support/leadsheet.ts'
+import { readAddress } from '../support/process/daemon-address.ts'
+import { at, countSyncs, openInstallation, runUntil, statesIn } from '../support/process/daemon-run.ts'
+import { clockAt } from '../support/process/shifted-clock.ts'
 import { hasBrowser, openBrowser } from '../support/web/browser.ts'
-import { startDashboardDaemon } from '../support/web/dashboard-daemon.ts'
 
+const TOKEN = 'walk-through-all-pages'
+const RECIPIENTS = ['ana@example.com', 'ben@example.com']
+const POLL_MS = 20
 const WIDTHS = [1280, 390]
 const NARROWEST = 320
 const SMALLEST_PX = 12
@@ -182,4 +189,24 @@ async function readWithoutScript(visitor: BrowserContext, url: string, { path }:
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Agents' }).click()
   await page.waitForURL(`${url}/agents`)
   await page.close()
+}
+
+/** Starts a daemon with its dashboard for the current test, after it has read a service and sent a report. */
+async function startDashboardDaemon() {
+  const installation = await openInstallation(RECIPIENTS, 'file:./outbox')
+  // A report is only due if a daemon has run before that time.
+  await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)
+  const { stderr } = startLeadsheet(['run'], {
+    cwd: installation.cwd,
+    env: {
+      ...installation.env,
+      ...clockAt(at('07:01')),
+      LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
+      LEADSHEET_WEB_TOKEN: TOKEN,
+    },
+  })
+  const url = await readAddress(stderr)
+  const areSent = () => statesIn(installation).join() === RECIPIENTS.map((each) => `${each} sent`).join()
+  while (!areSent()) await sleep(POLL_MS)
+  return { url, token: TOKEN }
 }

@@ -6,8 +6,7 @@
 
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MORNINGS } from '../support/reports/mornings.ts'
-import { renderMorning } from '../support/reports/render-morning.ts'
+import { MORNINGS, renderMorning } from '../support/reports/mornings.ts'
 import { hasBrowser, type Look, openBrowser, openPage } from '../support/web/browser.ts'
 import { CLIENTS, withImages, withoutStyleBlocks } from './clients.ts'
 import { measureWords } from './measure.ts'
@@ -87,7 +86,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
     await putFontInto(page)
     for (const morning of MORNINGS.filter(({ name }) => name !== 'no data'))
       for (const tag of ['en-GB', 'de-DE']) {
-        await page.setContent((await renderMorning(morning, tag)).html)
+        await page.setContent(renderMorning(morning, tag).html)
         const [verdict = Infinity, numbers = Infinity] = await Promise.all(
           ['.head', '.kpis'].map((block) =>
             page.locator(block).evaluate((part) => part.getBoundingClientRect().bottom),

@@ -45,6 +45,7 @@ const LINKED: Making = {
 /** Every kind of report; the last one has full lists with the longest possible names. */
 export const PAGES: readonly PageCase[] = [
   ...REPORTS.map(({ name, figures, making }) => pageCase(name, figures, making)),
+  pageCase('German', busyWeek(), { locale: 'de-DE' }),
   pageCase('with links', busyDay(), LINKED),
   pageCase('overlong', hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`)),
 ]
@@ -53,11 +54,9 @@ const LANGUAGES = { English: 'en-GB', German: 'de-DE' }
 
 /** Each kind of report in each language, and one with the widest possible numbers. */
 export const WORDED: readonly PageCase[] = Object.entries(LANGUAGES).flatMap(([language, locale]) =>
-  [
-    ...REPORTS.filter(({ name }) => !name.startsWith('German')),
-    { name: 'week', figures: busyWeek(), making: {} },
-    { name: 'wide', figures: wideDay(), making: {} },
-  ].map(({ name, figures, making }) => pageCase(`${name}, ${language}`, figures, { ...making, locale })),
+  [...REPORTS, { name: 'wide', figures: wideDay(), making: {} }].map(({ name, figures, making }) =>
+    pageCase(`${name}, ${language}`, figures, { ...making, locale }),
+  ),
 )
 
 /** A full page in which every text and id from outside is replaced by this name. */

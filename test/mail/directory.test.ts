@@ -3,17 +3,16 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import PostalMime from 'postal-mime'
 import { expect, it, onTestFinished } from 'vitest'
-import { openLog } from '../../src/log.ts'
 import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { folderWith } from '../support/folder.ts'
 import { MESSAGE } from '../support/mail/message.ts'
+import { SILENT } from '../support/syncing.ts'
 
-const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
-const outbox = (folder: string) => openTransport(pathToFileURL(folder).href, { log })
+const outbox = (folder: string) => openTransport(pathToFileURL(folder).href, { log: SILENT })
 
-it('writes a message as a file that any mail program opens', async () => {
+it('writes a message as a file that any mail program opens, the same into the same, and another into another', async () => {
   const folder = join(folderWith(), 'data', 'outbox')
   const { response } = await outbox(folder).send(MESSAGE, { signal })
   const [file] = readdirSync(folder)
@@ -21,6 +20,10 @@ it('writes a message as a file that any mail program opens', async () => {
   expect(response).toBe(`written to ${join(folder, file ?? '')}`)
   const mail = await PostalMime.parse(readFileSync(join(folder, file ?? '')))
   expect(mail.subject).toBe(MESSAGE.subject)
+  await outbox(folder).send(MESSAGE, { signal })
+  expect(readdirSync(folder)).toEqual([file])
+  await outbox(folder).send({ ...MESSAGE, messageId: '<other@example.com>' }, { signal })
+  expect(readdirSync(folder)).toHaveLength(2)
 })
 
 it('lets no other user read the messages, whatever the umask', async () => {
@@ -33,15 +36,6 @@ it('lets no other user read the messages, whatever the umask', async () => {
     '700',
     '600',
   ])
-})
-
-it('writes the same message into the same file, and another into another', async () => {
-  const folder = folderWith()
-  await outbox(folder).send(MESSAGE, { signal })
-  await outbox(folder).send(MESSAGE, { signal })
-  expect(readdirSync(folder)).toHaveLength(1)
-  await outbox(folder).send({ ...MESSAGE, messageId: '<other@example.com>' }, { signal })
-  expect(readdirSync(folder)).toHaveLength(2)
 })
 
 it('keeps a strange recipient or report within the folder', async () => {
@@ -84,11 +78,13 @@ it('leaves no unfinished file behind', async () => {
 })
 
 it.each(['http://mail.example.com', 'smtp://', 'mail.example.com', ''])('refuses %j as a mail URL', (url) => {
-  expect(() => openTransport(url, { log })).toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  expect(() => openTransport(url, { log: SILENT })).toThrow(
+    expect.objectContaining({ code: 'config_invalid' }),
+  )
 })
 
 it('does not repeat a password when it refuses a mail URL', () => {
-  expect(() => openTransport('smpt://dana:hunter22@mail.example.com', { log })).toThrow(
+  expect(() => openTransport('smpt://dana:hunter22@mail.example.com', { log: SILENT })).toThrow(
     expect.objectContaining({ message: expect.not.stringContaining('hunter22') }),
   )
 })

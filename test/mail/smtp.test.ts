@@ -1,7 +1,7 @@
-import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { buffer } from 'node:stream/consumers'
+import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import type { LeadsheetError } from '../../src/errors.ts'
-import { openLog } from '../../src/log.ts'
 import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
 import { failedSendOf } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -13,10 +13,11 @@ import {
   refusal,
   type Step,
 } from '../support/mail-server.ts'
+import { SILENT } from '../support/syncing.ts'
 
-const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
-const open = (url: string, timeouts: Partial<SmtpTimeouts> = {}) => openTransport(url, { log, timeouts })
+const open = (url: string, timeouts: Partial<SmtpTimeouts> = {}) =>
+  openTransport(url, { log: SILENT, timeouts })
 const failureOf = (sending: Promise<unknown>) =>
   sending.then(
     () => null,
@@ -128,19 +129,10 @@ describe('a message sent over SMTP', () => {
       files: [...FILES.slice(0, 1), csv],
     }
     const limited = { size: 20_000 }
-    const refusing = {
+    const refusing: SMTPServerOptions = {
       hideSize: true,
-      onData: (
-        stream: SMTPServerDataStream,
-        _session: SMTPServerSession,
-        done: (error?: Error | null) => void,
-      ) => {
-        let bytes = 0
-        stream.on('data', (chunk: Buffer) => {
-          bytes += chunk.length
-        })
-        stream.on('end', () => done(bytes > 20_000 ? refusal(552, '5.3.4 too large') : null))
-      },
+      onData: async (stream, _session, done) =>
+        done((await buffer(stream)).length > 20_000 ? refusal(552, '5.3.4 too large') : null),
     }
     for (const options of [limited, refusing]) {
       await using server = await openMailServer(options)

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
-import { request } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { WireLeadList } from '../../src/contract/lead.ts'
 import { openService, type ServiceOptions } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { listen } from '../support/network/http-server.ts'
 import { COMPANIES } from '../support/service.ts'
-import { DAY_MS, HOUR_MS, NOW } from './support/service.ts'
+import { DAY_MS, HOUR_MS, NOW, startService, type TestService } from './support/service.ts'
 
 function optionsIn(folder: string, change: Partial<ServiceOptions> = {}): ServiceOptions {
   return {
@@ -80,40 +80,31 @@ describe('an open service', () => {
   })
 
   test('can be closed in the midst of catching up, and goes on from there', async () => {
-    const clock = { at: NOW }
-    const options = optionsIn(folderWith(), { now: () => clock.at })
-    const service = await openService(options)
-    clock.at += 5 * DAY_MS
-    const catchingUp = service.catchUp()
-    await service.close()
+    const first = await startService({ historyDays: 2, file: join(folderWith(), 'service.db') })
+    const { file, clock } = first
+    const until = () => first.rows<{ at: number }>('select simulated_until as at from simulation')[0]?.at
+    const catchingUp = first.pass(5 * DAY_MS)
+    await first.service.close()
     await catchingUp
-    const until = (): number => {
-      const sqlite = new SQLite(options.file, { readonly: true })
-      const row = sqlite.prepare<[], { at: number }>('select simulated_until as at from simulation').get()
-      sqlite.close()
-      return row?.at ?? 0
-    }
     expect(until()).toBeLessThan(clock.at)
-    await (await openService(options)).close()
+    await using _second = await startService({ historyDays: 2, file, now: () => clock.at })
     expect(until()).toBe(clock.at)
   })
 })
 
 test('a service opened again goes on with its history, keys and seed', async () => {
-  const options = optionsIn(folderWith(), { seed: 5 })
-  const first = await openService(options)
-  const key = await first.createKey({ name: 'kept', scope: 'read' })
-  const ids = async (url: string): Promise<string[]> => {
-    const answer = await request(`${url}/leads?sort=created_at&limit=1000`, {
-      headers: { authorization: `Bearer ${key}` },
-    })
-    const { data } = (await answer.body.json()) as { data: { id: string }[] }
-    return data.map((lead) => lead.id)
+  const file = join(folderWith(), 'service.db')
+  const first = await startService({ historyDays: 2, seed: 5, file })
+  const listed = async (api: TestService) => {
+    const authorization = `Bearer ${first.readKey}`
+    const { json } = await api.get('/leads?sort=created_at&limit=1000', { authorization })
+    return (json as WireLeadList).data.map(({ id }) => id)
   }
-  const before = await ids(first.url)
-  await first.close()
-  await using second = await openService({ ...options, seed: 6, now: () => NOW + 2 * DAY_MS })
-  const after = await ids(second.url)
+  const before = await listed(first)
+  await first.service.close()
+  const now = () => NOW + 2 * DAY_MS
+  await using second = await startService({ historyDays: 2, seed: 6, file, now })
+  const after = await listed(second)
   expect(after.length).toBeGreaterThan(before.length)
   expect(after.slice(0, before.length)).toEqual(before)
 })

@@ -80,22 +80,14 @@ describe('an Idempotency-Key', () => {
   const headers = { 'idempotency-key': 'order-1' }
   const count = (): number => api.rows<{ n: number }>('select count(*) as n from pipeline')[0]?.n ?? 0
 
-  test('lets the same request be sent again without a second pipeline', async () => {
-    const before = count()
-    const first = await api.post('/pipelines', NORDIC, { headers })
-    const again = await api.post('/pipelines', NORDIC, { headers })
-    expect(first.headers['idempotency-replayed']).toBeUndefined()
-    expect(again.headers['idempotency-replayed']).toBe('true')
-    expect([again.status, again.json]).toEqual([201, first.json])
-    expect(count()).toBe(before + 1)
-  })
-
-  test('makes one pipeline of ten requests at the same time', async () => {
+  test('makes one pipeline of ten requests at the same time, and of one that is sent again later', async () => {
     const before = count()
     const sent = Array.from({ length: 10 }, () => api.post('/pipelines', NORDIC, { headers }))
     const answers = await Promise.all<Answer>(sent)
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
     expect(answers.filter((answer) => answer.headers['idempotency-replayed'] === undefined)).toHaveLength(1)
+    const again = await api.post('/pipelines', NORDIC, { headers })
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([201, 'true'])
+    expect(new Set([...answers, again].map((answer) => answer.text)).size).toBe(1)
     expect(count()).toBe(before + 1)
   })
 

@@ -82,6 +82,8 @@ const REFUSED = [
   'GET /leads?updated_since=yesterday',
   'GET /leads?created_since=2026-02-30T00:00:00Z',
   'GET /leads?q=',
+  'GET /leads?cursor=abc',
+  `GET /leads?cursor=${Buffer.from('{"list":"x","value":"1","id":2}').toString('base64url')}`,
   'GET /leads?q=%20%20',
   'GET /leads?pipeline_id=a&pipeline_id=b',
   'GET /leads?limit=0&sort=x&foo=1&bar=2',

@@ -1,27 +1,11 @@
 /** Real mail servers on 127.0.0.1: one accepts mail, and one fails exactly as a script tells it. */
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { listen } from './network/http-server.ts'
 
-export interface Received {
-  readonly from: string
-  readonly to: readonly string[]
-  readonly raw: Buffer
-  readonly mail: Email
-}
-
-export interface MailServer extends AsyncDisposable {
-  readonly port: number
-  readonly url: string
-  readonly received: readonly Received[]
-  /** The number of connections made so far. */
-  connections(): number
-  /** The number of open connections. */
-  open(): number
-  /** Closes every open connection, as servers do with idle clients, or that of a client's port. */
-  dropConnections(port?: number): void
-}
+export type MailServer = Awaited<ReturnType<typeof openMailServer>>
 
 /** Returns what a handler of the server passes on to refuse a command. */
 export function refusal(code: number, message: string): Error {
@@ -36,52 +20,44 @@ export function refusal(code: number, message: string): Error {
 export async function openMailServer(
   options: SMTPServerOptions = {},
   beforeReply: () => Promise<void> = async () => {},
-): Promise<MailServer> {
-  const received: Received[] = []
-  const sockets = new Set<Socket>()
-  let connections = 0
+) {
+  const received: { from: string; to: string[]; raw: Buffer; mail: Email }[] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     logger: false,
-    onData: (stream, session, done) => {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', async () => {
-        const raw = Buffer.concat(chunks)
-        const { mailFrom, rcptTo } = session.envelope
-        received.push({
-          from: mailFrom ? mailFrom.address : '',
-          to: rcptTo.map(({ address }) => address),
-          raw,
-          mail: await PostalMime.parse(raw),
-        })
-        await beforeReply()
-        done()
+    onData: async (stream, { envelope: { mailFrom, rcptTo } }, done) => {
+      // A client may leave in the midst of its message.
+      const raw = await buffer(stream).catch(() => null)
+      if (raw === null) return
+      received.push({
+        from: mailFrom ? mailFrom.address : '',
+        to: rcptTo.map(({ address }) => address),
+        raw,
+        mail: await PostalMime.parse(raw),
       })
+      await beforeReply()
+      done()
     },
     ...options,
   })
   // Some tests are about clients that give up or reject the certificate.
   server.on('error', () => {})
-  server.server.on('connection', (socket: Socket) => {
-    connections++
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server.server, 'listening')
-  const { port } = server.server.address() as AddressInfo
+  const { sockets, connections } = watchConnections(server.server)
+  const port = await listen(server.server)
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
     received,
-    connections: () => connections,
+    /** Returns the number of connections made so far. */
+    connections,
+    /** Returns the number of open connections. */
     open: () => sockets.size,
-    dropConnections: (port) => {
+    /** Closes every open connection, as servers do with idle clients, or that of a client's port. */
+    dropConnections: (port?: number) => {
       for (const socket of sockets) if ((port ?? socket.remotePort) === socket.remotePort) socket.destroy()
     },
-    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   }
 }
 
@@ -99,17 +75,6 @@ export type Step =
   | 'RSET'
   | 'QUIT'
 
-export interface ScriptedServer extends AsyncDisposable {
-  readonly port: number
-  readonly url: string
-  /** All lines that clients have sent outside message bodies. */
-  readonly commands: readonly string[]
-  /** The number of connections made so far. */
-  connections(): number
-  /** The message bodies that arrived completely, even if the server then refused them. */
-  bodies(): number
-}
-
 const USUAL: Readonly<Record<Step, Answer>> = {
   greeting: '220 mail.example.com ESMTP',
   EHLO: '250-mail.example.com\r\n250 AUTH PLAIN',
@@ -124,14 +89,10 @@ const USUAL: Readonly<Record<Step, Answer>> = {
 }
 
 /** Starts a server that answers as usual, except where the script names another answer. It takes AUTH LOGIN. */
-export async function openScriptedServer(script: Partial<Record<Step, Answer>>): Promise<ScriptedServer> {
+export async function openScriptedServer(script: Partial<Record<Step, Answer>>) {
   const commands: string[] = []
   let bodies = 0
-  let connections = 0
-  const sockets = new Set<Socket>()
   const server = createServer((socket) => {
-    connections++
-    sockets.add(socket)
     socket.on('error', () => {})
     let isBody = false
     /** The lines of AUTH LOGIN that are still to come: the user and the password. */
@@ -170,18 +131,32 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>):
     })
     answer('greeting')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const { sockets, connections } = watchConnections(server)
+  const port = await listen(server)
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
+    /** All lines that clients have sent outside message bodies. */
     commands,
-    connections: () => connections,
+    /** Returns the number of connections made so far. */
+    connections,
+    /** Returns the number of message bodies that arrived completely, even if the server then refused them. */
     bodies: () => bodies,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()
       server.close()
     },
   }
+}
+
+/** Keeps the open connections of a server, and counts all. */
+function watchConnections(server: Pick<Server, 'on'>) {
+  const sockets = new Set<Socket>()
+  let count = 0
+  server.on('connection', (socket: Socket) => {
+    count++
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  return { sockets, connections: () => count }
 }

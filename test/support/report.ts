@@ -23,7 +23,7 @@ import {
 
 export const TEMPLATES_FOLDER = join(import.meta.dirname, '..', '..', 'templates')
 
-const templates = await openTemplates(TEMPLATES_FOLDER)
+export const templates = await openTemplates(TEMPLATES_FOLDER)
 
 export interface Making {
   readonly context?: Partial<BlockContext>
@@ -43,7 +43,7 @@ export function renderReport(figures: ReportFigures, making: Making = {}): Rende
   return templates.render('daily', compose(figures, making))
 }
 
-/** Reports of every kind of day, with the moment of each, and a week in the other language. */
+/** Reports of every kind of day, and of a week, with the moment of each. */
 export const REPORTS: readonly {
   readonly name: string
   readonly figures: ReportFigures
@@ -57,30 +57,37 @@ export const REPORTS: readonly {
     figures: dayWithProblems(),
     making: {
       context: {
-        notMade: ['stalled.xlsx'],
+        notMade: ['stalled.xlsx', 'by-industry.csv'],
         failed: [{ block: 'trend', query: null, message: 'the picture could not be drawn' }],
         resend: { at: '2026-11-21T08:30:00.000Z', first: '2026-11-21T06:00:00.000Z', reason: null },
       },
     },
   },
-  {
-    name: 'German late',
-    figures: {
-      ...busyDay(),
-      warnings: [
-        { kind: 'late', from: '2026-11-21T05:00:00.000Z', to: '2026-11-21T05:31:00.000Z', why: 'waited' },
-      ],
-    },
-    making: { locale: 'de-DE' },
-  },
   { name: 'first', figures: firstDay(), making: {} },
   { name: 'empty', figures: emptyDay(), making: {} },
-  {
-    name: 'German busy',
-    figures: busyWeek(),
-    making: { locale: 'de-DE', now: '2026-11-23T05:04:00.000Z', context: { title: 'Leads der Woche' } },
-  },
+  { name: 'week', figures: busyWeek(), making: { now: '2026-11-23T05:04:00.000Z' } },
 ]
+
+/** What a page says around its blocks. */
+export const BARE_PAGE = {
+  lang: 'en',
+  dir: 'ltr',
+  preheader: '',
+  title: 'Mine',
+  subjectLine: 'Mine, today',
+  footer: { lines: [], unsubscribe: null },
+  summary: '',
+  period: { long: '', short: '' },
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#x27': "'",
+  amp: '&',
+}
 
 /** Returns the visible text of a page on one line, without the preview text for the inbox. */
 export function wordsOf(html: string): string {
@@ -89,12 +96,7 @@ export function wordsOf(html: string): string {
     .replace(/<!--.*?-->/gs, '')
     .replace(/<body[^>]*>\s*<div.*?<\/div>/s, '')
     .replace(/<[^>]*>/g, ' ')
-    .replace(/&nbsp;/g, ' ')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&#x27;/g, "'")
-    .replace(/&amp;/g, '&')
+    .replace(/&(nbsp|lt|gt|quot|#x27|amp);/g, (_, name: string) => ENTITIES[name] ?? '')
     .replace(/\s+/g, ' ')
     .trim()
 }

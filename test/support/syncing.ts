@@ -5,13 +5,11 @@ import { onTestFinished } from 'vitest'
 import type { SyncResult } from '../../src/domain/sync.ts'
 import { SYNC_PARTS, sync } from '../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
-import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Source } from '../../src/upstream/source.ts'
 import { openSource, type SourceOptions } from '../../src/upstream/source.ts'
 import { folderWith } from './folder.ts'
 import { openNewStore } from './store.ts'
-import { startUpstream, type Upstream } from './upstream.ts'
+import { startUpstream } from './upstream.ts'
 
 export const SILENT = pino({ level: 'silent' })
 
@@ -28,14 +26,7 @@ export const SYNC_OPTIONS: SyncOptions = {
   signal: new AbortController().signal,
 }
 
-export interface Syncing extends AsyncDisposable {
-  readonly store: Store
-  readonly source: Source
-  readonly folder: string
-  /** The clock of the job. A test moves it. */
-  readonly clock: { now: Date }
-  sync(options?: Partial<SyncOptions>): Promise<SyncResult>
-}
+export type Syncing = Awaited<ReturnType<typeof openSyncing>>
 
 /**
  * @param options.folder the folder of an earlier syncing, to continue it as after a restart
@@ -49,7 +40,7 @@ export async function openSyncing(
     readonly store?: string
     readonly source?: Partial<SourceOptions>
   } = {},
-): Promise<Syncing> {
+) {
   const folder = options.folder ?? folderWith()
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
   const file = join(folder, 'leadsheet.db')
@@ -68,8 +59,9 @@ export async function openSyncing(
     store,
     source,
     folder,
+    /** The clock of the job. A test moves it. */
     clock,
-    sync: (options = {}) =>
+    sync: (options: Partial<SyncOptions> = {}): Promise<SyncResult> =>
       sync(
         { store, source, log: SILENT, now: () => clock.now },
         { ...SYNC_OPTIONS, pageSize: 10, overlapMs: 10 * 60_000, ...options },
@@ -82,10 +74,7 @@ export async function openSyncing(
 }
 
 /** Opens an upstream with some leads, and an empty copy of it, until the test ends. */
-export async function openWorld(
-  leads: number,
-  source: Partial<SourceOptions> = {},
-): Promise<{ upstream: Upstream; syncing: Syncing }> {
+export async function openWorld(leads: number, source: Partial<SourceOptions> = {}) {
   const upstream = await startUpstream(leads)
   const syncing = await openSyncing(upstream.url, 'test-key', { source })
   onTestFinished(async () => {

@@ -10,40 +10,35 @@ import { openHttpServer } from './network/http-server.ts'
 /** Answers a request in place of the upstream. If it returns `false`, the upstream answers. */
 export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean | undefined
 
-export interface Upstream extends AsyncDisposable {
-  readonly url: string
-  readonly leads: Map<string, WireLead>
-  /** The faults of the next requests. Each request takes the first one. */
-  readonly faults: Fault[]
-  /** Returns whether a request is let in; the others get 401. */
-  allows: (headers: IncomingMessage['headers']) => boolean
-  /** Returns the answer for a path below /api/v1; null for the usual answer. */
-  answer: (path: string) => string | null
-  /** The faults of requests for a lead's details, by lead. */
-  readonly detailFaults: Map<string, Fault>
-  /** The fields that a lead's details have beside the fields of the list, by lead. */
-  readonly details: Map<string, Readonly<Record<string, unknown>>>
-  readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[]
-  /** Adds a lead or changes one, with the given `updated_at`. */
-  put(number: number, change?: Partial<WireLead>): WireLead
-}
+export type Upstream = Awaited<ReturnType<typeof startUpstream>>
 
-export async function startUpstream(count: number): Promise<Upstream> {
+export async function startUpstream(count: number) {
   const leads = new Map<string, WireLead>()
-  const faults: Fault[] = []
-  const detailFaults = new Map<string, Fault>()
-  const details = new Map<string, Readonly<Record<string, unknown>>>()
-  const requests: Upstream['requests'] = []
-  const put = (number: number, change: Partial<WireLead> = {}): WireLead => {
-    const lead = { ...generateLead(number), ...change }
-    leads.set(lead.id, lead)
-    return lead
+  const upstream = {
+    leads,
+    /** The faults of the next requests. Each request takes the first one. */
+    faults: [] as Fault[],
+    /** Returns whether a request is let in; the others get 401. */
+    allows: (_headers: IncomingMessage['headers']): boolean => true,
+    /** Returns the answer for a path below /api/v1; null for the usual answer. */
+    answer: (_path: string): string | null => null,
+    /** The faults of requests for a lead's details, by lead. */
+    detailFaults: new Map<string, Fault>(),
+    /** The fields that a lead's details have beside the fields of the list, by lead. */
+    details: new Map<string, Readonly<Record<string, unknown>>>(),
+    requests: [] as { readonly path: string; readonly headers: IncomingMessage['headers'] }[],
+    /** Adds a lead or changes one, with the given `updated_at`. */
+    put(number: number, change: Partial<WireLead> = {}): WireLead {
+      const lead = { ...generateLead(number), ...change }
+      leads.set(lead.id, lead)
+      return lead
+    },
   }
-  for (let number = 0; number < count; number++) put(number)
+  for (let number = 0; number < count; number++) upstream.put(number)
 
   const http = await openHttpServer((request, response) => {
-    requests.push({ path: request.url ?? '', headers: request.headers })
-    if (faults.shift()?.(request, response)) return
+    upstream.requests.push({ path: request.url ?? '', headers: request.headers })
+    if (upstream.faults.shift()?.(request, response)) return
     if (!upstream.allows(request.headers)) return void status(401)(request, response)
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const said = upstream.answer(decodeURIComponent(url.pathname.slice('/api/v1'.length)))
@@ -52,24 +47,13 @@ export async function startUpstream(count: number): Promise<Upstream> {
     if (url.pathname.endsWith('/agents/status')) return json(response, { data: [] })
     const lead = leads.get(/\/leads\/(\w+)$/.exec(url.pathname)?.[1] ?? '')
     if (lead !== undefined) {
-      if (detailFaults.get(lead.id)?.(request, response)) return
-      return json(response, { enrichment: null, activity: [], ...lead, ...details.get(lead.id) })
+      if (upstream.detailFaults.get(lead.id)?.(request, response)) return
+      return json(response, { enrichment: null, activity: [], ...lead, ...upstream.details.get(lead.id) })
     }
     response.writeHead(404, { 'content-type': 'application/problem+json' })
     response.end(JSON.stringify({ detail: `nothing at ${url.pathname}` }))
   })
-  const upstream: Upstream = {
-    ...http,
-    allows: () => true,
-    answer: () => null,
-    leads,
-    faults,
-    detailFaults,
-    details,
-    requests,
-    put,
-  }
-  return upstream
+  return Object.assign(upstream, http)
 }
 
 /** Returns a fault that answers with a status. */

@@ -2,11 +2,8 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { openWebPages } from '../../src/report/preferences/page.ts'
-import { openWeb } from '../../src/web/server/server.ts'
-import { TEMPLATES_FOLDER } from '../support/report.ts'
-import { SILENT } from '../support/syncing.ts'
 import { ask, openDashboard, TOKEN } from '../support/web/dashboard.ts'
+import { openTestWeb } from '../support/web/server.ts'
 
 /** Opens silent connections from an address of this machine, and returns those that the server has not closed. */
 async function hold(url: string, localAddress: string, count: number): Promise<() => number> {
@@ -47,9 +44,7 @@ it.each(['loopback', '127.0.0.2'])('the proxy %s may have more', async (proxy) =
 it('what is being answered is not cut for one that says nothing', async () => {
   const asked = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const options = { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }
-  await using server = await openWeb(options, [
+  const server = await openTestWeb({}, [
     (app) =>
       app.get('/slow', async () => {
         asked.resolve()

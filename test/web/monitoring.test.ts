@@ -1,26 +1,24 @@
 /** Tests the probes: their answers to machines, and the information that they keep back. */
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
-import type { CheckResult, Installation, Part } from '../../src/checks/check.ts'
+import type { CheckResult, Part } from '../../src/checks/check.ts'
 import { fail, ok, warn } from '../../src/checks/check.ts'
 import { readHealth } from '../../src/checks/run-checks.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { readMeasures } from '../../src/jobs/metric-values.ts'
-import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import { isWriteLocked } from '../../src/store/db/sqlite.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { addCounts, noteLeadsAsOf, startRun } from '../../src/store/sync/sync-run.ts'
 import { healthRoutes, openMetrics } from '../../src/web/monitoring.ts'
-import { openWeb } from '../../src/web/server/server.ts'
 import { event, follow, receive } from '../support/data/events.ts'
-import { TEMPLATES_FOLDER } from '../support/report.ts'
-import { timing } from '../support/schedule/schedule.ts'
+import { LATEST, timing } from '../support/schedule/schedule.ts'
 import { openEmptyStore, saveWholeRun } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 import { bareInstallation } from '../support/web/installation.ts'
 import { faultsOf, readMetrics } from '../support/web/prometheus.ts'
+import { openTestWeb } from '../support/web/server.ts'
 
 const SECRET = 'ana@example.com of report:merger'
 const WELL = [
@@ -30,73 +28,60 @@ const WELL = [
   ok('schedules', 'none is behind'),
 ]
 
-async function serve({
-  checks = WELL,
-  sinceTickMs = 0,
-  isLocked = () => false,
-  read,
-}: {
-  checks?: readonly CheckResult<Part>[] | Error
-  sinceTickMs?: number
-  isLocked?: () => boolean
-  read?: Parameters<typeof healthRoutes>[0]['readHealth']
-}) {
-  let reads = 0
-  const readHealth = async () => {
-    reads++
-    if (checks instanceof Error) throw checks
-    return read === undefined ? { checks } : read()
-  }
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }, [
-    healthRoutes({ readHealth, sinceTickMs: () => sinceTickMs, isLocked, log: SILENT }),
-  ])
-  onTestFinished(() => server[Symbol.asyncDispose]())
-  const ask = async (path: string, method = 'GET') => {
-    const response = await fetch(`${server.url}${path}`, { method })
+const reading =
+  (...checks: readonly CheckResult<Part>[]) =>
+  async () => ({ checks })
+const failing = (error: Error) => () => Promise.reject(error)
+
+/** Serves the probes of a daemon that is well but for the change, and returns a function that asks for a path. */
+async function serve(change: Partial<Parameters<typeof healthRoutes>[0]>) {
+  const well = { readHealth: reading(...WELL), sinceTickMs: () => 0, isLocked: () => false, log: SILENT }
+  const { url } = await openTestWeb({}, [healthRoutes({ ...well, ...change })])
+  return async (path: string, method = 'GET') => {
+    const response = await fetch(`${url}${path}`, { method })
     return { status: response.status, body: await response.text(), headers: response.headers }
   }
-  return { ask, reads: () => reads }
 }
 
 it.each([
   ['lives while it ticks, also where nothing else is well', 0, 200, '{"live":true}\n'],
   ['does not live after three minutes without a tick', 180_001, 503, '{"live":false}\n'],
 ])('a daemon %s', async (_, sinceTickMs, status, body) => {
-  const { ask } = await serve({ checks: new Error('SQLITE_IOERR'), sinceTickMs })
+  const ask = await serve({ readHealth: failing(new Error('SQLITE_IOERR')), sinceTickMs: () => sinceTickMs })
   expect(await ask('/healthz')).toMatchObject({ status, body })
   expect(await ask('/healthz', 'HEAD')).toMatchObject({ status, body: '' })
 })
 
-it.each<[string, Parameters<typeof serve>[0]]>([
-  ['well, though mails wait', { checks: [...WELL, warn('messages', 'the mail server is away', 'wait')] }],
+it.each<[string, Parameters<typeof healthRoutes>[0]['readHealth'], boolean?]>([
+  ['well, though mails wait', reading(...WELL, warn('messages', 'the mail server is away', 'wait'))],
   [
     'old data and a schedule behind',
-    {
-      checks: [
-        fail('leads', SECRET, SECRET),
-        fail('schedules', `behind: ${SECRET}`, SECRET),
-        fail('messages', SECRET, SECRET),
-      ],
-    },
+    reading(
+      fail('leads', SECRET, SECRET),
+      fail('schedules', `behind: ${SECRET}`, SECRET),
+      fail('messages', SECRET, SECRET),
+    ),
   ],
-  ['a database that cannot be read', { checks: new Error(SECRET) }],
-  ['a server that cannot be reached', { checks: new LeadsheetError('store_unreachable', SECRET) }],
-  ['a heartbeat that a lock keeps out', { checks: [fail('daemon', SECRET, SECRET)], isLocked: () => true }],
-])('whether all is ready is told, with nothing that is not for everybody: %s', async (name, about) => {
-  const { ask } = await serve(about)
-  const { status, body, headers } = await ask('/readyz')
-  expect(body).not.toContain(SECRET)
-  await expect(`${status} ${body}`).toMatchFileSnapshot(`golden/ready-${name.replaceAll(/\W+/g, '-')}.txt`)
-  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
-  expect(headers.get('cache-control')).toBe('no-store')
-})
+  ['a database that cannot be read', failing(new Error(SECRET))],
+  ['a server that cannot be reached', failing(new LeadsheetError('store_unreachable', SECRET))],
+  ['a heartbeat that a lock keeps out', reading(fail('daemon', SECRET, SECRET)), true],
+])(
+  'whether all is ready is told, with nothing that is not for everybody: %s',
+  async (name, readHealth, isLocked = false) => {
+    const ask = await serve({ readHealth, isLocked: () => isLocked })
+    const { status, body, headers } = await ask('/readyz')
+    expect(body).not.toContain(SECRET)
+    await expect(`${status} ${body}`).toMatchFileSnapshot(`golden/ready-${name.replaceAll(/\W+/g, '-')}.txt`)
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(headers.get('cache-control')).toBe('no-store')
+  },
+)
 
 it('a database that another process has locked is said to be locked, and is ready again afterwards', async () => {
   const store = await openEmptyStore()
   const file = fileOf(store)
-  const { ask } = await serve({
-    read: () => readHealth(bareInstallation(store), new Date()),
+  const ask = await serve({
+    readHealth: () => readHealth(bareInstallation(store), new Date()),
     isLocked: () => isWriteLocked(file),
   })
   const reasons = async (): Promise<string[]> => JSON.parse((await ask('/readyz')).body).reasons
@@ -111,9 +96,11 @@ it('a database that another process has locked is said to be locked, and is read
 })
 
 it('who asks again at once does not make the database work', async () => {
-  const { ask, reads } = await serve({})
+  let reads = 0
+  const readHealth = async () => ({ checks: WELL, reads: ++reads })
+  const ask = await serve({ readHealth })
   for (let time = 0; time < 5; time++) await ask('/readyz')
-  expect(reads()).toBe(1)
+  expect(reads).toBe(1)
 })
 
 /*
@@ -126,27 +113,15 @@ const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, qua
 
 async function serveMetrics() {
   const store = await openEmptyStore()
-  const installation: Installation = {
-    ...bareInstallation(store),
-    schedules: [
-      {
-        name: 'sync',
-        timing: timing('*/15 * * * *'),
-        catchUp: { policy: 'latest', windowHours: 24 },
-      },
-    ],
-  }
+  onTestFinished(store.close)
+  const sync = { name: 'sync', timing: timing('*/15 * * * *'), catchUp: LATEST }
+  const installation = bareInstallation(store, { schedules: [sync] })
   const measure = (at: Date) => readMeasures(installation, at)
   const metrics = openMetrics({ measure, now: () => NOW, version: '1.2.3' })
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT, onAnswer: metrics.countAnswer },
-    [metrics.routes, (app) => app.get('/preferences/:token', (_, reply) => reply.code(404).send())],
-  )
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]()
-    await store.close()
-  })
+  const server = await openTestWeb({ onAnswer: metrics.countAnswer }, [
+    metrics.routes,
+    (app) => app.get('/preferences/:token', (_, reply) => reply.code(404).send()),
+  ])
   const scrape = async () => (await fetch(`${server.url}/metrics`)).text()
   /** Returns the values of the metrics whose names begin so. */
   const read = async (...names: readonly string[]) => {

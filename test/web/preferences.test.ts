@@ -1,12 +1,11 @@
 /** The page of a recipient, requested by mail programs, scanners and a browser. */
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import { openLog } from '../../src/log.ts'
-import { openWeb } from '../../src/web/server/server.ts'
 import { random } from '../support/random.ts'
 import { wordsOf } from '../support/report.ts'
-import { SILENT } from '../support/syncing.ts'
 import { ask } from '../support/web/dashboard.ts'
+import { openReadLog, openTestWeb } from '../support/web/server.ts'
 import { shownText } from '../support/web/shown-text.ts'
 import { clickOnce, openPages, wishFor } from '../support/web/web.ts'
 
@@ -25,8 +24,8 @@ describe('the page of a recipient', () => {
     async (name) => {
       const { pageOf } = await openPages()
       const page = await (await fetch(pageOf(`${name}@example.com`))).text()
-      const text = `${/<html[^>]*>/.exec(page)}\n${shownText(page)}\n`
-      await expect(text).toMatchFileSnapshot(`golden/preferences-${name}.txt`)
+      const shown = `${/<html[^>]*>/.exec(page)}\n${shownText(page)}\n`
+      await expect(shown).toMatchFileSnapshot(`golden/preferences-${name}.txt`)
     },
   )
 
@@ -42,15 +41,11 @@ describe('the page of a recipient', () => {
     expect(await wordsAt(pageOf('ana@example.com'))).toContain(words)
   })
 
-  it('changes nothing by being looked at, however often', async () => {
-    const { pageOf, standingOf } = await openPages()
-    for (const method of ['GET', 'GET', 'HEAD']) await fetch(pageOf('ana@example.com'), { method })
-    expect(await standingOf('ana@example.com')).toBeNull()
-  })
-
-  it('does what is chosen, one after the other, and says so', async () => {
+  it('changes nothing by being looked at, however often, and does what is chosen, one after the other, and says so', async () => {
     const { pageOf, standingOf } = await openPages()
     const ana = pageOf('ana@example.com')
+    for (const method of ['GET', 'GET', 'HEAD']) await fetch(ana, { method })
+    expect(await standingOf('ana@example.com')).toBeNull()
     const does = async (choice: string, standing: string, said: string) => {
       const answer = await wishFor(ana, choice)
       expect([choice, answer.status]).toEqual([choice, 200])
@@ -81,19 +76,11 @@ describe('the page of a recipient', () => {
 })
 
 describe('one click of a mail program', () => {
-  it.each([
-    ['urlencoded', () => new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })],
-    [
-      'multipart',
-      () => {
-        const form = new FormData()
-        form.set('List-Unsubscribe', 'One-Click')
-        return form
-      },
-    ],
-  ])('ends it with 200 and nothing to follow (%s)', async (_, body) => {
+  it.each([URLSearchParams, FormData])('ends it with 200 and nothing to follow (%o)', async (Form) => {
     const { pageOf, standingOf } = await openPages()
-    const post = { method: 'POST', body: body(), redirect: 'manual' } as const
+    const body = new Form()
+    body.set('List-Unsubscribe', 'One-Click')
+    const post = { method: 'POST', body, redirect: 'manual' } as const
     const answer = await fetch(pageOf('ana@example.com'), post)
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null])
     expect(await standingOf('ana@example.com')).toBe('unsubscribed')
@@ -157,17 +144,8 @@ describe('a link that is not ours', () => {
 
 describe('the server of the pages', () => {
   it('says nothing of a failure but that there was one, and logs no token', async () => {
-    const lines: string[] = []
-    const log = await openLog({
-      level: 'debug',
-      pretty: false,
-      color: false,
-      secrets: [],
-      write: (line) => lines.push(line),
-    })
-    const { pages } = await openPages()
-    const about = { host: '127.0.0.1', port: 0, publicUrl: 'https://reports.example.com' }
-    await using server = await openWeb({ ...about, pages, log }, [
+    const { log, lines } = await openReadLog()
+    const server = await openTestWeb({ log }, [
       (app) => app.get('/preferences/:token', () => Promise.reject(new Error('the disk is gone'))),
     ])
     const answer = await fetch(`${server.url}/preferences/a-token`)
@@ -181,12 +159,10 @@ describe('the server of the pages', () => {
   })
 
   it('says so where another program has its port', async () => {
-    const { server, pages } = await openPages()
+    const { server } = await openPages()
     const port = Number(new URL(server.url).port)
-    const publicUrl = 'https://reports.example.com'
-    await expect(
-      openWeb({ host: '127.0.0.1', port, publicUrl, pages, log: SILENT }, []),
-    ).rejects.toMatchObject({ code: 'web_port', message: expect.stringContaining(`127.0.0.1:${port}`) })
+    const message = expect.stringContaining(`127.0.0.1:${port}`)
+    await expect(openTestWeb({ port }, [])).rejects.toMatchObject({ code: 'web_port', message })
   })
 
   it('forbids scripts, frames, caches and referrers on every answer', async () => {
@@ -253,14 +229,7 @@ describe('the server of the pages', () => {
   ])('does not wait for %s that never comes whole', async (_, begun) => {
     const { server } = await openPages({ limits: { headersMs: 200, requestMs: 400 } })
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-    const answer = await new Promise<string>((resolve) => {
-      let text = ''
-      socket.on('data', (chunk) => {
-        text += chunk.toString()
-      })
-      socket.on('close', () => resolve(text))
-      socket.write(begun)
-    })
-    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+    socket.write(begun)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 4\d\d /)
   })
 })

@@ -4,7 +4,7 @@ import { composeQueries, listQuery } from '../../../src/report/blocks/queries/vi
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import { folderWith } from '../../support/folder.ts'
-import { TEMPLATES_FOLDER, wordsOf } from '../../support/report.ts'
+import { BARE_PAGE, TEMPLATES_FOLDER, wordsOf } from '../../support/report.ts'
 
 const NOW = '2026-11-21T06:00:00.000Z'
 
@@ -27,20 +27,9 @@ async function compose(change: Partial<QueryTable> = {}, tag = 'en-GB', file?: s
   const attached = new Map(file === undefined ? [] : [['by-industry', file]])
   const [view] = composeQueries({ queries: [table(change)], failed: [] }, locale, { attached })
   if (view?.kind !== 'queries') throw new Error('no view')
-  const page = {
-    lang: 'en',
-    dir: 'ltr',
-    preheader: '',
-    subjectLine: 'Mine, today',
-    title: 'Mine',
-    footer: { lines: [], unsubscribe: null },
-    summary: '',
-    period: { long: '', short: '' },
-    blocks: [view],
-  }
   const own = folderWith({ 'mine/report.yaml': '' })
   const templates = await openTemplates(TEMPLATES_FOLDER, { own })
-  const { html, text } = templates.render('mine', page)
+  const { html, text } = templates.render('mine', { ...BARE_PAGE, blocks: [view] })
   return { view, html, text }
 }
 

@@ -39,18 +39,15 @@ it('the charts of an issue are left out where there is too little to show, and w
   expect(failed).toEqual([{ block: 'trend', query: null, message: expect.stringMatching(/\w/) }])
 })
 
-describe('the font of the charts', () => {
-  it('is there: a picture without it has no texts, and is another', async () => {
-    const svg = drawTrend(layoutTrend(normalTrend(), 6, english), 'light')
-    const zoom = { fitTo: { mode: 'zoom', value: 2 } } as const
-    const without = new Resvg(svg, { font: { loadSystemFonts: false }, ...zoom }).render()
-    expect(encodePng(await rasterise(svg, 2))).not.toEqual(encodePng(without))
-    // The drawings without their texts, which may differ.
-    const textless = svg.replace(/<text.*?<\/text>/g, '')
-    expect(encodePng(await rasterise(textless, 2))).toEqual(encodePng(without))
-  })
+it('the font of the charts is there: a picture without it has no texts, and is another', async () => {
+  const svg = drawTrend(layoutTrend(normalTrend(), 6, english), 'light')
+  const zoom = { fitTo: { mode: 'zoom', value: 2 } } as const
+  const without = new Resvg(svg, { font: { loadSystemFonts: false }, ...zoom }).render()
+  expect(encodePng(await rasterise(svg, 2))).not.toEqual(encodePng(without))
+  // The drawings without their texts, which may differ.
+  const textless = svg.replace(/<text.*?<\/text>/g, '')
+  expect(encodePng(await rasterise(textless, 2))).toEqual(encodePng(without))
 })
-
 it('the days of the trend are the last 90, from the first that is known, and none if fewer than two weeks are', () => {
   const knownFrom = (first: number) => trendOf(96, (index) => (index < first ? null : 1))
   expect(shownDays(normalTrend())).toEqual(normalTrend().slice(6))

@@ -71,17 +71,14 @@ describe('one line', () => {
   })
 })
 
-describe('a status', () => {
-  it.each([
-    ['meeting_booked', 'Meeting booked'],
-    ['closed-won', 'Closed won'],
-    ['SQL', 'SQL'],
-    ['überfällig', 'Überfällig'],
-  ])('%j is shown as %j', (status, label) => {
-    expect(capitalise(status)).toBe(label)
-  })
+it.each([
+  ['meeting_booked', 'Meeting booked'],
+  ['closed-won', 'Closed won'],
+  ['SQL', 'SQL'],
+  ['überfällig', 'Überfällig'],
+])('the status %j is shown as %j', (status, label) => {
+  expect(capitalise(status)).toBe(label)
 })
-
 describe('wrapped text', () => {
   it('breaks at spaces and keeps the indentation of a list', () => {
     expect(wrapLines('- one two three four\n      five six seven', 12)).toBe(

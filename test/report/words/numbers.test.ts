@@ -13,32 +13,22 @@ const rate = (part: number, whole: number) => ({ part, whole })
 it.each(['en-GB', 'de-DE', 'en-US', 'de-CH'])(
   'numbers are written as readers of %s write them',
   async (tag) => {
-    const {
-      count,
-      decimal,
-      fixed,
-      rate,
-      percent,
-      share,
-      exactRate,
-      money: write,
-      exactMoney,
-    } = numbersOf(tag)
+    const of = numbersOf(tag)
     const amounts = [
       ...[1_234_567, 999_950, 134_500, 84_000, 12_500, 950, 0, -1500].map((amount) => money(amount)),
       ...[money(300_000, 'EUR'), money(950, 'CHF'), money(20_000, 'CAD'), money(1e10, 'JPY')],
       ...[money(7, 'credits'), money(7, '')],
     ]
     const lines = [
-      ...[0, 7, 1284, 1_284_000, -1234].map((each) => ['count', each, count(each)]),
+      ...[0, 7, 1284, 1_284_000, -1234].map((each) => ['count', each, of.count(each)]),
       ...[3.45, 1234.5].flatMap((each) => [
-        ['decimal', each, decimal(each, 1)],
-        ['fixed', each, fixed(each, 2)],
+        ['decimal', each, of.decimal(each, 1)],
+        ['fixed', each, of.fixed(each, 2)],
       ]),
       ...[0, 0.004, 0.237, 0.42, 0.996, 1, 1.18].flatMap((each) => [
-        ['rate', each, [rate, percent, share, exactRate].map((form) => form(each)).join(' · ')],
+        ['rate', each, [of.rate, of.percent, of.share, of.exactRate].map((form) => form(each)).join(' · ')],
       ]),
-      ...amounts.map((each) => [each.currency, each.amount, `${write(each)} · ${exactMoney(each)}`]),
+      ...amounts.map((each) => [each.currency, each.amount, `${of.money(each)} · ${of.exactMoney(each)}`]),
     ]
     await expect(`${lines.map((line) => line.join(' ')).join('\n')}\n`).toMatchFileSnapshot(
       `golden/numbers-${tag}.txt`,

@@ -30,21 +30,16 @@ interface Stop {
 async function play(seed: number, stops: readonly Stop[]): Promise<Record<string, unknown[]>> {
   const file = join(folderWith(), 'service.db')
   for (const [index, { at, stretchMs }] of stops.entries()) {
-    await using opened = await openDatabase(file)
-    const simulation = await openSimulation(opened.db, { seed, companies, historyDays: 12, now: NOW })
-    if (index === 0) await addPipeline(opened.db)
+    await using db = await openServiceDatabase(file)
+    const simulation = await openSimulation(db, { seed, companies, historyDays: 12, now: NOW })
+    if (index === 0) await addPipeline(db)
     await simulation.advance(at, { stretchMs })
   }
-  await using opened = await openDatabase(file)
+  await using db = await openServiceDatabase(file)
   const tables = TABLES.map(
-    async (table) => [table, await opened.db.selectFrom(table).selectAll().execute()] as const,
+    async (table) => [table, await db.selectFrom(table).selectAll().execute()] as const,
   )
   return Object.fromEntries(await Promise.all(tables))
-}
-
-async function openDatabase(file: string): Promise<AsyncDisposable & { readonly db: ServiceDatabase }> {
-  const db = await openServiceDatabase(file)
-  return { db, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
 /** Adds a pipeline as a client would, in the middle of the history, with a limit that is reached. */

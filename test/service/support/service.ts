@@ -8,7 +8,7 @@ import { type Dispatcher, request } from 'undici'
 import { afterAll } from 'vitest'
 import type { Problem } from '../../../src/contract/api.ts'
 import type { WireLead, WireLeadList } from '../../../src/contract/lead.ts'
-import type { Service, ServiceOptions } from '../../../src/service/open.ts'
+import type { ServiceOptions } from '../../../src/service/open.ts'
 import { COMPANIES, openWithPast } from '../../support/service.ts'
 
 export const HOUR_MS = 3_600_000
@@ -23,26 +23,7 @@ export interface Answer {
   readonly json: unknown
 }
 
-export interface TestService extends AsyncDisposable {
-  readonly service: Service
-  readonly file: string
-  readonly readKey: string
-  readonly writeKey: string
-  /** Real time in ms; a test may set it. */
-  readonly clock: { at: number }
-  /** Moves the clock and lets the simulation follow. */
-  pass(ms: number): Promise<void>
-  /** Sends a GET with the read key, unless the options say otherwise. */
-  get(path: string, options?: CallOptions): Promise<Answer>
-  /** Sends a POST of JSON with the write key. */
-  post(path: string, body: unknown, options?: CallOptions): Promise<Answer>
-  /** Returns the list's answer, which must have status 200. */
-  leads(query?: string): Promise<WireLeadList>
-  /** Returns all leads of a list, page after page. */
-  walk(query?: string, betweenPages?: () => Promise<void>): Promise<WireLead[]>
-  /** Returns rows of the service's database, through a separate connection. */
-  rows<T>(sql: string): T[]
-}
+export type TestService = Awaited<ReturnType<typeof startService>>
 
 interface CallOptions {
   readonly method?: Dispatcher.HttpMethod
@@ -59,7 +40,7 @@ export async function serviceOfFile(options: Partial<ServiceOptions>): Promise<T
   return api
 }
 
-export async function startService(options: Partial<ServiceOptions> = {}): Promise<TestService> {
+export async function startService(options: Partial<ServiceOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-service-'))
   const file = options.file ?? join(folder, 'service.db')
   const clock = { at: NOW }
@@ -88,7 +69,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     return { status: answer.statusCode, headers: answer.headers, text, json }
   }
 
-  const get: TestService['get'] = (path, given = {}) => call(`/api/v1${path}`, given)
+  const get = (path: string, given: CallOptions = {}) => call(`/api/v1${path}`, given)
 
   async function leads(query = ''): Promise<WireLeadList> {
     const answer = await get(`/leads?${query}`)
@@ -101,14 +82,19 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     file,
     readKey,
     writeKey,
+    /** Real time in ms; a test may set it. */
     clock,
+    /** Sends a GET with the read key, unless the options say otherwise. */
     get,
+    /** Returns the list's answer, which must have status 200. */
     leads,
-    pass: async (ms) => {
+    /** Moves the clock and lets the simulation follow. */
+    pass: async (ms: number) => {
       clock.at += ms
       await service.catchUp()
     },
-    post: (path, body, given = {}) =>
+    /** Sends a POST of JSON with the write key. */
+    post: (path: string, body: unknown, given: CallOptions = {}) =>
       call(`/api/v1${path}`, {
         method: 'POST',
         authorization: `Bearer ${writeKey}`,
@@ -116,7 +102,8 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
         ...given,
         headers: { 'content-type': 'application/json', ...given.headers },
       }),
-    walk: async (query = '', betweenPages) => {
+    /** Returns all leads of a list, page after page. */
+    walk: async (query = '', betweenPages?: () => Promise<void>) => {
       const seen: WireLead[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
         if (cursor !== '') await betweenPages?.()
@@ -126,6 +113,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
       }
       return seen
     },
+    /** Returns rows of the service's database, through a separate connection. */
     rows: <T>(sql: string) => {
       const sqlite = new SQLite(file, { readonly: true })
       const rows = sqlite.prepare<[], T>(sql).all()

@@ -2,8 +2,6 @@
 import { afterAll, afterEach, expect } from 'vitest'
 import {
   type EventType,
-  type WireWebhook,
-  type WireWebhookAttempt,
   webhookAttemptListSchema,
   webhookAttemptSchema,
   webhookListSchema,
@@ -11,19 +9,9 @@ import {
 } from '../../../src/contract/webhook.ts'
 import type { ServiceOptions } from '../../../src/service/open.ts'
 import { openReceiver } from '../../support/network/receiver.ts'
-import { type Answer, serviceOfFile, type TestService } from './service.ts'
+import { serviceOfFile, type TestService } from './service.ts'
 
-export interface TestWebhook {
-  readonly id: string
-  readonly secret: string
-  show(): Promise<WireWebhook>
-  /** Returns the attempts, the first one first. */
-  attempts(): Promise<readonly WireWebhookAttempt[]>
-  /** Waits until there are so many attempts. */
-  attempted(count: number): Promise<readonly WireWebhookAttempt[]>
-  ping(): Promise<WireWebhookAttempt>
-  remove(): Promise<Answer>
-}
+export type TestWebhook = Awaited<ReturnType<typeof register>>
 
 /** Starts a service and a receiver that all tests of the file share. Each test's webhooks end with it. */
 export async function webhooksOfFile(options: Partial<ServiceOptions> = {}) {
@@ -35,7 +23,7 @@ export async function webhooksOfFile(options: Partial<ServiceOptions> = {}) {
     for (const webhook of registered.splice(0)) await webhook.remove()
   })
   afterAll(() => receiver[Symbol.asyncDispose]())
-  const webhookAt = async (url: string, events?: readonly EventType[]): Promise<TestWebhook> => {
+  const webhookAt = async (url: string, events?: readonly EventType[]) => {
     const webhook = await register(api, url, events)
     registered.push(webhook)
     return webhook
@@ -48,7 +36,7 @@ export async function register(
   api: TestService,
   url: string,
   events: readonly EventType[] = ['pipeline.created'],
-): Promise<TestWebhook> {
+) {
   const answer = await api.post('/webhooks', { url, events })
   const { id, secret } = webhookWithSecretSchema.parse(answer.json)
   const attempts = async () =>
@@ -56,6 +44,7 @@ export async function register(
   return {
     id,
     secret,
+    /** Returns the attempts, the first one first. */
     attempts,
     show: async () => {
       const { data } = webhookListSchema.parse((await api.get('/webhooks')).json)
@@ -63,7 +52,8 @@ export async function register(
       if (found === undefined) throw new Error(`there is no webhook ${id}`)
       return found
     },
-    attempted: async (count) => {
+    /** Waits until there are so many attempts. */
+    attempted: async (count: number) => {
       await expect.poll(async () => (await attempts()).length, { interval: 10 }).toBeGreaterThanOrEqual(count)
       return attempts()
     },

@@ -22,6 +22,17 @@ function idsOf(posts: readonly ReceivedPost[]): readonly unknown[] {
   return posts.map(({ headers }) => headers['webhook-id'])
 }
 
+/** Lets a receiver keep what it is sent without an answer, until it answers all of that with 204. */
+function hold(at: Receiver) {
+  const held: ServerResponse[] = []
+  at.answer = (response) => void held.push(response)
+  const letGo = () => {
+    at.answer = 204
+    for (const response of held) response.writeHead(204).end()
+  }
+  return { held, letGo }
+}
+
 /** Puts events into the store, as a burst does. */
 function burst(count: number): void {
   const sqlite = new SQLite(api.file)
@@ -73,8 +84,7 @@ describe('an event', () => {
 describe('a receiver that is slow', () => {
   test('gets a few messages at once, while another gets all of its own', async () => {
     await using slow = await openReceiver()
-    const held: ServerResponse[] = []
-    slow.answer = (response) => void held.push(response)
+    const { letGo } = hold(slow)
     const { id } = await webhookAt(slow.url)
     await webhookAt(receiver.url)
     const before = receiver.posts.length
@@ -85,8 +95,7 @@ describe('a receiver that is slow', () => {
     expect(api.rows(`select distinct state from webhook_message where webhook_id = '${id}'`)).toEqual([
       { state: 'waiting' },
     ])
-    slow.answer = 204
-    for (const response of held) response.writeHead(204).end()
+    letGo()
     await arrived(30, slow)
     expect(new Set(idsOf(slow.posts)).size).toBe(30)
   })
@@ -97,15 +106,13 @@ describe('a receiver that is slow', () => {
     const webhook = await webhookAt(failing.url)
     await happen(api)
     await webhook.attempted(1)
-    const held: ServerResponse[] = []
-    failing.answer = (response) => void held.push(response)
+    const { letGo } = hold(failing)
     await webhookAt(receiver.url)
     const before = receiver.posts.length
     await happen(api, 10)
     await arrived(before + 10)
     await arrived(2, failing)
-    failing.answer = 204
-    for (const response of held) response.writeHead(204).end()
+    letGo()
     await arrived(11, failing)
   })
 })
@@ -147,8 +154,7 @@ describe('what was sent', () => {
   })
 
   test('is not forgotten while it is on its way, which would hold up all others', async () => {
-    const held: ServerResponse[] = []
-    receiver.answer = (response) => void held.push(response)
+    const { held } = hold(receiver)
     const webhook = await webhookAt(receiver.url)
     await happen(api, 2)
     await expect.poll(() => held.length, { interval: 5 }).toBe(2)
@@ -164,15 +170,13 @@ describe('what was sent', () => {
   })
 
   test('to a webhook that is deleted meanwhile leaves nothing behind, and hinders nobody', async () => {
-    const held: ServerResponse[] = []
-    receiver.answer = (response) => void held.push(response)
+    const { letGo } = hold(receiver)
     const webhook = await register(api, receiver.url)
     const before = receiver.posts.length
     await happen(api)
     await arrived(before + 1)
     await webhook.remove()
-    for (const response of held) response.writeHead(204).end()
-    receiver.answer = 204
+    letGo()
     const other = await webhookAt(receiver.url)
     await happen(api)
     await other.attempted(1)

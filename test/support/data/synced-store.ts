@@ -5,12 +5,13 @@ import { startService } from '../service.ts'
 import { OPENED_AT, openPreparedStore } from '../store.ts'
 import { openSyncing } from '../syncing.ts'
 
-/** Returns a copy of a store that has synced so many days of the service up to {@link OPENED_AT}. */
-export function openSyncedStore(days: number): Promise<Store> {
-  return openPreparedStore(`${days} days of the service`, async (place) => {
-    await using service = await startService(folderWith(), OPENED_AT, days)
+/** Returns a copy of a store that has synced so many days of the service up to an instant. */
+export function openSyncedStore(days: number, now = OPENED_AT): Promise<Store> {
+  return openPreparedStore(`${days} days of the service up to ${now.toISOString()}`, async (place) => {
+    await using service = await startService(folderWith(), now, days)
     const key = await service.createKey({ name: 'test', scope: 'read' })
     await using syncing = await openSyncing(service.url, key, { store: place })
+    syncing.clock.now = now
     await syncing.sync({ pageSize: 500 })
   })
 }

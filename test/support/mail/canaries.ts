@@ -43,15 +43,9 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 /** The texts in which servers quote the secrets that they know, in several forms. */
 export const QUOTED = {
-  key: [
-    ...[CANARIES.key, `Bearer ${CANARIES.key}`, base64(`${CANARIES.key}:`), base64(`user:${CANARIES.key}`)],
-    ...[encodeURIComponent(CANARIES.key), JSON.stringify(CANARIES.key)],
-  ].join(' | '),
+  key: [quotedForms(CANARIES.key), base64(`${CANARIES.key}:`), base64(`user:${CANARIES.key}`)].join(' | '),
   events: [CANARIES.events, CANARIES.registered, base64(CANARIES.registered)].join(' '),
-  password: [
-    ...[CANARIES.password, base64(CANARIES.password), base64(`\0${USER}\0${CANARIES.password}`)],
-    encodeURIComponent(CANARIES.password),
-  ].join(' '),
+  password: [quotedForms(CANARIES.password), base64(`\0${USER}\0${CANARIES.password}`)].join(' '),
 }
 
 /** Returns the text in which a server quotes a secret in several forms. */

@@ -1,16 +1,13 @@
 /** A store with messages that wait to be sent. No report was made for them. */
 import { type MessageContent, messageFor } from '../../../src/jobs/outbox/compose-message.ts'
-import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport, type Transport } from '../../../src/mail/transport.ts'
-import type { Store } from '../../../src/store/db/store.ts'
-import { type Delivery, listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { type Issue, saveIssue } from '../../../src/store/reports/issue.ts'
+import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
-import { busyDay } from '../reports/figures.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
-import { enqueueMessage, SENDER } from './message.ts'
+import { enqueueMessage, SENDER, unsavedIssue } from './message.ts'
 import { AT_ONCE } from './reports.ts'
 
 export const CONTENT: MessageContent = {
@@ -22,36 +19,14 @@ export const CONTENT: MessageContent = {
   notAttached: '',
 }
 
-export interface Ledger extends AsyncDisposable {
-  readonly store: Store
-  readonly issue: Issue
-  /** A clock that tests move. */
-  readonly clock: { now: Date }
-  readonly deps: Omit<DeliverDeps, 'transport'>
-  /** Returns the deliveries in the order of their recipients. */
-  deliveries(): Promise<Delivery[]>
-  /** Returns the recipient, the state and the attempts of each message. */
-  states(): Promise<(string | number)[][]>
-}
+export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
 /** Opens a store with an issue whose messages were queued at 07:00, in the order of their recipients. */
-export async function openLedger(recipients: readonly string[], content = CONTENT): Promise<Ledger> {
+export async function openLedger(recipients: readonly string[], content = CONTENT) {
   const clock = { now: new Date('2026-11-21T07:00:00Z') }
   const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
-  const figures = busyDay()
-  const issue = await store.write((trx) =>
-    saveIssue(trx, {
-      report: 'daily',
-      period: figures.period,
-      renderedAt: clock.now.toISOString(),
-      figures,
-      variant: '',
-      programVersion: null,
-      subject: 's',
-      html: 'h',
-      text: 't',
-    }),
-  )
+  const renderedAt = clock.now.toISOString()
+  const issue = await store.write((trx) => saveIssue(trx, unsavedIssue({ renderedAt })))
   await store.write(async (trx) => {
     for (const address of recipients) {
       const message = messageFor(store, issue, { address, name: null }, content, SENDER)
@@ -62,22 +37,16 @@ export async function openLedger(recipients: readonly string[], content = CONTEN
   return {
     store,
     issue,
+    /** A clock that tests move. */
     clock,
     deps: { store, log: SILENT, now: () => clock.now, policy: AT_ONCE },
+    /** Returns the deliveries in the order of their recipients. */
     deliveries,
+    /** Returns the recipient, the state and the attempts of each message. */
     states: async () =>
       (await deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts]),
     [Symbol.asyncDispose]: store.close,
   }
-}
-
-/** Messages that wait, and a mail server. */
-export interface Post<Server> extends Ledger {
-  readonly server: Server
-  readonly transport: Transport
-  readonly deps: DeliverDeps
-  /** Moves the clock by so many minutes, and sends what is due. */
-  deliver(minutes?: number): Promise<boolean>
 }
 
 /** Opens a ledger beside a mail server. Both are closed together. */
@@ -85,7 +54,7 @@ export async function openPost<Server extends AsyncDisposable & { readonly url: 
   recipients: readonly string[],
   opening: Promise<Server>,
   open = (url: string): Transport => openTransport(url, { log: SILENT }),
-): Promise<Post<Server>> {
+) {
   const ledger = await openLedger(recipients)
   const server = await opening
   const transport = open(server.url)
@@ -95,6 +64,7 @@ export async function openPost<Server extends AsyncDisposable & { readonly url: 
     server,
     transport,
     deps,
+    /** Moves the clock by so many minutes, and sends what is due. */
     deliver(minutes = 0) {
       ledger.clock.now = new Date(ledger.clock.now.getTime() + minutes * 60_000)
       return deliverDue(deps, new AbortController().signal)

@@ -6,6 +6,8 @@ import type { MailSender } from '../../../src/jobs/outbox/compose-message.ts'
 import type { Trx } from '../../../src/store/db/store.ts'
 import { enqueueMessages } from '../../../src/store/outbox/delivery.ts'
 import { addToPack, createMessagePack } from '../../../src/store/outbox/stored-message.ts'
+import type { UnsavedIssue } from '../../../src/store/reports/issue.ts'
+import { busyDay } from '../reports/figures.ts'
 
 export const MESSAGE: Message = {
   from: 'leadsheet <reports@example.com>',
@@ -46,6 +48,13 @@ export const SENDER: MailSender = {
   from: 'reports@example.com',
   replyTo: null,
   unsubscribe: { mailto: 'reports@example.com', pageOf: null },
+}
+
+/** Returns an issue of a busy day, made for all leads. */
+export function unsavedIssue(change: Partial<UnsavedIssue> = {}): UnsavedIssue {
+  const figures = busyDay()
+  const about = { report: 'daily', variant: '', period: figures.period, renderedAt: figures.period.to }
+  return { ...about, programVersion: null, subject: 's', html: 'h', text: 't', figures, ...change }
 }
 
 /** Queues one message of an issue. */

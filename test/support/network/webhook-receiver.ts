@@ -1,16 +1,16 @@
 /** A receiver of events on a server of the test, with its own store, and messages that are signed for it. */
-import { Agent, request } from 'node:http'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
 import type { Registration } from '../../../src/jobs/events/webhook-registration.ts'
-import { openLog } from '../../../src/log.ts'
-import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
-import { openWeb, type WebLimits } from '../../../src/web/server/server.ts'
+import type { WebLimits } from '../../../src/web/server/server.ts'
 import { WEBHOOK_PATH, type WebhookOutcome, webhookRoutes } from '../../../src/web/webhooks.ts'
-import { TEMPLATES_FOLDER } from '../report.ts'
 import { openEmptyStore } from '../store.ts'
+import { openReadLog, openTestWeb } from '../web/server.ts'
 
 export const RECEIVED_AT = new Date('2026-11-21T09:00:00Z')
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -38,30 +38,15 @@ interface Settings {
 export async function openReceiver(settings: Settings = {}) {
   const { webhook = standardProfile(), secrets = () => [SECRET], limits = {}, publicUrl = null } = settings
   const store = await openEmptyStore()
-  const lines: string[] = []
+  onTestFinished(store.close)
   const outcomes: WebhookOutcome[] = []
-  const log = await openLog({
-    level: 'debug',
-    pretty: false,
-    color: false,
-    secrets: [SECRET],
-    write: (line) => lines.push(line),
-  })
+  const { log, lines } = await openReadLog([SECRET])
   const now = () => RECEIVED_AT
   const intake = settings.intake ?? createWebhookIntake({ store, now, wake: () => undefined })
   const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
   const routes = webhookRoutes({ webhook, publicUrl, secrets, intake, now, log, onOutcome })
-  const pages = await openWebPages(TEMPLATES_FOLDER)
-  const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log, limits },
-    [],
-    null,
-    [routes],
-  )
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]()
-    await store.close()
-  })
+  const options = { publicUrl, trustedProxies: ['loopback'], log, limits }
+  const server = await openTestWeb(options, [], null, [routes])
   return {
     lines,
     outcomes,
@@ -128,26 +113,26 @@ export interface Sent {
  * Sends a message with exactly these headers. A header with several values is sent as several lines. The
  * pieces of a body are sent one after the other.
  */
-export function send(
+export async function send(
   url: string,
   body: Buffer | string | readonly string[],
   headers: Readonly<Record<string, string | string[]>>,
-  { method = 'POST', agent = false }: { readonly method?: string; readonly agent?: Agent | false } = {},
+  { method = 'POST', agent = false, localAddress }: Sending = {},
 ): Promise<Sent> {
+  const sending = request(url, { method, headers: { ...headers }, agent, localAddress })
+  // An error that comes after the answer has begun is one of the answer.
+  sending.on('error', () => undefined)
   const pieces = Array.isArray(body) ? body : null
-  return new Promise((resolve, reject) => {
-    const sending = request(url, { method, headers: { ...headers }, agent }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
-      })
-    })
-    sending.on('error', reject)
-    if (pieces === null) sending.end(body)
-    else for (const piece of pieces) sending.write(piece)
-    if (pieces !== null) sending.end()
-  })
+  for (const piece of pieces ?? []) sending.write(piece)
+  sending.end(pieces === null ? body : undefined)
+  const [answer]: IncomingMessage[] = await once(sending, 'response')
+  if (answer === undefined) throw new Error(`${url} gave no answer`)
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) }
+}
+
+interface Sending {
+  readonly method?: string
+  readonly agent?: Agent | false
+  /** The address of this machine from which it is sent. */
+  readonly localAddress?: string | undefined
 }

@@ -2,36 +2,24 @@
 
 import { BLOCKS } from '../../../src/domain/choices.ts'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import type { AgentLine, ChangedLead, ChangeKind, ListedLead } from '../../../src/domain/lists.ts'
+import type { AgentLine, ChangedLead, ListedLead } from '../../../src/domain/lists.ts'
 import type { Money } from '../../../src/domain/model.ts'
+import { periodBetween } from '../../../src/domain/period.ts'
 import type { BlockContext } from '../../../src/report/context.ts'
 import { BLANK_LISTED } from '../data/blank-lead.ts'
+import { normalTrend, trendOf } from './trend.ts'
 
 export const GENERATED_AT = '2026-11-21T05:04:00.000Z'
 const DATA_AS_OF = '2026-11-21T05:00:00.000Z'
-const DAY_MS = 24 * 60 * 60_000
-const PERIOD = {
-  from: '2026-11-19T23:00:00.000Z',
-  to: '2026-11-20T23:00:00.000Z',
-  timeZone: 'Europe/Berlin',
-}
-const PRIOR = {
-  from: '2026-11-12T23:00:00.000Z',
-  to: '2026-11-13T23:00:00.000Z',
-  timeZone: 'Europe/Berlin',
-}
+const inBerlin = (from: string, to: string) => periodBetween(from, to, 'Europe/Berlin')
+const PERIOD = inBerlin('2026-11-20', '2026-11-21')
+const PRIOR = inBerlin('2026-11-13', '2026-11-14')
+
+const usd = (amount: number): Money => ({ amount, currency: 'USD' })
+const eur = (amount: number): Money => ({ amount, currency: 'EUR' })
 
 const NONE_IN_QUESTION = { known: 0, of: 0 }
-const NOTHING_KNOWN = { current: NONE_IN_QUESTION, prior: NONE_IN_QUESTION }
 const ALL_KNOWN = { current: { known: 3912, of: 3912 }, prior: { known: 3853, of: 3853 } }
-
-/** The chart, as if its files lay beside the page. */
-export const CHART: BlockContext['chart'] = {
-  light: 'cid:trend-light',
-  dark: 'cid:trend-dark',
-  width: 552,
-  height: 226,
-}
 
 export const CONTEXT: BlockContext = {
   title: 'Daily leads',
@@ -39,7 +27,8 @@ export const CONTEXT: BlockContext = {
   blocks: BLOCKS,
   leadUrl: null,
   moreUrl: null,
-  chart: CHART,
+  // As if its files lay beside the page.
+  chart: { light: 'cid:trend-light', dark: 'cid:trend-dark', width: 552, height: 226 },
   attached: new Map(),
   leftOut: [],
   notMade: [],
@@ -70,23 +59,11 @@ export function busyDay(): ReportFigures {
     newLeads: { current: 59, prior: 50 },
     won: { current: 3, prior: 2 },
     lost: { current: 4, prior: 5 },
-    wonValue: {
-      current: [
-        { amount: 84_000, currency: 'USD' },
-        { amount: 12_500, currency: 'EUR' },
-      ],
-      prior: [{ amount: 41_000, currency: 'USD' }],
-    },
+    wonValue: { current: [usd(84_000), eur(12_500)], prior: [usd(41_000)] },
     winRate: { current: { part: 45, whole: 190 }, prior: { part: 46, whole: 177 } },
     openValue: {
-      current: [
-        { amount: 4_210_000, currency: 'USD' },
-        { amount: 1_305_000, currency: 'EUR' },
-      ],
-      prior: [
-        { amount: 3_980_000, currency: 'USD' },
-        { amount: 1_290_000, currency: 'EUR' },
-      ],
+      current: [usd(4_210_000), eur(1_305_000)],
+      prior: [usd(3_980_000), eur(1_290_000)],
     },
     known: { status: ALL_KNOWN, value: ALL_KNOWN },
     trend: trendUpTo('2026-11-20', 96),
@@ -109,37 +86,42 @@ export function busyDay(): ReportFigures {
       since: PERIOD.from,
       coverage: { known: 45, of: 45 },
       kinds: [
-        kindOf(
-          'won',
-          3,
-          [usd(84_000), eur(12_500)],
-          [
-            changed('Halden Marine', 'meeting', 'won', 52_000),
-            changed('Tessera Robotics', 'meeting', 'won', 32_000),
-            { ...changed('Moritz & Klein', 'meeting', 'won', null), value: eur(12_500) },
+        {
+          kind: 'won',
+          total: 3,
+          value: [usd(84_000), eur(12_500)],
+          rows: [
+            changed('Halden Marine', 'meeting', 'won', usd(52_000)),
+            changed('Tessera Robotics', 'meeting', 'won', usd(32_000)),
+            changed('Moritz & Klein', 'meeting', 'won', eur(12_500)),
           ],
-        ),
-        kindOf(
-          'forward',
-          38,
-          [usd(1_240_000)],
-          [
-            changed('Cobalt Grid', 'replied', 'meeting', 120_000),
-            changed('Vela Diagnostics', 'contacted', 'replied', 9_500),
+        },
+        {
+          kind: 'forward',
+          total: 38,
+          value: [usd(1_240_000)],
+          rows: [
+            changed('Cobalt Grid', 'replied', 'meeting', usd(120_000)),
+            changed('Vela Diagnostics', 'contacted', 'replied', usd(9_500)),
             changed('Łódź Optyka', 'contacted', 'replied', null),
           ],
-        ),
-        kindOf(
-          'lost',
-          4,
-          [usd(61_000)],
-          [
-            changed('Aldgate Foods', 'meeting', 'lost', 48_000),
-            changed('Porter Rail', 'replied', 'lost', 8_000),
-            changed('Quill Legal', null, 'lost', 5_000),
+        },
+        {
+          kind: 'lost',
+          total: 4,
+          value: [usd(61_000)],
+          rows: [
+            changed('Aldgate Foods', 'meeting', 'lost', usd(48_000)),
+            changed('Porter Rail', 'replied', 'lost', usd(8_000)),
+            changed('Quill Legal', null, 'lost', usd(5_000)),
           ],
-        ),
-        kindOf('deleted', 1, [], [changed('Atelier Roux', null, 'replied', 7_000)]),
+        },
+        {
+          kind: 'deleted',
+          total: 1,
+          value: [],
+          rows: [changed('Atelier Roux', null, 'replied', usd(7_000))],
+        },
       ],
     },
     topLeads: { minScore: 80, total: 12, rows: TOP_LEADS },
@@ -152,7 +134,7 @@ export function busyDay(): ReportFigures {
         newLeads: 35,
         won: 2,
         winRate: { part: 26, whole: 101 },
-        openValue: [{ amount: 1_305_000, currency: 'EUR' }],
+        openValue: [eur(1_305_000)],
         stalled: 8,
       },
       {
@@ -162,7 +144,7 @@ export function busyDay(): ReportFigures {
         newLeads: 24,
         won: 1,
         winRate: { part: 19, whole: 89 },
-        openValue: [{ amount: 4_210_000, currency: 'USD' }],
+        openValue: [usd(4_210_000)],
         stalled: 6,
       },
     ],
@@ -212,8 +194,8 @@ export function quietDay(): ReportFigures {
   const busy = busyDay()
   return {
     ...busy,
-    period: { ...PERIOD, from: '2026-11-21T23:00:00.000Z', to: '2026-11-22T23:00:00.000Z' },
-    prior: { ...PRIOR, from: '2026-11-14T23:00:00.000Z', to: '2026-11-15T23:00:00.000Z' },
+    period: inBerlin('2026-11-22', '2026-11-23'),
+    prior: inBerlin('2026-11-15', '2026-11-16'),
     freshness: freshAt('2026-11-23T05:00:00.000Z'),
     pipelines: ['EU mid-market'],
     newLeads: { current: 0, prior: 2 },
@@ -228,10 +210,7 @@ export function quietDay(): ReportFigures {
     },
     wonValue: { current: [], prior: [] },
     winRate: { current: { part: 2, whole: 7 }, prior: { part: 3, whole: 8 } },
-    openValue: {
-      current: [{ amount: 640_000, currency: 'EUR' }],
-      prior: [{ amount: 640_000, currency: 'EUR' }],
-    },
+    openValue: { current: [eur(640_000)], prior: [eur(640_000)] },
     funnel: { ...busy.funnel, asOf: '2026-11-23T05:00:00.000Z' },
     topLeads: { minScore: 80, total: 0, rows: [] },
     stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
@@ -259,15 +238,19 @@ export function staleDay(): ReportFigures {
     },
     newLeads: { current: 31, prior: 50 },
     won: { current: 1, prior: 2 },
-    wonValue: {
-      current: [{ amount: 22_000, currency: 'USD' }],
-      prior: [{ amount: 41_000, currency: 'USD' }],
-    },
+    wonValue: { current: [usd(22_000)], prior: [usd(41_000)] },
     funnel: { ...busy.funnel, asOf: '2026-11-20T13:10:00.000Z' },
     changes: {
       since: PERIOD.from,
       coverage: { known: 45, of: 45 },
-      kinds: [kindOf('won', 1, [usd(22_000)], [changed('Halden Marine', 'meeting', 'won', 22_000)])],
+      kinds: [
+        {
+          kind: 'won',
+          total: 1,
+          value: [usd(22_000)],
+          rows: [changed('Halden Marine', 'meeting', 'won', usd(22_000))],
+        },
+      ],
     },
     agents: { ...busy.agents, asOf: '2026-11-20T13:10:00.000Z' },
   }
@@ -276,12 +259,11 @@ export function staleDay(): ReportFigures {
 /** The stale Friday with every problem: sections fail, leads are missing, and the report is late. */
 export function dayWithProblems(): ReportFigures {
   const stale = staleDay()
-  const query = { note: null, sql: '', columns: [], rows: [], isCut: false }
   return {
     ...stale,
     stalled: { ...stale.stalled, total: 0, rows: [] },
     agents: { asOf: null, rows: [], outages: [] },
-    queries: [{ ...query, name: 'by-industry', title: 'New leads by industry' }],
+    queries: [QUERY],
     failed: [
       { block: 'stalled', query: null, message: 'no such column: idle_days' },
       { block: 'agents', query: null, message: 'malformed JSON' },
@@ -318,53 +300,36 @@ export function firstDay(): ReportFigures {
 
 /** A day before the first sync has ended. */
 export function emptyDay(): ReportFigures {
-  const zero = { current: 0, prior: 0 }
-  const noMoney = { current: [], prior: [] }
+  const { period, prior, filter, ...busy } = busyDay()
+  const none = emptied(busy)
   return {
+    ...none,
     kind: 'day',
-    period: PERIOD,
-    prior: PRIOR,
-    filter: { pipelineIds: null, conditions: [] },
-    freshness: {
-      dataAsOf: null,
-      coversPeriod: false,
-      statsAsOf: null,
-      agentsAsOf: null,
-      lastFailure: null,
-      runId: null,
-      requests: null,
-      quarantinedRecords: 0,
-    },
-    pipelines: [],
-    leads: 0,
-    newLeads: zero,
-    won: zero,
-    lost: zero,
-    wonValue: noMoney,
-    winRate: { current: { part: 0, whole: 0 }, prior: { part: 0, whole: 0 } },
-    openValue: noMoney,
-    known: { status: NOTHING_KNOWN, value: NOTHING_KNOWN },
+    period,
+    prior,
+    filter,
+    freshness: { ...none.freshness, requests: null },
     trend: trendUpTo('2026-11-20', 0),
-    funnel: {
-      source: 'service',
-      asOf: null,
-      stages: [],
-      coverage: null,
-      daysCoverage: NONE_IN_QUESTION,
-    },
-    changes: { since: PERIOD.from, coverage: NONE_IN_QUESTION, kinds: [] },
-    topLeads: { minScore: 80, total: 0, rows: [] },
-    stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
-    byPipeline: [],
-    bySource: [],
-    agents: { asOf: null, rows: [], outages: [] },
-    serviceStats: [],
-    dataQuality: { quarantined: [], drift: [], lastScan: null },
-    insight: null,
-    queries: [],
-    failed: [],
-    warnings: [],
+    funnel: { ...none.funnel, source: 'service' },
+    changes: { ...none.changes, since: PERIOD.from },
+    topLeads: { ...none.topLeads, minScore: 80 },
+    stalled: { ...none.stalled, days: 14 },
+    dataQuality: { ...none.dataQuality, lastScan: null },
   }
+}
+
+/** Returns the same fields with nothing in them: no row, zero for each number, and null for each text. */
+function emptied<T>(figures: T): T {
+  return changedIn(figures, (_, value) => {
+    if (Array.isArray(value)) return []
+    if (typeof value === 'object') return value
+    return { number: 0, boolean: false }[typeof value as string] ?? null
+  })
+}
+
+/** Returns a copy with what `change` makes of each value, which it gets with its name. */
+function changedIn<T>(figures: T, change: (name: string, value: unknown) => unknown): T {
+  return JSON.parse(JSON.stringify(figures, change))
 }
 
 /** The week of the same Friday, for some of the leads. */
@@ -374,8 +339,8 @@ export function busyWeek(): ReportFigures {
   return {
     ...busy,
     kind: 'week',
-    period: { ...PERIOD, from: '2026-11-15T23:00:00.000Z', to: '2026-11-22T23:00:00.000Z' },
-    prior: { ...PRIOR, from: '2026-11-08T23:00:00.000Z', to: '2026-11-15T23:00:00.000Z' },
+    period: inBerlin('2026-11-16', '2026-11-23'),
+    prior: inBerlin('2026-11-09', '2026-11-16'),
     filter: {
       pipelineIds: null,
       conditions: [
@@ -384,8 +349,8 @@ export function busyWeek(): ReportFigures {
       ],
     },
     freshness: freshAt(asOf),
-    newLeads: { current: 284, prior: 301 },
-    won: { current: 14, prior: 11 },
+    newLeads: { current: 295, prior: 301 },
+    won: { current: 15, prior: 11 },
     lost: { current: 31, prior: 28 },
     wonValue: { current: [usd(391_000), eur(58_000)], prior: [usd(240_000)] },
     trend: trendUpTo('2026-11-22', 96),
@@ -394,80 +359,61 @@ export function busyWeek(): ReportFigures {
       since: '2026-11-15T23:00:00.000Z',
       coverage: busy.changes.coverage,
       kinds: busy.changes.kinds.map((each) =>
-        each.kind === 'won' ? { ...each, total: 14, value: [usd(391_000), eur(58_000)] } : each,
+        each.kind === 'won' ? { ...each, total: 15, value: [usd(391_000), eur(58_000)] } : each,
       ),
     },
-    byPipeline: busy.byPipeline.map((line, index) => ({
-      ...line,
-      newLeads: index === 0 ? 169 : 115,
-      won: index === 0 ? 9 : 5,
-    })),
-    bySource: [
-      source('crawl', 151, 8, [25, 101]),
-      source('web_form', 92, 5, [18, 72]),
-      source('referral', 41, 1, [2, 9]),
-      source(null, 0, 0, [0, 8]),
-    ],
+    byPipeline: inFiveDays(busy.byPipeline),
+    bySource: inFiveDays(busy.bySource),
     agents: { ...busy.agents, asOf },
   }
+}
+
+/** Returns lines with five times the leads. */
+function inFiveDays<T extends { newLeads: number; won: number }>(lines: readonly T[]): readonly T[] {
+  return lines.map((line) => ({ ...line, newLeads: line.newLeads * 5, won: line.won * 5 }))
 }
 
 /** A day with the widest numbers, amounts and words. */
 export function wideDay(): ReportFigures {
   const busy = busyDay()
   const million = 1_284_567
-  const counts = { current: million, prior: 984_321 }
   const yen = { amount: 123_400_000, currency: 'JPY' }
   const amounts = { current: [yen, eur(400_000)], prior: [usd(400_000)] }
+  const stage = { reached: million, conversion: 0.999, medianDays: 323 }
+  const widest: Readonly<Record<string, unknown>> = {
+    ...stage,
+    name: 'North America Mid-market',
+    companyName: 'EquipmentShare',
+    contactName: 'Bartholomew Featherstonehaugh',
+    idleDays: 3_232,
+    value: yen,
+    total: million,
+    newLeads: million,
+    won: million,
+    stalled: million,
+  }
+  const widened = <T>(figures: T): T => changedIn(figures, (name, value) => widest[name] ?? value)
+  const stages = ['Prequalification', 'Proposal/Price Quote', 'disqualified']
+  const stalled = widened(busy.stalled)
   return {
     ...busy,
     leads: million,
-    newLeads: counts,
+    newLeads: { current: million, prior: 984_321 },
     won: { current: 12_345, prior: 98_765 },
     wonValue: amounts,
     openValue: amounts,
     winRate: { current: { part: 123_456, whole: million }, prior: { part: 1, whole: 20 } },
     funnel: {
       ...busy.funnel,
-      stages: ['Prequalification', 'Proposal/Price Quote', 'disqualified', ...busy.funnel.stages].map(
-        (stage) => ({
-          reached: million,
-          conversion: 0.999,
-          medianDays: 323,
-          ...(typeof stage === 'string' ? { status: stage } : { status: stage.status }),
-        }),
-      ),
+      stages: [...stages.map((status) => ({ ...stage, status })), ...widened(busy.funnel.stages)],
     },
     changes: {
       ...busy.changes,
-      kinds: busy.changes.kinds.map((each) => ({
-        ...each,
-        total: million,
-        value: amounts.current,
-        rows: each.rows.map((row) => ({ ...row, companyName: 'EquipmentShare', value: yen })),
-      })),
+      kinds: widened(busy.changes.kinds).map((each) => ({ ...each, value: amounts.current })),
     },
-    stalled: {
-      ...busy.stalled,
-      total: million,
-      rows: busy.stalled.rows.map((row) => ({
-        ...row,
-        companyName: 'EquipmentShare',
-        contactName: 'Bartholomew Featherstonehaugh',
-        idleDays: 3_232,
-        status: 'disqualified',
-        value: yen,
-      })),
-    },
-    byPipeline: busy.byPipeline.map((line) => ({
-      ...line,
-      name: 'North America Mid-market',
-      newLeads: million,
-      won: million,
-      stalled: million,
-      openValue: [yen, ...line.openValue],
-    })),
-    bySource: busy.bySource.map((line) => ({ ...line, newLeads: million, won: million })),
+    stalled: { ...stalled, rows: stalled.rows.map((row) => ({ ...row, status: 'disqualified' })) },
+    byPipeline: busy.byPipeline.map((line) => ({ ...widened(line), openValue: [yen, ...line.openValue] })),
+    bySource: widened(busy.bySource),
     serviceStats: [
       stat('disqualified', null, million, 984_321),
       stat('open_value', 'EUR', 12_305_000.25, 1_304_250.5),
@@ -475,11 +421,8 @@ export function wideDay(): ReportFigures {
     ],
     queries: [
       {
-        name: 'wide',
+        ...QUERY,
         title: 'Widest',
-        note: null,
-        sql: '',
-        isCut: false,
         columns: ['subindustry', 'new_leads', 'median_days', 'open_value'],
         rows: [
           ['Telecommunications', million, 12.5, 123_400_000.5],
@@ -493,7 +436,16 @@ export function wideDay(): ReportFigures {
 /** A day on which every list is full, and every name is as long and hostile as an upstream could send it. */
 export function hostileDay(text: string): ReportFigures {
   const busy = busyDay()
-  const agent = { ...FAILING_AGENT, name: text, kind: text, taskType: text, lastErrorMessage: text }
+  const isOurs = (name: string, value: string) =>
+    ['timeZone', 'figure', 'change'].includes(name) || value.startsWith('2026-')
+  /** Returns a copy with the text in the place of each that is not the program's own. */
+  const said = <T>(figures: T): T =>
+    changedIn(figures, (name, value) => (typeof value === 'string' && !isOurs(name, value) ? text : value))
+  const full = <T>(row: T, rows = 20): readonly T[] => Array(rows).fill(said(row))
+  const value = { amount: 1_234_567, currency: text }
+  const lead = { ...KESTREL, owner: '', companyDomain: '', value }
+  const line = { leads: 400, newLeads: 1_234_567, won: 0, winRate: { part: 1, whole: 3 }, stalled: 1_234_567 }
+  const agent = said(FAILING_AGENT)
   return {
     ...busy,
     freshness: {
@@ -503,13 +455,13 @@ export function hostileDay(text: string): ReportFigures {
       quarantinedRecords: 7,
     },
     pipelines: [text, text],
-    funnel: { ...busy.funnel, stages: busy.funnel.stages.map((stage) => ({ ...stage, status: text })) },
-    topLeads: { minScore: 80, total: 400, rows: Array.from({ length: 20 }, () => hostileLead(text)) },
+    funnel: { ...busy.funnel, stages: said(busy.funnel.stages) },
+    topLeads: { minScore: 80, total: 400, rows: full(lead) },
     stalled: {
       days: 14,
       coverage: { known: 4000, of: 4000 },
       total: 400,
-      rows: Array.from({ length: 20 }, () => ({ ...hostileLead(text), idleDays: 323 })),
+      rows: full({ ...lead, idleDays: 323 }),
     },
     changes: {
       since: PERIOD.from,
@@ -517,59 +469,48 @@ export function hostileDay(text: string): ReportFigures {
       kinds: (['won', 'forward', 'back', 'lost', 'deleted', 'returned'] as const).map((kind) => ({
         kind,
         total: 400,
-        value: [{ amount: 1_234_567, currency: text }],
-        rows: Array.from({ length: 20 }, () => ({
-          ...changed(text, text, text, 1_234_567),
-          pipelineName: text,
-          value: { amount: 1_234_567, currency: text },
-        })),
+        value: [value],
+        rows: full(changed('', '', '', value)),
       })),
     },
-    byPipeline: Array.from({ length: 20 }, () => ({
-      id: text,
-      name: text,
-      leads: 400,
-      newLeads: 1_234_567,
-      won: 0,
-      winRate: { part: 1, whole: 3 },
-      openValue: [{ amount: 1_234_567, currency: text }],
-      stalled: 1_234_567,
-    })),
-    bySource: Array.from({ length: 20 }, () => source(text, 9, 7, [5, 4])),
+    byPipeline: full({ ...line, id: '', name: '', openValue: [value] }),
+    bySource: full(source('', 9, 7, [5, 4])),
     agents: {
       asOf: DATA_AS_OF,
-      rows: Array.from({ length: 30 }, (_, row) => (row % 2 ? agent : { ...agent, status: text })),
-      outages: Array.from({ length: 9 }, () => ({
-        agentName: text,
-        beganAt: PERIOD.from,
-        endedAt: PERIOD.to,
-        hours: 24,
-      })),
+      rows: Array(15)
+        .fill([agent, { ...agent, status: 'failing' }])
+        .flat(),
+      outages: full({ agentName: '', beganAt: PERIOD.from, endedAt: PERIOD.to, hours: 24 }, 9),
     },
-    serviceStats: Array.from({ length: 20 }, () => ({
-      ...stat('open_value', text, 1_234_567.891, 7_654_321.198),
-      pipelineName: text,
-    })),
+    serviceStats: full(stat('open_value', '', 1_234_567.891, 7_654_321.198)),
     dataQuality: {
-      quarantined: Array.from({ length: 9 }, () => ({ resource: text, reason: text, records: 9 })),
-      drift: Array.from({ length: 9 }, () => ({ change: 'new' as const, path: text, at: PERIOD.from })),
+      quarantined: full({ resource: '', reason: '', records: 9 }, 9),
+      drift: full({ change: 'new', path: '', at: PERIOD.from }, 9),
       lastScan: { result: 'incomplete', at: DATA_AS_OF },
     },
     queries: [
       {
-        name: 'hostile',
+        ...QUERY,
         title: text,
         note: text,
-        sql: text,
         columns: [text, text],
-        rows: Array.from({ length: 20 }, () => [text, 1_234_567]),
+        rows: Array(20).fill([text, 1_234_567]),
         isCut: true,
       },
     ],
   }
 }
 
-type StalledRow = ReportFigures['stalled']['rows'][number]
+/** A query without a row. */
+const QUERY: ReportFigures['queries'][number] = {
+  name: 'by-industry',
+  title: 'New leads by industry',
+  note: null,
+  sql: '',
+  columns: [],
+  rows: [],
+  isCut: false,
+}
 
 const LEAD: ListedLead = {
   ...BLANK_LISTED,
@@ -585,142 +526,71 @@ const LEAD: ListedLead = {
   changedAt: '2026-11-20T08:30:00.000Z',
 }
 
-function hostileLead(text: string): ListedLead {
+/** Reads a lead: its company, one-liner, country, contact with title, and score. A text may be missing. */
+function top(row: string): ListedLead {
+  const [companyName = '', ...cells] = row.split(' | ')
+  const [oneLiner = null, country = null, name = null, title = null, score] = cells.map(
+    (cell) => cell || null,
+  )
   return {
     ...LEAD,
-    id: text,
-    companyName: text,
-    companyOneLiner: text,
-    owner: text,
-    companyDomain: text,
-    companyCountry: text,
-    contactName: text,
-    contactTitle: text,
-    pipelineId: text,
-    pipelineName: text,
-    status: text,
-    score: 99,
-    source: text,
-    value: { amount: 1_234_567, currency: 'USD' },
+    id: companyName,
+    companyName,
+    companyOneLiner: oneLiner,
+    companyCountry: country,
+    contactName: name,
+    contactTitle: title,
+    score: Number(score),
   }
 }
 
+const KESTREL = top(
+  'Kestrel Freight | Same-day air cargo for spare parts | Germany | Maria Štefan | Head of Operations | 96',
+)
 const TOP_LEADS: readonly ListedLead[] = [
+  KESTREL,
+  top("Bright & Sons | Bookkeeping that small builders keep up with | Ireland | Tom O'Hara | CTO | 93"),
   top(
-    'Kestrel Freight',
-    'Same-day air cargo for spare parts',
-    'Germany',
-    'Maria Štefan',
-    'Head of Operations',
-    96,
-  ),
-  top('Bright & Sons', 'Bookkeeping that small builders keep up with', 'Ireland', "Tom O'Hara", 'CTO', 93),
-  top(
-    'Şimşek Optik',
-    'Inspection cameras for printed circuit boards',
-    'Türkiye',
-    'Zeynep Şahin',
-    'VP Sales',
-    91,
+    'Şimşek Optik | Inspection cameras for printed circuit boards | Türkiye | Zeynep Şahin | VP Sales | 91',
   ),
   top(
-    'Fathom Analytics for Regional Hospitals and Care Homes',
-    null,
-    'Sweden',
-    'Bartholomew Featherstonehaugh-Cholmondeley',
-    'Director',
-    88,
+    'Fathom Analytics for Regional Hospitals and Care Homes |  | Sweden | Bartholomew Featherstonehaugh-Cholmondeley | Director | 88',
   ),
   top(
-    'Solvei',
-    'Heat pumps, financed, installed and looked after for the whole of their life by one team',
-    'Norway',
-    null,
-    null,
-    84,
+    'Solvei | Heat pumps, financed, installed and looked after for the whole of their life by one team | Norway |  |  | 84',
   ),
 ]
 
-function top(
-  companyName: string,
-  companyOneLiner: string | null,
-  companyCountry: string,
-  contactName: string | null,
-  contactTitle: string | null,
-  score: number,
-): ListedLead {
+const STALLED = (
+  [
+    ['Porto Foods', 'Ana Lima', 'contacted', 33, usd(48_000)],
+    ['Holm & Datter', 'Jens Holm', 'replied', 27, usd(12_000)],
+    ['Kerala Textiles', 'Priya Nair', 'qualified', 21, null],
+    ['Nordwind Logistik', null, 'meeting', 19, usd(230_000)],
+    ['Lumen Dental', 'Grace Adeyemi', 'contacted', 16, usd(9_500)],
+    ['Brasserie Lune', 'Luc Moreau', 'replied', 15, usd(7_000)],
+  ] as const
+).map(([companyName, contactName, status, idleDays, value]) => ({
+  ...LEAD,
+  id: companyName,
+  companyName,
+  contactName,
+  pipelineName: 'US growth',
+  status,
+  changedAt: '2026-10-20T09:00:00.000Z',
+  idleDays,
+  value,
+}))
+
+function changed(company: string, from: string | null, to: string, value: Money | null): ChangedLead {
   return {
-    ...LEAD,
-    id: companyName,
-    companyName,
-    companyOneLiner,
-    companyCountry,
-    contactName,
-    contactTitle,
-    score,
-  }
-}
-
-const STALLED: readonly StalledRow[] = [
-  stalled('Porto Foods', 'Ana Lima', 'contacted', 33, 48_000),
-  stalled('Holm & Datter', 'Jens Holm', 'replied', 27, 12_000),
-  stalled('Kerala Textiles', 'Priya Nair', 'qualified', 21, null),
-  stalled('Nordwind Logistik', null, 'meeting', 19, 230_000),
-  stalled('Lumen Dental', 'Grace Adeyemi', 'contacted', 16, 9_500),
-  stalled('Brasserie Lune', 'Luc Moreau', 'replied', 15, 7_000),
-]
-
-function stalled(
-  companyName: string,
-  contactName: string | null,
-  status: string,
-  idleDays: number,
-  amount: number | null,
-): StalledRow {
-  return {
-    ...LEAD,
-    id: companyName,
-    companyName,
-    contactName,
-    pipelineName: 'US growth',
-    status,
-    changedAt: '2026-10-20T09:00:00.000Z',
-    idleDays,
-    value: amount === null ? null : usd(amount),
-  }
-}
-
-function usd(amount: number): Money {
-  return { amount, currency: 'USD' }
-}
-
-function eur(amount: number): Money {
-  return { amount, currency: 'EUR' }
-}
-
-function kindOf(
-  kind: ChangeKind,
-  total: number,
-  value: readonly Money[],
-  rows: readonly ChangedLead[],
-): ReportFigures['changes']['kinds'][number] {
-  return { kind, total, value, rows }
-}
-
-function changed(
-  companyName: string,
-  fromStatus: string | null,
-  toStatus: string,
-  amount: number | null,
-): ChangedLead {
-  return {
-    id: companyName,
-    companyName,
+    id: company,
+    companyName: company,
     pipelineName: 'EU mid-market',
-    fromStatus,
-    toStatus,
+    fromStatus: from,
+    toStatus: to,
     at: '2026-11-20T10:00:00.000Z',
-    value: amount === null ? null : usd(amount),
+    value,
   }
 }
 
@@ -728,14 +598,9 @@ function source(
   name: string | null,
   newLeads: number,
   won: number,
-  winRate: readonly [number, number],
+  [part, whole]: readonly [number, number],
 ): ReportFigures['bySource'][number] {
-  return {
-    source: name,
-    newLeads,
-    won,
-    winRate: { part: winRate[0], whole: winRate[1] },
-  }
+  return { source: name, newLeads, won, winRate: { part, whole } }
 }
 
 function stat(
@@ -747,21 +612,10 @@ function stat(
   return { pipelineName: 'EU mid-market', figure, currency, ours, upstream, asOf: DATA_AS_OF }
 }
 
-/**
- * Returns 96 days, of which the last `known` have leads: many on weekdays, few at weekends, 59 and 3 on the
- * last two.
- */
+/** Returns 96 days, of which the last `known` have leads: few at weekends, and 59 on the last ones. */
 function trendUpTo(last: string, known: number): ReportFigures['trend'] {
-  return Array.from({ length: 96 }, (_, index) => {
-    const ago = 95 - index
-    const at = new Date(Date.parse(last) - ago * DAY_MS)
-    const isWeekend = at.getUTCDay() % 6 === 0
-    const day = at.toISOString().slice(0, 10)
-    if (ago >= known) return { day, newLeads: null }
-    const wave = Math.round(41 + index / 8 + 6 * Math.sin(index / 9) + ((index * 7) % 11))
-    if (ago === 0) return { day, newLeads: 59 }
-    return { day, newLeads: isWeekend ? Math.round(wave / 4) : wave }
-  })
+  const normal = normalTrend()
+  return trendOf(96, (index) => (index < 96 - known ? null : (normal[index + 2]?.newLeads ?? 59)), last)
 }
 
 const FAILING_AGENT: AgentLine = {

@@ -6,14 +6,13 @@ import { type ChartLabels, chartLabels } from '../../../src/report/charts/trend-
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import { random } from '../random.ts'
 
-const LAST_DAY = Date.UTC(2026, 10, 20)
 const DAY_MS = 86_400_000
 
 type Count = (index: number) => number | null
 
-export function trendOf(length: number, newLeads: Count): readonly TrendDay[] {
+export function trendOf(length: number, newLeads: Count, lastDay = '2026-11-20'): readonly TrendDay[] {
   return Array.from({ length }, (_, index) => ({
-    day: new Date(LAST_DAY - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+    day: new Date(Date.parse(lastDay) - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
     newLeads: newLeads(index),
   }))
 }

@@ -4,7 +4,6 @@ import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { DueRun, RunEnd, Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import type { UptimeDeps } from '../../../src/jobs/schedule/uptime.ts'
 import { openUptime } from '../../../src/jobs/schedule/uptime.ts'
-import type { Store } from '../../../src/store/db/store.ts'
 import { folderWith } from '../folder.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
@@ -13,29 +12,13 @@ import { scheduleOf } from './schedule.ts'
 const START = '2026-11-20T06:30:00Z'
 const MINUTE_MS = 60_000
 
-export interface Ticking extends AsyncDisposable {
-  readonly store: Store
-  /** The clock. A test moves it, and the runs of the schedule may do so too. */
-  readonly clock: { now: Date }
-  /** The runs that the schedule has started. */
-  readonly ran: DueRun[]
-  /** Returns how a run ends; `done` unless a test replaces it. */
-  ends: (due: DueRun) => Promise<RunEnd>
-  /** Notes and runs what is due. The daemon counts as down since the last call. */
-  tick(at: string): Promise<void>
-  /** Ticks every minute up to and including an instant, like a running daemon. */
-  live(until: string): Promise<void>
-  /** Returns the states, such as `07:00 done`. */
-  states(): Promise<string[]>
-  /** Tells in lines what was run, in order, and then what was noted of each scheduled run. */
-  told(): Promise<string[]>
-}
+export type Ticking = Awaited<ReturnType<typeof openTicking>>
 
 /** Opens a schedule. Its first tick is on 20 November 2026 at 06:30 UTC. */
 export async function openTicking(
   settings: Partial<Schedule> = {},
   options: Partial<Pick<UptimeDeps, 'log' | 'monotonicMs'>> = {},
-): Promise<Ticking> {
+) {
   const clock = { now: new Date(START) }
   const now = (): Date => clock.now
   const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
@@ -51,24 +34,31 @@ export async function openTicking(
     return ticking.ends(due)
   }
   const schedule = scheduleOf({ run, ...settings })
-  const ticking: Ticking = {
+  const ticking = {
     store,
+    /** The clock. A test moves it, and the runs of the schedule may do so too. */
     clock,
-    ran: [],
-    ends: async () => ({ state: 'done', message: null }),
-    async tick(at) {
+    /** The runs that the schedule has started. */
+    ran: [] as DueRun[],
+    /** Returns how a run ends; `done` unless a test replaces it. */
+    ends: async (_due: DueRun): Promise<RunEnd> => ({ state: 'done', message: null }),
+    /** Notes and runs what is due. The daemon counts as down since the last call. */
+    async tick(at: string): Promise<void> {
       clock.now = new Date(at)
       await uptime.recordHeartbeat()
       await noteScheduledRuns(store, schedule, clock.now)
       while ((await runDue(deps, schedule, signal)) === 'over');
     },
-    async live(until) {
+    /** Ticks every minute up to and including an instant, like a running daemon. */
+    async live(until: string): Promise<void> {
       while (clock.now < new Date(until))
         await ticking.tick(new Date(clock.now.getTime() + MINUTE_MS).toISOString())
     },
+    /** Returns the states, such as `07:00 done`. */
     states: async () =>
       (await scheduledRuns()).map(({ due_at, state }) => `${due_at.slice(11, 16)} ${state}`),
-    told: async () => {
+    /** Tells in lines what was run, in order, and then what was noted of each scheduled run. */
+    told: async (): Promise<string[]> => {
       const time = (at: string | Date): string => new Date(at).toISOString().slice(8, 19)
       const ran = ticking.ran.map(({ dueAt, attempt, late, isApproved }) => {
         const since = late === null ? '' : `, late from ${time(late.from)} to ${time(late.to)}: ${late.why}`

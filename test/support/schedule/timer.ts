@@ -1,16 +1,11 @@
 /** A clock for the client. It moves only while the client waits. */
-import type { Timer } from '../../../src/upstream/client/retrying-client.ts'
 
-export interface FakeTimer extends Timer {
-  /** The milliseconds waited so far. */
-  ms: number
-}
-
-export function fakeTimer(): FakeTimer {
-  const timer: FakeTimer = {
+export function fakeTimer() {
+  const timer = {
+    /** The milliseconds waited so far. */
     ms: 0,
-    now: () => timer.ms,
-    wait: async (ms, signal) => {
+    now: (): number => timer.ms,
+    wait: async (ms: number, signal: AbortSignal): Promise<void> => {
       signal.throwIfAborted()
       timer.ms += ms
     },

@@ -3,25 +3,19 @@
  * German, and get all leads or some. The mail server refuses one of them.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import type { Message } from '../../../src/domain/message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
-import type { ReportDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { saveIssue, type UnsavedIssue } from '../../../src/store/reports/issue.ts'
-import { folderWith } from '../folder.ts'
-import { enqueueMessage, MESSAGE } from '../mail/message.ts'
+import { openSyncedStore } from '../data/synced-store.ts'
+import { enqueueMessage, MESSAGE, unsavedIssue } from '../mail/message.ts'
 import { AT_ONCE, DAILY, enqueueDue, recipient, reportDeps } from '../mail/reports.ts'
-import { type MailServer, openMailServer, refusal } from '../mail-server.ts'
-import { busyDay } from '../reports/figures.ts'
-import { startService } from '../service.ts'
-import { openSyncing, SILENT } from '../syncing.ts'
-import { NOW, type OpenedDashboard, openDashboard } from './dashboard.ts'
+import { openMailServer, refusal } from '../mail-server.ts'
+import { SILENT } from '../syncing.ts'
+import { NOW, openDashboard } from './dashboard.ts'
 
 export const REPORT: Report = { ...DAILY, attachments: ['stalled.csv', 'stalled.xlsx'] }
 const EMEA = { filter: { pipelineIds: ['pl_emea'], conditions: [] } }
@@ -33,18 +27,10 @@ export const PEOPLE: readonly Recipient[] = [
   recipient('gone@example.com'),
 ]
 
-export interface OpenedArchive extends OpenedDashboard {
-  readonly deps: ReportDeps
-  readonly mailServer: MailServer
-  /** Makes and mails the report that is due at a moment. */
-  mail(at: Date): Promise<void>
-  /** Sends the waiting messages. */
-  deliver(): Promise<void>
-}
-
 /** @param more settings as YAML; without them the report has no recipients in the settings */
-export async function openArchive(more?: string): Promise<OpenedArchive> {
-  const dashboard = await openDashboard(undefined, more, openSynced)
+export async function openArchive(more?: string) {
+  // Sixteen days, so that the trend is drawn.
+  const dashboard = await openDashboard(undefined, more, () => openSyncedStore(16, NOW))
   const { store } = dashboard
   const clock = { now: NOW }
   const mailServer = await openMailServer({
@@ -63,8 +49,10 @@ export async function openArchive(more?: string): Promise<OpenedArchive> {
     ...dashboard,
     deps,
     mailServer,
+    /** Sends the waiting messages. */
     deliver,
-    async mail(at) {
+    /** Makes and mails the report that is due at a moment. */
+    async mail(at: Date) {
       clock.now = at
       await enqueueDue(deps, PEOPLE, REPORT)
       await deliver()
@@ -78,19 +66,7 @@ export function keepIssue(
   issue: Partial<UnsavedIssue>,
   message: Partial<Message> = {},
 ): Promise<string> {
-  const figures = busyDay()
-  const kept: UnsavedIssue = {
-    report: 'daily',
-    variant: '',
-    period: figures.period,
-    renderedAt: figures.period.to,
-    programVersion: '1.2.3',
-    subject: 'kept',
-    html: '',
-    text: 'kept',
-    figures,
-    ...issue,
-  }
+  const kept = unsavedIssue({ programVersion: '1.2.3', subject: 'kept', html: '', text: 'kept', ...issue })
   return store.write(async (trx) => {
     const { id } = await saveIssue(trx, kept)
     const { subject, html, text } = kept
@@ -109,25 +85,4 @@ export async function pathOfIssue(store: Store, variant = ''): Promise<string> {
     .select('id')
     .executeTakeFirstOrThrow()
   return `/archive/${id}`
-}
-
-/** The store is synced once and then copied. */
-let synced: Promise<Buffer> | null = null
-
-async function openSynced(file: string, now: Date): Promise<Store> {
-  synced ??= makeSynced(now)
-  writeFileSync(file, await synced, { mode: 0o600 })
-  return openStore(file, now)
-}
-
-/** Syncs sixteen days of the reference service, so that the trend is drawn. */
-async function makeSynced(now: Date): Promise<Buffer> {
-  await using service = await startService(folderWith(), now, 16)
-  const key = await service.createKey({ name: 'test', scope: 'read' })
-  const syncing = await openSyncing(service.url, key)
-  syncing.clock.now = now
-  await syncing.sync({ full: true, pageSize: 500 })
-  // After closing, the file holds everything.
-  await syncing[Symbol.asyncDispose]()
-  return readFileSync(fileOf(syncing.store))
 }

@@ -2,25 +2,24 @@
  * The dashboard on a server of the test, opened from settings as the daemon does, and requests as browsers
  * send them.
  */
-import { request } from 'node:http'
+import { globalAgent } from 'node:http'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { reportOf } from '../../../src/app/configured-reports.ts'
 import { schedulesOf } from '../../../src/app/configured-schedules.ts'
 import { openConfiguredWeb } from '../../../src/app/configured-web.ts'
-import type { Config } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { createWebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
-import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
-import { openLog } from '../../../src/log.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveStages } from '../../../src/store/leads/stages.ts'
 import { folderWith } from '../folder.ts'
 import { reportDeps } from '../mail/reports.ts'
+import { type Sent, send } from '../network/webhook-receiver.ts'
 import { openNewStore, STAGES } from '../store.ts'
 import { SILENT } from '../syncing.ts'
+import { openReadLog } from './server.ts'
 
 export const TOKEN = 'correct-horse-battery'
 
@@ -28,12 +27,6 @@ export const TOKEN = 'correct-horse-battery'
 export const NOW = new Date('2026-11-20T09:07:00Z')
 
 const templates = await openTemplates('templates')
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly text: string
-}
 
 export interface Asked {
   readonly method?: string
@@ -43,29 +36,14 @@ export interface Asked {
   readonly localAddress?: string
 }
 
-export interface OpenedDashboard {
-  readonly url: string
-  readonly config: Config
-  readonly store: Store
-  readonly schedules: readonly Schedule[]
-  /** The folder that test reports and test messages are written to. */
-  readonly outbox: string
-  /** The log of the server, line by line. */
-  readonly lines: readonly string[]
-  /** Counts how often the daemon was asked to look for due runs. */
-  wakes(): number
-}
+export type OpenedDashboard = Awaited<ReturnType<typeof openDashboard>>
 
 /**
  * @param web the lines of the settings below `web:`; by default local with {@link TOKEN}
  * @param more other settings as YAML
  * @param open opens the store
  */
-export async function openDashboard(
-  web = `token: ${TOKEN}`,
-  more = '',
-  open = openStaged,
-): Promise<OpenedDashboard> {
+export async function openDashboard(web = `token: ${TOKEN}`, more = '', open = openStaged) {
   const listen = web.includes('listen:') ? [] : ['listen: 127.0.0.1:0']
   const settings = ['web:', ...[...listen, ...web.split('\n')].map((line) => `  ${line}`), more].join('\n')
   const folder = folderWith({ 'leadsheet.yaml': settings })
@@ -73,14 +51,7 @@ export async function openDashboard(
   const store = await open(join(folder, 'leadsheet.db'), NOW)
   const outbox = join(folder, 'outbox')
   const transport = openTransport(`file:${outbox}`, { log: SILENT })
-  const lines: string[] = []
-  const log = await openLog({
-    level: 'debug',
-    pretty: false,
-    color: false,
-    secrets: [],
-    write: (line) => lines.push(line),
-  })
+  const { log, lines } = await openReadLog()
   const schedules = schedulesOf(config).map(({ report, ...schedule }) => ({
     ...schedule,
     leaseName: report === null ? 'sync' : `report:${reportOf(report, config, templates).report.name}`,
@@ -106,7 +77,17 @@ export async function openDashboard(
     await store.close()
   })
   const url = server.url.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
-  return { url, config, store, schedules, outbox, lines, wakes: () => woken }
+  return {
+    url,
+    config,
+    store,
+    /** The folder that test reports and test messages are written to. */
+    outbox,
+    /** The log of the server, line by line. */
+    lines,
+    /** Counts how often the daemon was asked to look for due runs. */
+    wakes: () => woken,
+  }
 }
 
 async function openStaged(file: string, now: Date): Promise<Store> {
@@ -118,23 +99,10 @@ async function openStaged(file: string, now: Date): Promise<Store> {
 /**
  * Sends one request with exactly these headers, which `fetch` would not allow. Redirects are not followed.
  */
-export function ask(
-  url: string,
-  { method = 'GET', headers = {}, form, localAddress }: Asked = {},
-): Promise<Answer> {
-  const body = form === undefined ? undefined : new URLSearchParams(form).toString()
-  const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers: { ...type, ...headers }, localAddress }, (response) => {
-      let text = ''
-      response.on('data', (chunk) => {
-        text += chunk
-      })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
-    })
-    asked.on('error', reject)
-    asked.end(body)
-  })
+export function ask(url: string, { method = 'GET', headers, form, localAddress }: Asked = {}): Promise<Sent> {
+  const type = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+  const body = new URLSearchParams(form).toString()
+  return send(url, body, { ...type, ...headers }, { method, localAddress, agent: globalAgent })
 }
 
 export const AS_BROWSER = { accept: 'text/html,*/*;q=0.8' }
@@ -146,8 +114,7 @@ export interface SignedIn {
 }
 
 export async function signIn(url: string, token = TOKEN): Promise<SignedIn> {
-  const { origin } = new URL(url)
-  const answer = await ask(`${url}/sign-in`, { method: 'POST', headers: { origin }, form: { token } })
+  const answer = await post(url, '/sign-in', { token })
   const [cookie = ''] = String(answer.headers['set-cookie']).split(';')
   const page = await ask(`${url}/`, { headers: { ...AS_BROWSER, cookie } })
   const [, formToken = ''] = /name="form_token" value="([^"]*)"/.exec(page.text) ?? []
@@ -160,11 +127,17 @@ export function act(
   path: string,
   { cookie, formToken }: SignedIn,
   form: Readonly<Record<string, string>>,
-): Promise<Answer> {
+): Promise<Sent> {
+  return post(url, path, { form_token: formToken, back: '/', ...form }, { ...AS_BROWSER, cookie })
+}
+
+/** Posts a form as a page of ours. */
+export function post(
+  url: string,
+  path: string,
+  form: NonNullable<Asked['form']>,
+  headers: Asked['headers'] = {},
+): Promise<Sent> {
   const { origin } = new URL(url)
-  return ask(`${url}${path}`, {
-    method: 'POST',
-    headers: { ...AS_BROWSER, origin, cookie },
-    form: { form_token: formToken, back: '/', ...form },
-  })
+  return ask(`${url}${path}`, { method: 'POST', headers: { origin, ...headers }, form })
 }

@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Installation } from '../../../src/checks/check.ts'
-import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { endedSessionsIn } from '../../../src/store/reports/ended-session.ts'
@@ -14,12 +13,12 @@ import { recordRoutes } from '../../../src/web/dashboard/record.ts'
 import { statusRoutes } from '../../../src/web/dashboard/status/page.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
 import { createAllowedHosts } from '../../../src/web/server/headers.ts'
-import { openWeb } from '../../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from '../report.ts'
 import { scheduleOf, timing } from '../schedule/schedule.ts'
 import { openEmptyStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 import { bareInstallation } from './installation.ts'
+import { openTestWeb } from './server.ts'
 
 export type StatusPage = Awaited<ReturnType<typeof openStatusPage>>
 
@@ -33,16 +32,15 @@ export interface StatusPageOptions {
   readonly at?: Date
 }
 
+const dashboardPages = await openDashboardPages(TEMPLATES_FOLDER)
+
 export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
 
 export async function openStatusPage(options: StatusPageOptions = {}) {
   const { canAct = false, events = null, at = STATUS_AT } = options
   const store = options.store ?? (await openEmptyStore())
+  if (options.store === undefined) onTestFinished(store.close)
   const now = () => at
-  const [pages, dashboardPages] = await Promise.all([
-    openWebPages(TEMPLATES_FOLDER),
-    openDashboardPages(TEMPLATES_FOLDER),
-  ])
   const schedules = [
     scheduleOf({ name: 'sync', timing: timing('*/15 * * * *') }),
     scheduleOf({ name: 'report:daily', timing: timing('0 15 * * *') }),
@@ -58,26 +56,16 @@ export async function openStatusPage(options: StatusPageOptions = {}) {
     hosts: createAllowedHosts(null),
     sendErrorPage: createErrorPages(dashboardPages),
   })
-  const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
-    [assetRoutes(dashboardPages)],
-    {
-      guard,
-      parts: [
-        statusRoutes({
-          ...deps,
-          version: '1.2.3',
-          snapshotFile: join(fileOf(store), '../snapshot.db'),
-          installation: bareInstallation(store, { schedules, events }),
-        }),
-        ...[agentsRoutes(deps), leadRoutes(deps), recordRoutes(deps)],
-      ],
-    },
-  )
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]()
-    if (options.store === undefined) await store.close()
-  })
+  const parts = [
+    statusRoutes({
+      ...deps,
+      version: '1.2.3',
+      snapshotFile: join(fileOf(store), '../snapshot.db'),
+      installation: bareInstallation(store, { schedules, events }),
+    }),
+    ...[agentsRoutes(deps), leadRoutes(deps), recordRoutes(deps)],
+  ]
+  const server = await openTestWeb({}, [assetRoutes(dashboardPages)], { guard, parts })
   /** Returns the HTML of the status page. */
   const readHtml = async () => (await fetch(server.url)).text()
   return { url: server.url, store, readHtml }

@@ -11,8 +11,7 @@ import { beginUptime, recordHeartbeat } from '../../../src/store/schedule/uptime
 import { startRun } from '../../../src/store/sync/sync-run.ts'
 import { event, follow, receive } from '../data/events.ts'
 import { mailOutage, noteRun, saveSync } from '../data/operation.ts'
-import { enqueueMessage, MESSAGE } from '../mail/message.ts'
-import { busyDay } from '../reports/figures.ts'
+import { enqueueMessage, MESSAGE, unsavedIssue } from '../mail/message.ts'
 import { lead, save, saveWholeRun } from '../store.ts'
 import { STATUS_AT } from './status-page.ts'
 
@@ -111,11 +110,8 @@ async function noteScheduledRuns(store: Store): Promise<void> {
 }
 
 async function sendUnconfirmed(store: Store): Promise<void> {
-  const figures = busyDay()
-  const about = { report: 'daily', period: figures.period, renderedAt: ago(30), figures, variant: '' }
-  const issue = await store.write((trx) =>
-    saveIssue(trx, { ...about, programVersion: null, subject: MESSAGE.subject, html: 'h', text: 't' }),
-  )
+  const { subject } = MESSAGE
+  const issue = await store.write((trx) => saveIssue(trx, unsavedIssue({ subject, renderedAt: ago(30) })))
   await store.write(async (trx) => {
     await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
     const unconfirmed = {

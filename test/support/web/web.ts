@@ -2,7 +2,6 @@
 import { onTestFinished } from 'vitest'
 import { openPreferencePage } from '../../../src/jobs/reports/preferences.ts'
 import { signLink } from '../../../src/mail/message.ts'
-import { openWebPages } from '../../../src/report/preferences/page.ts'
 import type { Timing } from '../../../src/schedule/timing.ts'
 import {
   findPreference,
@@ -10,11 +9,11 @@ import {
   readOrCreateLinkKey,
 } from '../../../src/store/reports/preference.ts'
 import { preferenceRoutes, preferencesUrl } from '../../../src/web/preferences.ts'
-import { openWeb, type WebLimits } from '../../../src/web/server/server.ts'
+import type { WebLimits } from '../../../src/web/server/server.ts'
 import { DAILY, recipient } from '../mail/reports.ts'
-import { TEMPLATES_FOLDER } from '../report.ts'
 import { openEmptyStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
+import { openTestWeb, webPages } from './server.ts'
 
 /** A Friday. */
 const NOW = new Date('2026-11-20T09:00:00Z')
@@ -29,6 +28,7 @@ export async function openPages({
   limits?: Partial<WebLimits>
 } = {}) {
   const store = await openEmptyStore()
+  onTestFinished(store.close)
   const berlin = { timeZone: 'Europe/Berlin' }
   const filter = {
     pipelineIds: ['eu-mid-market'],
@@ -55,21 +55,14 @@ export async function openPages({
     reports: [listed],
     reader: { locale: 'en-GB', timeZone: 'UTC' },
   })
-  const pages = await openWebPages(TEMPLATES_FOLDER)
   const publicUrl = 'https://reports.example.com'
-  const server = await openWeb(
-    { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log: SILENT, limits },
-    [preferenceRoutes(desk, pages)],
-  )
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]()
-    await store.close()
-  })
+  const server = await openTestWeb({ publicUrl, trustedProxies: ['loopback'], limits }, [
+    preferenceRoutes(desk, webPages),
+  ])
   const key = await readOrCreateLinkKey(store, NOW)
   return {
     store,
     server,
-    pages,
     /** Returns the URL of a recipient's page on the test's server. */
     pageOf: (address: string, report = 'daily') =>
       preferencesUrl(server.url, signLink(key, { address, report })),

@@ -54,20 +54,12 @@ async function openOperated() {
     page: async (path: string, as = session) => (await get(path, as)).text,
     /** Tells what the store has by now. */
     tellStore: async () => {
-      const runs = await db
-        .selectFrom('scheduled_run')
-        .selectAll()
-        .orderBy('due_at')
-        .orderBy('schedule')
-        .execute()
-      const messages = await db
-        .selectFrom('delivery')
-        .selectAll()
-        .orderBy('recipient')
-        .orderBy('revision')
-        .execute()
-      const preferences = await db.selectFrom('preference').selectAll().execute()
-      const alerts = await db.selectFrom('alert').selectAll().execute()
+      const [runs, messages, preferences, alerts] = await Promise.all([
+        db.selectFrom('scheduled_run').selectAll().orderBy('due_at').orderBy('schedule').execute(),
+        db.selectFrom('delivery').selectAll().orderBy('recipient').orderBy('revision').execute(),
+        db.selectFrom('preference').selectAll().execute(),
+        db.selectFrom('alert').selectAll().execute(),
+      ])
       told.push(
         ...runs.map(
           ({ schedule, due_at, state, approved_at }) =>
