@@ -16,8 +16,9 @@ import {
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
-import { HUBSPOT, startVendor, VENDOR_KEY } from '../support/source/post-dialects.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { HUBSPOT_SEARCH } from '../support/source/vendors/hubspot.ts'
+import { KEY, startVendor } from '../support/source/vendors/vendor.ts'
 
 const LIST: Shape = {
   ...PLAIN,
@@ -92,11 +93,11 @@ describe('a probe whose time is over', () => {
   })
 
   test('finds the order of a search by its filter, if it ended between both', async () => {
-    await using vendor = await startVendor(HUBSPOT, 330)
-    const url = vendor.url + HUBSPOT.path
-    const whole = await probeForeign(url, VENDOR_KEY)
+    await using vendor = await startVendor(HUBSPOT_SEARCH, 330)
+    const url = vendor.url + HUBSPOT_SEARCH.path
+    const whole = await probeForeign(url, KEY)
     const cut = `# Not asked yet, beginning with: sort. x\n${whole.text.replace(/^limits:\n.*\n/m, '')}`
-    const late = await probeForeign(url, VENDOR_KEY, null, { known: readKnown(cut) })
+    const late = await probeForeign(url, KEY, null, { known: readKnown(cut) })
     expect(late.profile?.limits.search_records).toBe(10_000)
     expect(late.profile?.request).toEqual(whole.profile?.request)
   })

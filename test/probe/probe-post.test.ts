@@ -3,17 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import { PLAIN, plainRecord, type Shape, startForeign } from '../support/source/foreign.ts'
-import {
-  APOLLO,
-  ATTIO,
-  COPPER,
-  GRAPHQL,
-  HUBSPOT,
-  NOTION,
-  startVendor,
-  VENDOR_KEY,
-} from '../support/source/post-dialects.ts'
 import { probeForeign, syncBy } from '../support/source/probing.ts'
+import { APOLLO } from '../support/source/vendors/apollo.ts'
+import { ATTIO } from '../support/source/vendors/attio.ts'
+import { COPPER } from '../support/source/vendors/copper.ts'
+import { GRAPHQL } from '../support/source/vendors/graphql.ts'
+import { HUBSPOT_SEARCH as HUBSPOT } from '../support/source/vendors/hubspot.ts'
+import { NOTION } from '../support/source/vendors/notion.ts'
+import { BEARER, KEY, refused, startVendor } from '../support/source/vendors/vendor.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 describe('a list by POST', () => {
@@ -32,8 +29,8 @@ describe('a list by POST', () => {
   ] as const)(
     'of %s is found with its paging and filter, and read by what was written',
     async (_, dialect, paging, since, records) => {
-      await using vendor = await startVendor(dialect, 330)
-      const { findings, profile, text, gaps } = await probeForeign(vendor.url + dialect.path, VENDOR_KEY)
+      await using vendor = await startVendor({ ...dialect, headers: BEARER }, 330)
+      const { findings, profile, text, gaps } = await probeForeign(vendor.url + dialect.path, KEY)
       expect(findings.find(({ place }) => place === 'request')).toMatchObject({
         value: 'POST',
         confidence: 'proved',
@@ -45,9 +42,9 @@ describe('a list by POST', () => {
       expect(findings.every(({ evidence }) => !evidence.includes('\n') && evidence.length < 300)).toBe(true)
       const lead = vendor.url + dialect.path.replace(/[^/]+$/, '{id}')
       if (dialect === HUBSPOT) expect(profile?.endpoints.lead).toBe(lead)
-      expect(text).not.toContain(VENDOR_KEY)
-      expect((await syncBy(text, vendor.url + dialect.path, VENDOR_KEY)).size).toBe(330)
-      await using copy = await openSyncing(vendor.url + dialect.path, VENDOR_KEY, {
+      expect(text).not.toContain(KEY)
+      expect((await syncBy(text, vendor.url + dialect.path, KEY)).size).toBe(330)
+      await using copy = await openSyncing(vendor.url + dialect.path, KEY, {
         source: { profile: parseProfile(parse(text), 'profile.yaml') },
       })
       expect((await copy.sync({ parts: ['leads'], pageSize: 100 })).scan).toMatchObject({
@@ -58,20 +55,20 @@ describe('a list by POST', () => {
 
   test('in GraphQL is told, with what to write', async () => {
     await using vendor = await startVendor(GRAPHQL, 5)
-    const { gaps } = await probeForeign(vendor.url + GRAPHQL.path, VENDOR_KEY)
+    const { gaps } = await probeForeign(vendor.url + GRAPHQL.path, KEY)
     expect(gaps).toMatchObject([
       {
         problem: expect.stringContaining('GET /graphql -> 405: this is GraphQL, whose query you must write'),
         remedy: expect.stringContaining('request: { method: POST, body: { query:'),
       },
     ])
-    expect(vendor.bodies).toEqual([])
+    expect(vendor.asked.filter(({ method }) => method === 'POST')).toEqual([])
   })
 
   test('that wants more than the usual bodies is told, with what it says', async () => {
     await using vendor = await startVendor(ATTIO, 5)
-    vendor.before = () => ({ status: 400, body: { message: 'a segment is required' } })
-    const { gaps } = await probeForeign(vendor.url + ATTIO.path, VENDOR_KEY)
+    vendor.before = (_, { method }) => (method === 'POST' ? refused('a segment is required') : null)
+    const { gaps } = await probeForeign(vendor.url + ATTIO.path, KEY)
     expect(gaps.at(-1)?.problem).toContain(`POST ${ATTIO.path} {} -> 400: a segment is required`)
     expect(gaps.at(-1)?.remedy).toBe(
       'write by hand what the list wants: request: { method: POST, body: { … } }',

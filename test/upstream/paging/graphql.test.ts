@@ -1,10 +1,10 @@
 /** Errors of GraphQL, which come with status 200 and must not be read as an empty list. */
 import { describe, expect, it } from 'vitest'
-import { parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { GRAPHQL, startVendor, VENDOR_KEY } from '../../support/source/post-dialects.ts'
+import { GRAPHQL } from '../../support/source/vendors/graphql.ts'
+import { KEY, profileOf, startVendor } from '../../support/source/vendors/vendor.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
-const profile = parseProfile(GRAPHQL.profile, 'test')
+const profile = profileOf(GRAPHQL)
 const PAGE_INFO = { hasNextPage: false, endCursor: null }
 
 /** Syncs from a vendor that answers some requests with a body, and returns the result and the waits. */
@@ -15,7 +15,7 @@ async function sync(
 ) {
   const waits: number[] = []
   await using vendor = await startVendor(GRAPHQL, 30)
-  vendor.before = (_, request) => (requests.includes(request) ? { body, headers } : null)
+  vendor.before = (request) => (requests.includes(request) ? { body, headers } : null)
   let nowMs = 0
   const timer = {
     now: () => nowMs,
@@ -24,14 +24,14 @@ async function sync(
       nowMs += ms
     },
   }
-  await using copy = await openSyncing(vendor.url, VENDOR_KEY, { source: { profile, timer } })
+  await using copy = await openSyncing(vendor.url, KEY, { source: { profile, timer } })
   const { scan, problems } = await copy.sync({ parts: ['leads'], pageSize: 20 })
   return {
     result: scan?.result,
     leads: scan?.distinct,
     problem: problems[0] ?? null,
     waits,
-    asked: vendor.bodies.length,
+    asked: vendor.asked.length,
   }
 }
 
