@@ -108,7 +108,7 @@ function linesOf({ findings, gaps }: Probed): string[] {
 
 async function tellSync(probed: Probed, foreign: Foreign, url: string, key: string): Promise<string> {
   const { input, tried, text } = probed
-  if (input === null) return `no list after ${tried.length} addresses, the last ${tried.at(-1)}`
+  if (input === null) return `no list at ${tried.length} addresses: ${tried.slice(0, 3).join(', ')} …`
   const stored = await syncBy(text, url, key).catch(String)
   if (typeof stored === 'string') return `synced: ${stored}, by ${/by hand: .*/.exec(text)}`
   const isAll = isDeepStrictEqual(stored, recordsOf(foreign))
