@@ -16,7 +16,7 @@ import {
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { probeForeign, probeShape, recordsOf, syncBy } from '../support/source/probing.ts'
 import { HUBSPOT_SEARCH } from '../support/source/vendors/hubspot.ts'
 import { KEY, startVendor } from '../support/source/vendors/vendor.ts'
 
@@ -103,25 +103,21 @@ describe('a probe whose time is over', () => {
   })
 })
 
-test.each([
-  ['/v2/contacts', 'Contacts'],
-  ['/crm/v3/objects/deals/search', 'Deals'],
-  ['/issues.json', 'Issues'],
-  ['/services/data/v61.0/query', 'Data'],
-  ['/7', 'Leads'],
-])('the pipeline of a list at %s is offered as %s', async (path, name) => {
-  await using foreign = await startForeign({ ...PLAIN, path })
-  const { text } = await probeForeign(foreign.url + path)
-  expect(text).toContain(
-    `before the first sync, because both names stay in reports later:\n    # pipeline_id: { default: ${name} }`,
-  )
-  const withPipeline = await startForeign({
-    ...PLAIN,
-    path,
-    record: (number) => ({ ...plainRecord(number), pipeline: 'p1' }),
-  })
-  await using _ = withPipeline
-  expect((await probeForeign(withPipeline.url + path)).text).not.toContain('default:')
+test('the pipeline of a list is offered by the name of its path, unless the records have one', async () => {
+  const record = (number: number) => ({ ...plainRecord(number), pipeline: 'p1' })
+  for (const [path, name] of [
+    ['/v2/contacts', 'Contacts'],
+    ['/crm/v3/objects/deals/search', 'Deals'],
+    ['/issues.json', 'Issues'],
+    ['/services/data/v61.0/query', 'Data'],
+    ['/7', 'Leads'],
+  ] as const) {
+    const { text } = await probeShape({ ...PLAIN, path })
+    expect(text).toContain(
+      `before the first sync, because both names stay in reports later:\n    # pipeline_id: { default: ${name} }`,
+    )
+  }
+  expect((await probeShape({ ...PLAIN, record })).text).not.toContain('default:')
 })
 
 test('evidence is one short line, however long the address of the list is', async () => {

@@ -47,8 +47,22 @@ const withDocument = (number: number) => ({
   documentId: `doc${number}x`,
 })
 
+/** Records of texts alone, because a list of rows has nothing else. */
+const texts = (number: number) => ({ ...plainRecord(number), score: String(number) })
+const asRows = (what: string, type: string, write: (all: readonly ForeignRecord[]) => string): Case => {
+  const list: Shape['list'] = (all) => ({ headers: { 'content-type': type }, body: write(all) })
+  return keyed(what, { record: texts, list }, { count: 47 })
+}
+const csvOf = (row: readonly string[]) => row.map((text) => `"${text}"`).join(';')
+
 const LISTS: readonly Case[] = [
   keyed('a list', {}),
+  asRows('CSV', 'text/csv', (all) =>
+    [Object.keys(texts(0)).join(';'), ...all.map((each) => csvOf(Object.values(each).map(String))), ''].join(
+      '\r\n',
+    ),
+  ),
+  asRows('NDJSON', 'application/x-ndjson', (all) => all.map((each) => `${JSON.stringify(each)}\n`).join('')),
   keyed('a full first page that seems to be the only one', {
     list: (all) => ({ body: { data: all.slice(0, 100) } }),
   }),

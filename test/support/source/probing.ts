@@ -1,6 +1,5 @@
 /** Probes a foreign upstream and syncs with the resulting file alone. */
 import { isDeepStrictEqual } from 'node:util'
-import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { parse } from 'yaml'
 import { type Auth, type Headers, openAsker } from '../../../src/probe/ask.ts'
@@ -91,6 +90,7 @@ export async function tellProbes(cases: readonly (readonly [string, ProbeCase])[
     told.push(what, ...odd, ...(isShort ? [`  nothing is said of ${without.join(', ')}`] : []))
     if (usual.length === 0) usual = lines
     expect(foreign.requests.length, what).toBeLessThanOrEqual(70)
+    expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
     expect(probed.text, what).not.toContain(KEY)
   }
   return `${told.join('\n')}\n`
@@ -117,14 +117,9 @@ async function tellSync(probed: Probed, foreign: Foreign, url: string, key: stri
 }
 
 /** Probes the list of a new upstream. */
-export async function probeShape(shape: Shape, query = '', key = KEY): Promise<Probed> {
+export async function probeShape(shape: Shape): Promise<Probed> {
   await using foreign = await startForeign(shape)
-  return await probeForeign(foreign.url + shape.path + query, key)
-}
-
-/** Returns what a probe could not tell, a line each. */
-export function problemsOf({ gaps }: Pick<ProbeResult, 'gaps'>): string {
-  return gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
+  return await probeForeign(foreign.url + shape.path)
 }
 
 /** Syncs with the file of a probe, and returns the stored raw records by id. */
@@ -133,10 +128,11 @@ export async function syncBy(text: string, url: string, key = KEY): Promise<Read
   await using syncing = await openSyncing(url, key, { source: { profile } })
   const { problems } = await syncing.sync({ pageSize: 500 })
   if (problems[0]) throw new Error(problems[0].message)
-  const { rows } = await sql<{
-    id: string
-    raw: string
-  }>`SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no`.execute(syncing.store.db)
+  const rows = await syncing.store.db
+    .selectFrom('lead')
+    .innerJoin('lead_raw', 'lead_no', 'no')
+    .select(['id', 'raw'])
+    .execute()
   return new Map(rows.map(({ id, raw }) => [id, parseJson(raw)]))
 }
 

@@ -193,6 +193,8 @@ const STATUSES = [
 const HTML = { 'content-type': 'text/html' }
 const PLAIN = { 'content-type': 'text/plain' }
 
+const wait = (time: string) => ({ 'retry-after': time, date: NOW.toUTCString() })
+
 /** Answers by what they are. */
 const REFUSALS: readonly Refusal[] = [
   ...STATUSES.map((status): Refusal => ['the status', status]),
@@ -223,19 +225,22 @@ const REFUSALS: readonly Refusal[] = [
   ['one at a time', 400, {}, '{"code":"SSS_CONCURRENCY","message":"Too many simultaneous calls"}'],
   ['one at a time', 429, {}, '{"message":"Only one request at a time is allowed"}'],
   ['one at a time', 503, {}, '{"message":"You may not send requests in parallel"}'],
+  ['a wait in seconds, longer than a run may take', 429, wait('3601')],
+  ['a wait until a date', 429, wait('Sat, 21 Nov 2026 08:30:00 GMT')],
+  ['a wait of many years', 429, wait('9999999999')],
+  ['a wait in the answer to each attempt', 429, wait('30')],
+  ['a wait of three days', 429, wait('259200')],
 ]
 
 it('what is refused is asked again or not, and told with what to do', async () => {
   const told: string[] = []
   for (const [what, status, headers, body] of REFUSALS) {
     await using server = await serve(reply(status, headers, body))
-    const failure = await call(server).catch((thrown: unknown) => thrown)
+    const failure = await call(server, { timer: fakeTimer() }).catch((thrown: unknown) => thrown)
     if (!(failure instanceof LeadsheetError)) throw failure
-    const { code, message, hint } = failure
-    const times = `${server.requests.length} request(s)`
-    told.push(
-      `${what}, ${status}: ${times}, ${code}\n  ${message.replaceAll(server.url.host, 'HOST')}\n  ${hint}`,
-    )
+    const { code, message, hint, notBefore } = failure
+    const times = `${server.requests.length} request(s), ${code}${notBefore ? ` until ${notBefore}` : ''}`
+    told.push(`${what}, ${status}: ${times}\n  ${message.replaceAll(server.url.host, 'HOST')}\n  ${hint}`)
   }
   await expect(`${told.join('\n\n')}\n`).toMatchFileSnapshot('golden/refusals.txt')
 })
@@ -364,32 +369,6 @@ it('an upstream that fails is asked again after waits drawn anew from a growing 
   const draws = [0.5, 1, 0.1, 0.5]
   await call(server, { timer, backoff: BACKOFF, random: () => draws.shift() ?? 0 })
   expect(waits).toEqual([250, 1000, 200, 2000])
-})
-
-describe('Retry-After', () => {
-  it.each([
-    ['in seconds, longer than a run may wait,', '3601', '2026-11-21T07:00:01.000Z', 1],
-    ['as a date', 'Sat, 21 Nov 2026 08:30:00 GMT', '2026-11-21T08:30:00.000Z', 1],
-    ['of many years', '9999999999', '2026-11-22T06:00:00.000Z', 1],
-    ['in the answer to each attempt', '30', '2026-11-21T06:00:30.000Z', 3],
-  ])('%s puts the run off', async (_name, value, notBefore, requests) => {
-    await using server = await serve(reply(429, { 'retry-after': value, date: NOW.toUTCString() }))
-    await expect(call(server, { timer: fakeTimer() })).rejects.toMatchObject({
-      code: 'api_deferred',
-      notBefore,
-    })
-    expect(server.requests).toHaveLength(requests)
-  })
-
-  it('of three days is told as such, and that the upstream is asked again after one', async () => {
-    await using server = await serve(reply(429, { 'retry-after': '259200', date: NOW.toUTCString() }))
-    const asked = call(server)
-    await expect(asked).rejects.toThrow('asks to wait until 2026-11-24T06:00:00.000Z')
-    await expect(asked).rejects.toMatchObject({
-      notBefore: '2026-11-22T06:00:00.000Z',
-      hint: expect.stringContaining('asked again at 2026-11-22T06:00:00.000Z'),
-    })
-  })
 })
 
 it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
