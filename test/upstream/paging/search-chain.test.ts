@@ -155,12 +155,6 @@ describe('a chain of searches', () => {
     expect(scan?.result).toBe('unproven')
     expect(problems[0]?.hint).toContain('the time zone in which it is read')
   })
-
-  it('needs a filter by time and the time of each lead', () => {
-    expect(() => profileOf(HUBSPOT, { filters: {}, limits })).toThrow(
-      /limits.search_records: found 60, expected a list that can be asked/,
-    )
-  })
 })
 
 const CASES = countCases(12, 200)
