@@ -5,12 +5,12 @@ import { expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished } from '../support/leadsheet.ts'
+import { KEY } from '../support/source/foreign.ts'
 import { DIALECTS } from '../support/source/vendors/dialects.ts'
 import { SALESFORCE } from '../support/source/vendors/salesforce.ts'
 import {
   copiedTo,
   type Dialect,
-  KEY,
   keptOf,
   nameOf,
   offered,

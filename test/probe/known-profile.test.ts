@@ -10,6 +10,7 @@ import {
 } from '../../src/probe/known-profile.ts'
 import {
   inHeader,
+  KEY,
   numberIn,
   PLAIN,
   plainRecord,
@@ -18,7 +19,7 @@ import {
 } from '../support/source/foreign.ts'
 import { probeForeign, probeShape, recordsOf, syncBy } from '../support/source/probing.ts'
 import { HUBSPOT_SEARCH } from '../support/source/vendors/hubspot.ts'
-import { KEY, startVendor } from '../support/source/vendors/vendor.ts'
+import { startVendor } from '../support/source/vendors/vendor.ts'
 
 const LIST: Shape = {
   ...PLAIN,

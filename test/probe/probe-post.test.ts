@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
+import { KEY } from '../support/source/foreign.ts'
 import { probeForeign } from '../support/source/probing.ts'
 import { APOLLO } from '../support/source/vendors/apollo.ts'
 import { ATTIO } from '../support/source/vendors/attio.ts'
@@ -9,7 +10,7 @@ import { COPPER } from '../support/source/vendors/copper.ts'
 import { GRAPHQL } from '../support/source/vendors/graphql.ts'
 import { HUBSPOT_SEARCH as HUBSPOT } from '../support/source/vendors/hubspot.ts'
 import { NOTION } from '../support/source/vendors/notion.ts'
-import { BEARER, KEY, refused, startVendor } from '../support/source/vendors/vendor.ts'
+import { BEARER, refused, startVendor } from '../support/source/vendors/vendor.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 describe('a list by POST', () => {

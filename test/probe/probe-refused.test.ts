@@ -4,30 +4,15 @@ import {
   type ForeignAnswer,
   inHeader,
   PLAIN,
-  pageIn,
   plainRecord,
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
 import { type ProbeCase, probeForeign, probeShape, tellProbes } from '../support/source/probing.ts'
+import { shapeOf } from '../support/source/vendors/vendor.ts'
+import { ZOHO } from '../support/source/vendors/zoho.ts'
 
 const KEYED: Shape = { ...PLAIN, path: '/crm/leads', lets: inHeader('authorization', 'Bearer {key}') }
-
-/** Zoho: one error for a wrong key, and another if the fields are not named. */
-const ZOHO: Shape = {
-  ...KEYED,
-  path: '/crm/v8/Leads',
-  lets: inHeader('authorization', 'Zoho-oauthtoken {key}'),
-  refusal: { status: 401, body: { code: 'INVALID_TOKEN', message: 'invalid oauth token', status: 'error' } },
-  list: (all, url) => {
-    const message = 'One of the expected parameter is missing'
-    const isNamed = url.searchParams.has('fields')
-    if (!isNamed) return { status: 400, body: { code: 'REQUIRED_PARAM_MISSING', message, status: 'error' } }
-    const { page, size, items: data, isLast } = pageIn(all, url, 'page', ['per_page', 200, 200])
-    const info = { per_page: size, count: data.length, page, more_records: !isLast }
-    return data.length === 0 ? { status: 204, body: '' } : { body: { data, info } }
-  },
-}
 
 const keyed = (what: string, parts: Partial<Shape>, more: Omit<ProbeCase, 'shape'> = {}) =>
   [what, { shape: { ...KEYED, ...parts }, ...more }] as const
@@ -43,13 +28,14 @@ const parse: Partial<Shape> = {
 }
 const PARSE_AUTH = auth('X-Parse-REST-API-Key')
 const inPipeline = (number: number) => ({ ...plainRecord(number), pipeline_id: 'p1' })
+const ZOHO_FIELDS = '?fields=Company,Full_Name,Lead_Status,Owner,Tag,Created_Time,Modified_Time'
 const GRAPHQL = { errors: [{ message: 'Must provide query string.' }] }
 
 /** Upstreams, by what they refuse or what is odd. */
 const CASES: readonly (readonly [string, ProbeCase])[] = [
   keyed('a list whose key is taken', {}),
-  ['a list that wants the names of its fields', { shape: ZOHO }],
-  ['the same list with the names of its fields', { shape: ZOHO, query: '?fields=id,company' }],
+  ['a list that wants the names of its fields', { shape: shapeOf(ZOHO) }],
+  ['the same list with the names of its fields', { shape: shapeOf(ZOHO), query: ZOHO_FIELDS }],
   keyed('a key without the id of the application beside it', parse, { auth: PARSE_AUTH }),
   keyed('a key with the id of the application, as the user says', parse, {
     auth: PARSE_AUTH,

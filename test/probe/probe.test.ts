@@ -6,12 +6,17 @@ import { SHAPES } from '../support/source/foreign-shapes.ts'
 import { ODD_SHAPES } from '../support/source/odd-shapes.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 import { PRODUCTS } from '../support/source/product-shapes.ts'
+import { HUBSPOT_CONTACTS } from '../support/source/vendors/hubspot.ts'
+import { STRIPE } from '../support/source/vendors/stripe.ts'
+import { shapeOf } from '../support/source/vendors/vendor.ts'
 
 /** Each shape, those of products with the filter of changes that is to be found. */
 const CASES = [
+  ['cursor in paging.next.after, Bearer', shapeOf(HUBSPOT_CONTACTS), null],
+  ['starting_after with has_more, Bearer', shapeOf(STRIPE), null],
   ...Object.entries({ ...SHAPES, ...ODD_SHAPES }).map(([name, shape]) => [name, shape, null] as const),
   ...PRODUCTS,
-]
+] as const
 
 test.each(CASES)(
   '%s is probed, and a sync by what was written stores its records',

@@ -1,4 +1,4 @@
-/** The eight common shapes of list APIs, with which every client must cope. */
+/** The common shapes of list APIs beside those of vendors, with which every client must cope. */
 import {
   changedIn,
   factsOf,
@@ -44,24 +44,6 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       return { body: { result: { leads }, meta: { total: all.length, limit, offset } } }
     },
   },
-  'starting_after with has_more, Basic': {
-    path: '/v1/customers',
-    lets: inHeader('authorization', 'Basic {basic}'),
-    refusal: unauthorized(
-      { error: { message: 'You did not provide an API key.' } },
-      { 'www-authenticate': 'Basic' },
-    ),
-    knows: ['limit', 'starting_after', 'ending_before'],
-    list: (all, url) => {
-      const limit = numberIn(url, 'limit', 10)
-      if (limit > 100)
-        return { status: 400, body: { error: { message: 'limit must be 100 or less', param: 'limit' } } }
-      const after = url.searchParams.get('starting_after')
-      const start = after === null ? 0 : all.findIndex((record) => record.id === after) + 1
-      const [data, has_more] = [all.slice(start, start + limit), start + limit < all.length]
-      return { body: { object: 'list', url: '/v1/customers', has_more, data } }
-    },
-  },
   'next as an absolute URL, X-Api-Key': {
     path: '/leads',
     lets: inHeader('x-api-key'),
@@ -70,22 +52,6 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       const { page, size, items, isLast } = pageIn(all, url, 'page', ['page_size', 20, 50])
       const next = `http://${request.headers.host}${url.pathname}?page=${page + 1}&page_size=${size}`
       return { body: { count: all.length, next: isLast ? null : next, previous: null, results: items } }
-    },
-  },
-  'cursor in paging.next.after, Bearer': {
-    path: '/crm/v3/objects/contacts',
-    lets: inHeader('authorization', 'Bearer {key}'),
-    record: (number) => {
-      const { first, email, company, updated, created, status } = factsOf(number)
-      const properties = { firstname: first, email, company, lifecyclestage: status }
-      return { id: String(5000 + number), properties, createdAt: iso(created), updatedAt: iso(updated) }
-    },
-    list: (all, url) => {
-      const { size, end, items, isLast } = partIn(all, url, 'after', ['limit', 10])
-      const body = { status: 'error', message: 'limit may not exceed 100', category: 'VALIDATION_ERROR' }
-      if (size > 100) return { status: 400, body }
-      const paging = isLast ? {} : { paging: { next: { after: String(end), link: `?after=${end}` } } }
-      return { body: { results: items, ...paging } }
     },
   },
   'Range and Content-Range, Bearer': {

@@ -42,6 +42,7 @@ const reply =
   }
 const ok = reply(200, {}, '{"ok":true}')
 const silent: Answer = () => undefined
+const CONFLICT = reply(409, {}, '{"error":"changed by a concurrent update"}')
 const reset: Answer = (request) => void request.socket.destroy()
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
@@ -403,24 +404,15 @@ it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
   expect(performance.now() - started).toBeLessThan(10_000)
 })
 
-describe('a POST', () => {
-  const post = { method: 'POST', body: { name: 'x' } } as const
-
-  it.each([
-    ['a 503', reply(503)],
-    ['a reset', reset],
-  ])('is sent once when %s leaves open what became of it', async (_name, fault) => {
-    await using server = await serve(fault, ok)
-    await expect(call(server, {}, post)).rejects.toMatchObject({ code: 'api_unreachable' })
-    expect(server.requests).toHaveLength(1)
-  })
-
-  it('is not repeated after a conflict, which is no limit of requests at a time', async () => {
-    await using server = await serve(reply(409, {}, '{"error":"changed by a concurrent update"}'))
-    const created = call(server, {}, { ...post, idempotencyKey: 'k' })
-    await expect(created).rejects.toMatchObject({ code: 'api_rejected' })
-    expect(server.requests).toHaveLength(1)
-  })
+it.each([
+  ['a 503, which leaves open what became of it', reply(503), 'api_unreachable', {}],
+  ['a reset, which leaves open what became of it', reset, 'api_unreachable', {}],
+  ['a conflict, which is no limit of requests at a time', CONFLICT, 'api_rejected', { idempotencyKey: 'k' }],
+])('a POST is not sent again after %s', async (_name, fault, code, more) => {
+  await using server = await serve(fault, ok)
+  const created = call(server, {}, { method: 'POST', body: { name: 'x' }, ...more })
+  await expect(created).rejects.toMatchObject({ code })
+  expect(server.requests).toHaveLength(1)
 })
 
 it('the key goes to no other place than the one that was called', async () => {

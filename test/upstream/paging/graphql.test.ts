@@ -1,7 +1,8 @@
 /** Errors of GraphQL, which come with status 200 and must not be read as an empty list. */
 import { expect, it } from 'vitest'
+import { KEY } from '../../support/source/foreign.ts'
 import { GRAPHQL } from '../../support/source/vendors/graphql.ts'
-import { KEY, profileOf, startVendor } from '../../support/source/vendors/vendor.ts'
+import { profileOf, startVendor } from '../../support/source/vendors/vendor.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
 type Case = readonly [what: string, body: object, headers?: Readonly<Record<string, string>>]

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Profile } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY } from '../../support/random.ts'
+import { KEY } from '../../support/source/foreign.ts'
 import { COPPER } from '../../support/source/vendors/copper.ts'
 import { HUBSPOT_SEARCH as HUBSPOT } from '../../support/source/vendors/hubspot.ts'
 import { NOTION } from '../../support/source/vendors/notion.ts'
 import {
   copiedTo,
   type Dialect,
-  KEY,
   keptOf,
   offered,
   profileOf,

@@ -3,10 +3,10 @@
  * that is killed and goes on, changes, additions and removals.
  */
 import { expect, test } from 'vitest'
+import { KEY } from '../../support/source/foreign.ts'
 import { DIALECTS, NOT_SHIPPED } from '../../support/source/vendors/dialects.ts'
 import {
   copiedTo,
-  KEY,
   keptOf,
   nameOf,
   offered,

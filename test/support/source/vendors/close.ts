@@ -2,7 +2,8 @@
  * Close, from the pages "Leads" and "Pagination" of its API documentation: `_limit`, `_skip` and `_fields` are all that
  * the list takes. `query` is no longer in it.
  */
-import { type Dialect, KEY } from './vendor.ts'
+import { KEY } from '../foreign.ts'
+import type { Dialect } from './vendor.ts'
 
 export const CLOSE: Dialect = {
   profile: 'close-leads',

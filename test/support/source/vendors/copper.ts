@@ -2,7 +2,8 @@
  * Copper, from the pages "List Leads (Search)" and "Leads" of its developer API: three headers, a POST whose answer is
  * the list itself, times in epoch seconds, and no records past the first 100,000.
  */
-import { byCreation, byUpdate, type Dialect, epochSeconds, KEY, ownerNo, SECRET } from './vendor.ts'
+import { KEY } from '../foreign.ts'
+import { byCreation, byUpdate, type Dialect, epochSeconds, ownerNo, SECRET } from './vendor.ts'
 
 export const COPPER: Dialect = {
   profile: 'copper-leads',

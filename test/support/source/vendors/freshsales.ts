@@ -2,7 +2,8 @@
  * Freshsales, from the part "Deals" of its API reference ("List all deals"): the deals of a view by page, amounts as
  * texts, and ids of the stage, the owner and the account.
  */
-import { type Dialect, KEY, ownerNo } from './vendor.ts'
+import { KEY } from '../foreign.ts'
+import { type Dialect, ownerNo } from './vendor.ts'
 
 export const FRESHSALES: Dialect = {
   profile: 'freshsales-deals',

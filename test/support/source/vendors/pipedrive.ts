@@ -2,7 +2,8 @@
  * Pipedrive, from the pages "Deals" (v1 and v2), "Leads" and "Pagination" of its API reference, and its changelog of
  * July 2025: archived records are not in these lists. Deleted ones are only there with `status=deleted`.
  */
-import { byCreation, byUpdate, type Dialect, inSeconds, KEY, ownerNo, spaced } from './vendor.ts'
+import { KEY } from '../foreign.ts'
+import { byCreation, byUpdate, type Dialect, inSeconds, ownerNo, spaced } from './vendor.ts'
 
 const COMMON = {
   headers: { 'x-api-token': KEY },

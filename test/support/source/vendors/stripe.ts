@@ -16,6 +16,7 @@ export const STRIPE: Dialect = {
     updated_at: null,
   }),
   path: '/v1/customers',
+  knows: 'limit starting_after',
   size: ['limit', 10, 100],
   // A record that is not there makes the request wrong.
   offset: ({ starting_after: last }, found) => {

@@ -11,6 +11,7 @@ import { parse } from 'yaml'
 import type { Store } from '../../../../src/store/db/store.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../../../../src/upstream/profile/profile.ts'
 import { openHttpServer } from '../../network/http-server.ts'
+import { KEY, type Shape } from '../foreign.ts'
 
 /** A record as the vendor keeps it. Its times are instants. */
 export interface Kept {
@@ -45,17 +46,7 @@ export interface Answer {
 }
 
 /** The columns of a lead in the copy. */
-export interface Copied {
-  readonly id: string
-  readonly status: string
-  readonly company_name: string | null
-  readonly contact_name: string | null
-  readonly value_amount: number | null
-  readonly owner: string | null
-  readonly pipeline_id: string
-  readonly created_at: string | null
-  readonly updated_at: string | null
-}
+export type Copied = Awaited<ReturnType<typeof copiedTo>>[number]
 
 /** The query of a GET, or the body of a POST. */
 export type Params = Asked['body']
@@ -114,7 +105,6 @@ export interface Dialect {
   readonly wrap?: (record: object) => unknown
 }
 
-export const KEY = 'k3y-of-the-vendor'
 export const SECRET = 'ada@example.com'
 export const BEARER = { Authorization: `Bearer ${KEY}` }
 /** The number of records after which the servers that choose the size of a page themselves end it. */
@@ -202,7 +192,7 @@ function answerOf(dialect: Dialect, asked: Asked, all: readonly Kept[], cap: num
   const size = Number(params[sizeName] ?? usual)
   const isText = method === 'POST' && typeof (params[sizeName] ?? 0) !== 'number'
   if (unknown !== undefined || isText || size > max || dialect.isWrong?.(params, asked))
-    return refused(`invalid parameter or size ${unknown}`)
+    return refused(`a parameter is missing, wrong or not known: ${unknown ?? size}`)
   const matching = kept.filter((each) => dialect.has?.(each, params, asked) ?? true)
   matching.sort(dialect.order?.(params) ?? byCreation)
   const found = matching.slice(0, cap)
@@ -217,6 +207,25 @@ function answerOf(dialect: Dialect, asked: Asked, all: readonly Kept[], cap: num
   return dialect.page({ items, size, from, next, total, isCut: matching.length > cap, params }, asked)
 }
 
+/** The list of a dialect in the place of another shape that a probe explores. */
+export function shapeOf(dialect: Dialect): Shape {
+  const { path } = dialect
+  return {
+    path: `${dialect.base ?? ''}${path}`,
+    lets: ({ headers }) => hasKey(dialect, headers),
+    record: (number) => ({ ...dialect.record(keptOf(number, dialect), {}) }),
+    list: (all, { searchParams: query, origin }, { method = '', headers }) => {
+      const asked = { method, path, query, headers, body: null, origin }
+      const kept = all.map((_, number) => keptOf(number, dialect))
+      return { body: '', ...answerOf(dialect, asked, kept, Number.POSITIVE_INFINITY) }
+    },
+  }
+}
+
+function hasKey(dialect: Dialect, headers: IncomingHttpHeaders): boolean {
+  return Object.entries(dialect.headers).every(([name, value]) => headers[name.toLowerCase()] === value)
+}
+
 export interface Vendor extends AsyncDisposable {
   readonly url: string
   readonly records: Map<number, Kept>
@@ -228,7 +237,7 @@ export interface Vendor extends AsyncDisposable {
 
 /** @param cap the number of records after which the vendor ends a search */
 export async function startVendor(dialect: Dialect, count: number, cap = 10_000): Promise<Vendor> {
-  const { base = '', headers: wanted } = dialect
+  const { base = '' } = dialect
   const records = new Map(Array.from({ length: count }, (_, number) => [number, keptOf(number, dialect)]))
   const vendor: Pick<Vendor, 'records' | 'asked' | 'before'> = { records, asked: [], before: () => null }
   const http = await openHttpServer(async (request, response) => {
@@ -242,10 +251,10 @@ export async function startVendor(dialect: Dialect, count: number, cap = 10_000)
     vendor.asked.push(asked)
     const before = vendor.before(vendor.asked.length, asked)
     const answered = isBelow ? answerOf(dialect, asked, [...records.values()], cap) : null
-    const hasKey = Object.entries(wanted).every(([name, value]) => headers[name.toLowerCase()] === value)
-    const isLetIn = hasKey || (answered?.status === 405 && !dialect.asksForKeyFirst)
+    const isKnown = hasKey(dialect, headers)
+    const isLetIn = isKnown || (answered?.status === 405 && !dialect.asksForKeyFirst)
     const own = isLetIn ? (answered ?? refused('not found', 404)) : refused('authentication required', 401)
-    const answer = hasKey ? (before ?? own) : own
+    const answer = isKnown ? (before ?? own) : own
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
     response.end(answer.body === undefined ? '' : JSON.stringify(answer.body))
   })
@@ -270,7 +279,7 @@ export function offered({ records }: Vendor, { copied }: Dialect): Copied[] {
 }
 
 /** The leads of the copy that are not deleted. */
-export async function copiedTo({ db }: Pick<Store, 'db'>, profile: Profile): Promise<Copied[]> {
+export async function copiedTo({ db }: Pick<Store, 'db'>, profile: Profile) {
   const rows = await db
     .selectFrom('lead')
     .where('deleted_at', 'is', null)

@@ -2,7 +2,8 @@
  * Zoho CRM, from the page "Get Records" of its API reference (v8): `fields` is needed, `per_page` is at most 200, page
  * numbers end at 2,000 records, and If-Modified-Since without a change answers 304. An empty list answers 204.
  */
-import { type Dialect, KEY } from './vendor.ts'
+import { KEY } from '../foreign.ts'
+import type { Dialect } from './vendor.ts'
 
 /** Zoho writes times in the zone of the account. */
 function zoned(instant: string): string {
