@@ -39,6 +39,7 @@ it.each<readonly [string, Partial<ProfileInput>, string, string[]]>([
   ['not by the filter of creation', created, 'q=acme', ['filters.created_since.value q=acme']],
   ['by nothing of another name', { filters: { status: 'state' } }, 'status=lead', []],
   ['by nothing that it is a part of', since(`(${LEAD}) and (changed ge {value})`), `$filter=${LEAD}`, []],
+  ['by nothing in the body of a POST', { request: { method: 'POST' } }, 'page=2', []],
   ['by no header of its name', header, 'If-Modified-Since=1', []],
 ])('a parameter in the address of the list is overwritten %s of the profile', (_, parts, query, found) => {
   expect(overwrittenBy(parts, query)).toEqual(found)
