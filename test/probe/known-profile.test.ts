@@ -9,10 +9,11 @@ import {
   readKnown,
 } from '../../src/probe/known-profile.ts'
 import {
+  changedIn,
   inHeader,
   KEY,
-  numberIn,
   PLAIN,
+  partIn,
   plainRecord,
   type Shape,
   startForeign,
@@ -26,10 +27,8 @@ const LIST: Shape = {
   path: '/v2/deals',
   lets: inHeader('x-app-key', 'Key {key}'),
   list: (all, url) => {
-    const since = url.searchParams.get('updated_since') ?? ''
-    const found = all.filter((record) => String(record.updated_at) >= since)
-    const [limit, offset] = [numberIn(url, 'limit', 20, 100), numberIn(url, 'offset', 0)]
-    return { body: { data: found.slice(offset, offset + limit), total: found.length } }
+    const found = changedIn(all, url, 'updated_since', 'updated_at')
+    return { body: { data: partIn(found, url, 'offset', ['limit', 20, 100]).items, total: found.length } }
   },
 }
 const AUTH = { auth: { header: 'X-App-Key', value: 'Key {key}', headers: {} } } as const
