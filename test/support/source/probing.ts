@@ -90,6 +90,10 @@ export async function tellProbes(cases: readonly (readonly [string, ProbeCase])[
     told.push(what, ...odd, ...(isShort ? [`  nothing is said of ${without.join(', ')}`] : []))
     if (usual.length === 0) usual = lines
     expect(foreign.requests.length, what).toBeLessThanOrEqual(70)
+    // The forms of a key are tried at the list.
+    expect(foreign.requests.filter((each) => each === `GET ${shape.path}`).length, what).toBeLessThanOrEqual(
+      13,
+    )
     expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
     expect(probed.text, what).not.toContain(KEY)
   }
