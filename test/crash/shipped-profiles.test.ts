@@ -1,6 +1,4 @@
 /** Syncs by the profiles that ship, killed with SIGKILL in the middle of each kind of scan. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
@@ -16,13 +14,12 @@ import {
   offered,
   profileOf,
   SECRET,
+  shippedText,
   startVendor,
 } from '../support/source/vendors/vendor.ts'
 import { run, start } from './support/program.ts'
 import { expectSound } from './support/store.ts'
 import { databaseIn } from './support/world.ts'
-
-const PROFILES = join(import.meta.dirname, '../../profiles')
 
 for (const dialect of DIALECTS) {
   // The program refuses the profile of Salesforce, because the address of its list has the parameter of its filter.
@@ -33,10 +30,9 @@ for (const dialect of DIALECTS) {
 async function syncKilled(dialect: Dialect): Promise<void> {
   const profile = profileOf(dialect)
   await using vendor = await startVendor(dialect, 95)
-  const shipped = readFileSync(join(PROFILES, `${nameOf(dialect)}.yaml`), 'utf8')
   const cwd = folderWith({
     // The server takes as many requests a second as there are.
-    'profile.yaml': shipped.replace(/requests_per_second: \d+,?/, ''),
+    'profile.yaml': shippedText(nameOf(dialect)).replace(/requests_per_second: \d+,?/, ''),
     'leadsheet.yaml': `
 api: { url: "${vendor.url}", profile: profile.yaml, page_size: 20 }
 snapshot: { when: never }

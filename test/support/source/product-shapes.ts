@@ -51,8 +51,7 @@ const JSON_SERVER_1: Shape = {
     const page = Math.min(Math.max(1, numberIn(url, '_page', 1)), pages)
     const data = found.slice((page - 1) * size, page * size)
     const next = page < pages ? page + 1 : null
-    const prev = page > 1 ? page - 1 : null
-    return { body: { first: 1, prev, next, last: pages, pages, items: found.length, data } }
+    return { body: { first: 1, next, last: pages, pages, items: found.length, data } }
   },
 }
 

@@ -140,12 +140,15 @@ export function keptOf(number: number, { statuses }: Pick<Dialect, 'statuses'>):
 
 export const nameOf = ({ profile }: Dialect): string => (typeof profile === 'string' ? profile : profile.name)
 
+/** The text of a profile that ships. */
+export const shippedText = (name: string): string =>
+  readFileSync(join(import.meta.dirname, `../../../../profiles/${name}.yaml`), 'utf8')
+
 /** Parses the profile of a dialect, with other parts. The servers take as many requests a second as there are. */
-export function profileOf({ profile }: Dialect, parts: Partial<ProfileInput> = {}): Profile {
-  const isShipped = typeof profile === 'string'
-  const file = isShipped ? join(import.meta.dirname, `../../../../profiles/${profile}.yaml`) : profile.name
-  const all: ProfileInput = { ...(isShipped ? parse(readFileSync(file, 'utf8')) : profile), ...parts }
-  return parseProfile({ ...all, limits: { ...all.limits, requests_per_second: undefined } }, file)
+export function profileOf(dialect: Dialect, parts: Partial<ProfileInput> = {}): Profile {
+  const { profile } = dialect
+  const all = { ...(typeof profile === 'string' ? parse(shippedText(profile)) : profile), ...parts }
+  return parseProfile({ ...all, limits: { ...all.limits, requests_per_second: undefined } }, nameOf(dialect))
 }
 
 export const refused = (message: string, status = 400): Answer => ({ status, body: { message } })
