@@ -9,25 +9,26 @@ import {
   readKnown,
 } from '../../src/probe/known-profile.ts'
 import {
+  changedIn,
   inHeader,
-  numberIn,
+  KEY,
   PLAIN,
+  partIn,
   plainRecord,
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
-import { HUBSPOT, startVendor, VENDOR_KEY } from '../support/source/post-dialects.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { probeForeign, probeShape, recordsOf, syncBy } from '../support/source/probing.ts'
+import { HUBSPOT_SEARCH } from '../support/source/vendors/hubspot.ts'
+import { startVendor } from '../support/source/vendors/vendor.ts'
 
 const LIST: Shape = {
   ...PLAIN,
   path: '/v2/deals',
   lets: inHeader('x-app-key', 'Key {key}'),
   list: (all, url) => {
-    const since = url.searchParams.get('updated_since') ?? ''
-    const found = all.filter((record) => String(record.updated_at) >= since)
-    const [limit, offset] = [numberIn(url, 'limit', 20, 100), numberIn(url, 'offset', 0)]
-    return { body: { data: found.slice(offset, offset + limit), total: found.length } }
+    const found = changedIn(all, url, 'updated_since', 'updated_at')
+    return { body: { data: partIn(found, url, 'offset', ['limit', 20, 100]).items, total: found.length } }
   },
 }
 const AUTH = { auth: { header: 'X-App-Key', value: 'Key {key}', headers: {} } } as const
@@ -92,35 +93,31 @@ describe('a probe whose time is over', () => {
   })
 
   test('finds the order of a search by its filter, if it ended between both', async () => {
-    await using vendor = await startVendor(HUBSPOT, 330)
-    const url = vendor.url + HUBSPOT.path
-    const whole = await probeForeign(url, VENDOR_KEY)
+    await using vendor = await startVendor(HUBSPOT_SEARCH, 330)
+    const url = vendor.url + HUBSPOT_SEARCH.path
+    const whole = await probeForeign(url, KEY)
     const cut = `# Not asked yet, beginning with: sort. x\n${whole.text.replace(/^limits:\n.*\n/m, '')}`
-    const late = await probeForeign(url, VENDOR_KEY, null, { known: readKnown(cut) })
+    const late = await probeForeign(url, KEY, null, { known: readKnown(cut) })
     expect(late.profile?.limits.search_records).toBe(10_000)
     expect(late.profile?.request).toEqual(whole.profile?.request)
   })
 })
 
-test.each([
-  ['/v2/contacts', 'Contacts'],
-  ['/crm/v3/objects/deals/search', 'Deals'],
-  ['/issues.json', 'Issues'],
-  ['/services/data/v61.0/query', 'Data'],
-  ['/7', 'Leads'],
-])('the pipeline of a list at %s is offered as %s', async (path, name) => {
-  await using foreign = await startForeign({ ...PLAIN, path })
-  const { text } = await probeForeign(foreign.url + path)
-  expect(text).toContain(
-    `before the first sync, because both names stay in reports later:\n    # pipeline_id: { default: ${name} }`,
-  )
-  const withPipeline = await startForeign({
-    ...PLAIN,
-    path,
-    record: (number) => ({ ...plainRecord(number), pipeline: 'p1' }),
-  })
-  await using _ = withPipeline
-  expect((await probeForeign(withPipeline.url + path)).text).not.toContain('default:')
+test('the pipeline of a list is offered by the name of its path, unless the records have one', async () => {
+  const record = (number: number) => ({ ...plainRecord(number), pipeline: 'p1' })
+  for (const [path, name] of [
+    ['/v2/contacts', 'Contacts'],
+    ['/crm/v3/objects/deals/search', 'Deals'],
+    ['/issues.json', 'Issues'],
+    ['/services/data/v61.0/query', 'Data'],
+    ['/7', 'Leads'],
+  ] as const) {
+    const { text } = await probeShape({ ...PLAIN, path })
+    expect(text).toContain(
+      `before the first sync, because both names stay in reports later:\n    # pipeline_id: { default: ${name} }`,
+    )
+  }
+  expect((await probeShape({ ...PLAIN, record })).text).not.toContain('default:')
 })
 
 test('evidence is one short line, however long the address of the list is', async () => {

@@ -1,172 +1,294 @@
+/** What the probe finds of a list by which it can be read whole, and what it tells instead of a guess. */
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import {
+  type ForeignRecord,
+  factsOf,
   filtered,
   inHeader,
+  iso,
   KEY,
+  numberIn,
   PLAIN,
+  pageIn,
   plainRecord,
   type Shape,
   startForeign,
 } from '../support/source/foreign.ts'
-import { probeForeign, probeShape, problemsOf, recordsOf, syncBy } from '../support/source/probing.ts'
+import { type ProbeCase, probeShape, tellProbes } from '../support/source/probing.ts'
 import { openSyncing } from '../support/syncing.ts'
 
+type Case = readonly [string, ProbeCase]
+
 const KEYED: Shape = { ...PLAIN, lets: inHeader('authorization', 'Bearer {key}') }
+const keyed = (what: string, parts: Partial<Shape>, more: Omit<ProbeCase, 'shape'> = {}): Case => [
+  what,
+  { shape: { ...KEYED, ...parts }, ...more },
+]
 
-describe('what the probe cannot tell', () => {
-  test('a full first page that seems to be the only one is told, with the line to write, and no guess made', async () => {
-    const probed = await probeShape({ ...KEYED, list: (all) => ({ body: { data: all.slice(0, 100) } }) })
-    expect(problemsOf(probed)).toContain('cannot tell how to go on')
-    expect(probed.profile).toBeNull()
-    expect(probed.text).toContain('by hand: paging: { kind: page')
-    expect(() => parseProfile(parse(probed.text), 'p.yaml')).toThrow('paging: not set')
-  })
-
-  test('a field that nothing reads is proposed with its type, and with an example unless it is personal', async () => {
-    const record = (number: number) => ({
+/** Records whose stages at the end are these, and another one in every second record. */
+const ending = (last: object): Case =>
+  keyed(`records such as ${JSON.stringify(last)}`, {
+    record: (number) => ({
       ...plainRecord(number),
-      contact: { mail: `p${number}@private.example` },
-      opened: 1_760_000_000 + number,
-      board: 'north',
-      cents: number,
-      tags: ['a'],
-      isHot: number % 2 === 0,
-      mixed: number % 2 === 0 ? 1 : 'x',
-    })
-    const probed = await probeShape({ ...KEYED, record })
-    expect(problemsOf(probed)).toContain(
-      'fields: nothing reads 6 further fields; the profile proposes them as columns',
-    )
-    expect(probed.text.slice(probed.text.indexOf('#fields:'))).toMatchInlineSnapshot(`
-      "#fields:
-      #  contact_mail: { from: contact.mail, type: text, personal: true } # in 230 of 230 records
-      #  opened: { from: opened, type: integer } # 1760000000
-      #  board: { from: board, type: text } # "north"
-      #  cents: { from: cents, type: integer } # 0
-      #  is_hot: { from: isHot, type: boolean } # true
-      #  mixed: { from: mixed, type: text } # 1
-
-      # Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:
-      #webhook:
-      #  verify: { scheme: standard } # or hmac, stripe, token: as its documentation has it
-      #  id: { header: webhook-id }
-      #  type: type
-      #  time: timestamp
-      #  lead: data.id
-      #  deleted: [ lead.deleted ]
-
-      # The fields of the records, which \`--check\` compares:
-      #   text: ["id","company","email","status","contact.mail","board"]
-      #   number: ["score","opened","cents"]
-      #   instant: ["created_at","updated_at"]
-      #   list: ["tags"]
-      #   boolean: ["isHot"]
-      #   mixed: ["mixed"]
-      "
-    `)
-    expect(probed.text).not.toContain('private.example')
+      ...(number % 2 === 0 ? last : { ...last, stage_id: 1, status: 'open' }),
+    }),
   })
 
-  test('a short list whose total says so is a single page', async () => {
-    await using foreign = await startForeign(KEYED, 7)
-    const { text } = await probeForeign(`${foreign.url}/leads`)
-    expect(await syncBy(text, `${foreign.url}/leads`)).toEqual(recordsOf(foreign))
-  })
+const INDEX = { contacts: '/sales/v9/persons', health: '/health' }
+const PATHS = { '/v9/persons': { get: {} }, '/v9/persons/{id}': { get: {} } }
+const OPEN_API = { openapi: '3.1.0', servers: [{ url: '/sales' }], paths: PATHS }
+const persons = (what: string, body: object): Case =>
+  keyed(what, { path: '/sales/v9/persons', others: { '/': { body } } }, { at: '' })
 
-  test('without a key it says that one is wanted', async () => {
-    expect(problemsOf(await probeShape(KEYED, '', ''))).toContain('a key is wanted')
-  })
-
-  test('an empty list is told as such', async () => {
-    const probed = await probeShape({ ...KEYED, list: () => ({ body: { result: { leads: [] } } }) })
-    expect(problemsOf(probed)).toContain('an empty list teaches nothing')
-  })
-
-  test('without any list it names what it asked', async () => {
-    await using foreign = await startForeign({ ...KEYED, path: '/hidden/away' })
-    const { tried, input } = await probeForeign(foreign.url)
-    expect(input).toBeNull()
-    expect(tried).toContain('GET /leads -> 404')
-  })
+/** Records with two unique fields, by one of which they can be asked for. */
+const withDocument = (number: number) => ({
+  ...plainRecord(number),
+  id: number + 1,
+  documentId: `doc${number}x`,
 })
 
-test('a filter of creations is not taken for one of changes: old records that change would be lost', async () => {
-  const { profile } = await probeShape({
-    ...filtered((query) => (record) => String(record.created_at) >= (query.get('since') ?? '')),
-    record: (number) => {
-      const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
-      const updated = new Date(created.getTime() + ((number * 17) % 37) * 86_400_000)
-      return { id: `r${number}`, created_at: created.toISOString(), updated_at: updated.toISOString() }
-    },
-  })
-  expect(profile?.paging.kind).toBe('offset')
-  expect(profile?.filters.updated_since).toBeUndefined()
-})
+/** Records of texts alone, because a list of rows has nothing else. */
+const texts = (number: number) => ({ ...plainRecord(number), score: String(number) })
+const asRows = (what: string, type: string, write: (all: readonly ForeignRecord[]) => string): Case => {
+  const list: Shape['list'] = (all) => ({ headers: { 'content-type': type }, body: write(all) })
+  return keyed(what, { record: texts, list }, { count: 47 })
+}
+const csvOf = (row: readonly string[]) => row.map((text) => `"${text}"`).join(';')
 
-describe('the list of leads', () => {
-  test.each(['/contacts', '/items/leads'])('is found at %s below the base', async (path) => {
-    await using foreign = await startForeign({ ...KEYED, path })
-    const { text, input } = await probeForeign(foreign.url)
-    expect(input?.endpoints?.leads).toBe(path)
-    expect(await syncBy(text, foreign.url)).toEqual(recordsOf(foreign))
-  })
-
-  test.each([
-    ['an index', { contacts: '/sales/v9/persons', health: '/health' }],
-    [
-      'an OpenAPI document',
-      {
-        openapi: '3.1.0',
-        servers: [{ url: '/sales' }],
-        paths: { '/v9/persons': { get: {} }, '/v9/persons/{id}': { get: {} } },
+const LISTS: readonly Case[] = [
+  keyed('a list', {}),
+  asRows('CSV', 'text/csv', (all) =>
+    [Object.keys(texts(0)).join(';'), ...all.map((each) => csvOf(Object.values(each).map(String))), ''].join(
+      '\r\n',
+    ),
+  ),
+  asRows('NDJSON', 'application/x-ndjson', (all) => all.map((each) => `${JSON.stringify(each)}\n`).join('')),
+  keyed('a full first page that seems to be the only one', {
+    list: (all) => ({ body: { data: all.slice(0, 100) } }),
+  }),
+  keyed('a short list whose total says so is a single page', {}, { count: 7 }),
+  keyed('a list without a key', {}, { key: '' }),
+  keyed('an empty list', { list: () => ({ body: { result: { leads: [] } } }) }),
+  keyed('no list at the usual paths', { path: '/hidden/away' }, { at: '' }),
+  keyed('a list below the base', { path: '/contacts' }, { at: '' }),
+  keyed('another list below the base', { path: '/items/leads' }, { at: '' }),
+  persons('a list that an index names', INDEX),
+  persons('a list that an OpenAPI document names', OPEN_API),
+  keyed(
+    'a list behind a base with a path and a query of its own',
+    { path: '/app/v2/leads', knows: ['workspace', 'limit', 'offset'] },
+    { at: '/app/v2', query: '?workspace=7' },
+  ),
+  ending({ stage_id: 4, status: 'won' }),
+  ending({ stage: 'Closed Lost', status: 'lost' }),
+  ending({ stage_id: 4, status: 'open' }),
+  [
+    'two unique fields, by one of which a record can be asked for',
+    {
+      shape: {
+        ...PLAIN,
+        record: withDocument,
+        first: (_, url, all) => {
+          const id = /^\/leads\/(.+)$/.exec(url.pathname)?.[1]
+          const record = all.find(({ documentId }) => documentId === id)
+          return id === undefined ? null : record ? { body: { data: record } } : { status: 404, body: {} }
+        },
       },
-    ],
-  ])('is found by %s', async (_, body) => {
-    await using foreign = await startForeign({
+    },
+  ],
+  ['two unique fields, by which no record can be asked for', { shape: { ...PLAIN, record: withDocument } }],
+]
+
+/**
+ * Without page parameters, the whole list. With them, pages in an envelope of their own, and an error after
+ * the last one.
+ */
+const PAGED_ON_DEMAND: Shape = {
+  path: '/queues',
+  lets: inHeader('authorization', 'Basic {basic}'),
+  refusal: { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' }, body: '' },
+  record: (number) => ({ name: `q-${number}`, state: factsOf(number).status }),
+  idOf: (record) => String(record.name),
+  list: (all, url) => {
+    const { items, isBehind } = sliceOf(all, url)
+    if (!url.searchParams.has('page')) return { body: all }
+    return isBehind ? OUT_OF_RANGE : { body: { items, total_count: all.length } }
+  },
+}
+const OUT_OF_RANGE = { status: 400, body: { error: 'page_out_of_range' } }
+
+/** Returns at most 20 records. A larger page is an error. */
+function sliceOf(all: readonly ForeignRecord[], url: URL) {
+  const page = pageIn(all, url, 'page', ['page_size', 10])
+  const items = page.size > 20 ? [] : page.items
+  return { items, isBehind: items.length === 0 }
+}
+
+const queues = (what: string, parts: Partial<Shape>, count?: number, key = KEY): Case => [
+  what,
+  { shape: { ...PAGED_ON_DEMAND, ...parts }, key, ...(count && { count }) },
+]
+const bearer = inHeader('authorization', 'Bearer {key}')
+
+const ENDS: readonly Case[] = [
+  queues('a total that only pages tell, with an error behind the last one', {}, 233),
+  queues('an error behind the last page, and nothing tells how many there are', {
+    list: (all, url) => {
+      const { items, isBehind } = sliceOf(all, url)
+      return isBehind ? OUT_OF_RANGE : { body: items }
+    },
+  }),
+  queues(
+    'an id that repeats behind the first page gives way to one that does not',
+    {
+      record: (number) => ({ ref: `r${number % 15}`, code: `c${number}`, number: number % 50 }),
+      idOf: ({ code }) => String(code),
+      list: (all, url) => ({ body: sliceOf(all, url).items }),
+    },
+    60,
+  ),
+  queues(
+    'an id that repeats behind the first page, and there is no other',
+    {
+      record: (number) => ({ name: `q-${number % 50}`, size: number % 7 }),
+      list: (all, url) => ({ body: sliceOf(all, url).items }),
+    },
+    60,
+  ),
+  queues(
+    'an answer of 400 to a key that cannot be read in some form',
+    {
+      lets: (request, url) => /^\S+$/.test(request.headers.authorization ?? '') || bearer(request, url),
+      list: (all, url, request) =>
+        bearer(request, url) ? { body: all } : { status: 400, body: { error: 'bad_request' } },
+    },
+    undefined,
+    'another-key',
+  ),
+  queues(
+    'an empty page that names a next one is no end',
+    {
+      list: (all, url) => {
+        const at = numberIn(url, 'after', 0)
+        // The third page is empty: what it had is left out after the page was cut.
+        const from = at > 2 ? at - 1 : at
+        const data = at === 2 ? [] : all.slice(from * 10, from * 10 + 10)
+        return { body: { data, next: from * 10 + 10 < all.length || at === 2 ? String(at + 1) : null } }
+      },
+    },
+    35,
+  ),
+]
+
+function timed(number: number): ForeignRecord {
+  const { company, created, updated } = factsOf(number)
+  const status = number % 2 === 0 ? 'lead' : 'customer'
+  return { id: `r${number}`, company, status, created: iso(created), changed: iso(updated) }
+}
+/** Some have no time of change. The creation is late, so that new records are among the latest. */
+const halfTimed = (number: number): ForeignRecord => ({
+  ...timed(number),
+  created: iso(factsOf(number).updated),
+  ...(number % 2 === 0 && { changed: null }),
+})
+
+/** Understands `$filter` with `status eq '…'` and `changed ge …`, joined by `and`. */
+const ODATA = filtered((query) => {
+  const text = query.get('$filter') ?? ''
+  const [, status] = /status eq '(\w+)'/.exec(text) ?? []
+  const [, since = ''] = /changed ge ([^\s)]+)/.exec(text) ?? []
+  return (record) => (status === undefined || record.status === status) && String(record.changed) >= since
+})
+const FROM = filtered((query) => (each) => String(each.changed) >= (query.get('from') ?? ''))
+const OF_CHANGED = filtered((query) => {
+  const since = query.get('updated_since')
+  return ({ changed }) => since === null || (changed !== null && String(changed) >= since)
+})
+const sinceOfBoth = (query: URLSearchParams) =>
+  /"changed":\{"_gte":"([^"]+)"\}.*"created":\{"_gte":"\1"/.exec(query.get('filter') ?? '')?.[1]
+const OF_BOTH = filtered((query) => {
+  const since = sinceOfBoth(query) ?? ''
+  return ({ changed, created }) => String(changed ?? created) >= since
+})
+const OF_CREATIONS = filtered((query) => (record) => String(record.created_at) >= (query.get('since') ?? ''))
+
+/** A filter of changes must keep what the list's address asks for, and give records that never changed too. */
+const FILTERS: readonly Case[] = [
+  [
+    'a filter in the address is combined with the one of changes',
+    { shape: { ...ODATA, record: timed }, query: "?$filter=status eq 'lead'" },
+  ],
+  [
+    'a filter in the address is not overwritten where both cannot be combined',
+    { shape: { ...FROM, record: timed }, query: '?from=2026-04-20' },
+  ],
+  [
+    'the path of a list is left without the parameters of its paging',
+    { shape: { ...PLAIN, record: timed }, key: '', at: '', path: '/leads?limit=5&view=all' },
+  ],
+  ['the address itself sets the size of pages', { shape: { ...PLAIN, record: timed }, query: '?limit=5' }],
+  ['a filter leaves out records that never changed', { shape: { ...OF_CHANGED, record: halfTimed } }],
+  [
+    'a filter for both times, as Directus has it',
+    {
+      shape: {
+        ...OF_BOTH,
+        record: halfTimed,
+        list: (all, url, request) =>
+          url.searchParams.has('filter') && sinceOfBoth(url.searchParams) === undefined
+            ? { status: 400, body: { error: 'invalid query' } }
+            : OF_BOTH.list(all, url, request),
+      },
+    },
+  ],
+  [
+    'a filter of creations is none of changes: old records that change would be lost',
+    {
+      shape: {
+        ...OF_CREATIONS,
+        record: (number) => {
+          const created = new Date(Date.UTC(2026, 0, 1) + number * 86_400_000)
+          const updated = new Date(created.getTime() + ((number * 17) % 37) * 86_400_000)
+          return { id: `r${number}`, created_at: iso(created), updated_at: iso(updated) }
+        },
+      },
+    },
+  ],
+]
+
+test('of a list is told what it is and what cannot be told, and a sync by what was written stores its records', async () => {
+  await expect(await tellProbes([...LISTS, ...ENDS, ...FILTERS])).toMatchFileSnapshot('golden/lists.txt')
+})
+
+describe('the written file', () => {
+  test('proposes a field that nothing reads with its type, and with an example unless it is personal', async () => {
+    const { text, gaps } = await probeShape({
       ...KEYED,
-      path: '/sales/v9/persons',
-      others: { '/': { body } },
+      record: (number) => ({
+        ...plainRecord(number),
+        contact: { mail: `p${number}@private.example` },
+        opened: 1_760_000_000 + number,
+        board: 'north',
+        cents: number,
+        tags: ['a'],
+        isHot: number % 2 === 0,
+        mixed: number % 2 === 0 ? 1 : 'x',
+      }),
     })
-    const { input } = await probeForeign(foreign.url)
-    expect(input?.endpoints?.leads).toBe('/sales/v9/persons')
+    expect(gaps.map(({ problem }) => problem)).toContain(
+      'nothing reads 6 further fields; the profile proposes them as columns',
+    )
+    await expect(text.slice(text.indexOf('#fields:'))).toMatchFileSnapshot('golden/proposed-fields.txt')
+    expect(text).not.toContain('private.example')
   })
 
-  test('is found behind a base that has a path and a query of its own', async () => {
-    await using foreign = await startForeign({ ...KEYED, path: '/app/v2/leads' })
-    const url = `${foreign.url}/app/v2?workspace=7`
-    const { text, input } = await probeForeign(url)
-    expect(input?.endpoints?.leads).toBe('/leads')
-    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
-    expect(foreign.requests.at(-1)).toContain('workspace=7')
+  test('names no person', async () => {
+    const person = (number: number) => ({ name: `Ada${number} Byron`, email: `ada${number}@example.com` })
+    const record = (number: number) => ({ ...plainRecord(number), ...person(number) })
+    const { text } = await probeShape({ ...KEYED, record })
+    expect(text).toContain('contact_email: email')
+    expect(text).not.toMatch(/Byron|@example/)
   })
-})
-
-test.each([
-  [{ stage_id: 4, status: 'won' }, ['stages: status tells what is won or lost, and stage_id does not']],
-  [{ stage: 'Closed Lost', status: 'lost' }, []],
-  [{ stage_id: 4, status: 'open' }, []],
-])('of records such as %j, it is told where else their end is: %j', async (last, told) => {
-  const record = (number: number) => ({
-    ...plainRecord(number),
-    ...(number % 2 === 0 ? last : { ...last, stage_id: 1, status: 'open' }),
-  })
-  await using foreign = await startForeign({ ...KEYED, record })
-  const { gaps } = await probeForeign(`${foreign.url}/leads`)
-  const stages = gaps.filter(({ place }) => place === 'stages')
-  expect(stages.map(({ place, problem }) => `${place}: ${problem}`)).toEqual(told)
-})
-
-test('the written file names no person', async () => {
-  const record = (number: number) => ({
-    ...plainRecord(number),
-    name: `Ada${number} Byron`,
-    email: `ada${number}@example.com`,
-  })
-  const { text } = await probeShape({ ...KEYED, record })
-  expect(text).toContain('contact_email: email')
-  expect(text).not.toMatch(/Byron|@example/)
 })
 
 test.each([
@@ -178,33 +300,4 @@ test.each([
   const { outcome, problems } = await syncing.sync()
   expect(outcome).toBe('failed')
   expect(problems[0]?.hint).toContain('leadsheet probe')
-})
-
-/** Records with two unique fields, by one of which they can be asked for. */
-const WITH_DOCUMENT: Shape = {
-  ...PLAIN,
-  record: (number) => ({ ...plainRecord(number), id: number + 1, documentId: `doc${number}x` }),
-}
-
-test('the id is the unique field by which one record can be asked for, and no more is said to be proved', async () => {
-  const { findings } = await probeShape({
-    ...WITH_DOCUMENT,
-    first: (_, url, all) => {
-      const id = /^\/leads\/(.+)$/.exec(url.pathname)?.[1]
-      const record = all.find(({ documentId }) => documentId === id)
-      return id === undefined ? null : record ? { body: { data: record } } : { status: 404, body: {} }
-    },
-  })
-  expect(findings.find(({ place }) => place === 'mapping.lead.id')).toMatchObject({
-    value: 'documentId',
-    confidence: 'proved',
-    evidence: expect.stringMatching(
-      /^unique in .* can be asked for by it; whether it stays .* was not tried$/,
-    ),
-  })
-})
-
-test('an id by which no record can be asked for is likely', async () => {
-  const { findings } = await probeShape(WITH_DOCUMENT)
-  expect(findings.find(({ place }) => place === 'mapping.lead.id')).toMatchObject({ confidence: 'likely' })
 })

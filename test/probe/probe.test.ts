@@ -6,27 +6,34 @@ import { SHAPES } from '../support/source/foreign-shapes.ts'
 import { ODD_SHAPES } from '../support/source/odd-shapes.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 import { PRODUCTS } from '../support/source/product-shapes.ts'
+import { HUBSPOT_CONTACTS } from '../support/source/vendors/hubspot.ts'
+import { STRIPE } from '../support/source/vendors/stripe.ts'
+import { shapeOf } from '../support/source/vendors/vendor.ts'
 
 /** Each shape, those of products with the filter of changes that is to be found. */
 const CASES = [
-  ...Object.entries({ ...SHAPES, ...ODD_SHAPES }).map(([name, shape]) => ({ name, shape, since: null })),
-  ...Object.entries(PRODUCTS).map(([name, product]) => ({ name, ...product })),
-]
+  ['cursor in paging.next.after, Bearer', shapeOf(HUBSPOT_CONTACTS), null],
+  ['starting_after with has_more, Bearer', shapeOf(STRIPE), null],
+  ...Object.entries({ ...SHAPES, ...ODD_SHAPES }).map(([name, shape]) => [name, shape, null] as const),
+  ...PRODUCTS,
+] as const
 
-test.each(CASES)('$name is probed, and a sync by what was written stores its records', async (tried) => {
-  const { shape, since } = tried
-  await using foreign = await startForeign(shape)
-  const url = foreign.url + shape.path
-  const { text, profile, gaps } = await probeForeign(url)
-  const isNoStatusOrCompany = (place: string) => /lead\.(status|company_name)$/.test(place)
-  expect(gaps.filter(({ remedy, place }) => remedy !== null && !isNoStatusOrCompany(place))).toEqual([])
-  if (since !== null) expect(profile?.filters.updated_since?.param).toBe(since)
-  expect(foreign.requests.length).toBeLessThanOrEqual(45)
-  expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
-  expect(foreign.requests.filter(hasClash)).toEqual([])
-  expect(text).not.toContain(KEY)
-  expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
-})
+test.each(CASES)(
+  '%s is probed, and a sync by what was written stores its records',
+  async (_, shape, since) => {
+    await using foreign = await startForeign(shape)
+    const url = foreign.url + shape.path
+    const { text, profile, gaps } = await probeForeign(url)
+    const isNoStatusOrCompany = (place: string) => /lead\.(status|company_name)$/.test(place)
+    expect(gaps.filter(({ remedy, place }) => remedy !== null && !isNoStatusOrCompany(place))).toEqual([])
+    if (since !== null) expect(profile?.filters.updated_since?.param).toBe(since)
+    expect(foreign.requests.length).toBeLessThanOrEqual(45)
+    expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
+    expect(foreign.requests.filter(hasClash)).toEqual([])
+    expect(text).not.toContain(KEY)
+    expect(await syncBy(text, url)).toEqual(recordsOf(foreign))
+  },
+)
 
 test('what a written profile says of webhooks holds once its lines count', async () => {
   const [shape] = Object.values(SHAPES)

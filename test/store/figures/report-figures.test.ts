@@ -20,10 +20,8 @@ const ZONE = 'Europe/Berlin'
 
 /** Uses a store of several days. A last full sync finds some leads gone. */
 async function withDays(use: (store: Store) => Promise<void>): Promise<void> {
-  const life = { seed: SEED, first: FIRST, days: DAYS, historyDays: 40, isFull: (day: number) => day > 1 }
-  await using store = await openPreparedStore(`days of ${SEED}`, (place) =>
-    liveThrough({ ...life, store: place }, async () => {}),
-  )
+  const life = { seed: SEED, first: FIRST, days: DAYS, historyDays: 40 }
+  await using store = await openPreparedStore(`days of ${SEED}`, (place) => liveThrough(place, life))
   await use(store)
 }
 

@@ -2,7 +2,7 @@
  * An upstream with other conventions than the reference service, which the probe can explore: numbered pages
  * of contacts.
  */
-import { factsOf, inHeader, pageIn, type Shape } from './foreign.ts'
+import { changedIn, factsOf, inHeader, pageIn, type Shape } from './foreign.ts'
 
 export const CONTACTS: Shape = {
   path: '/crm/contacts',
@@ -13,8 +13,7 @@ export const CONTACTS: Shape = {
     return { id: number + 1, name: first, company, status, score, ...times }
   },
   list: (all, url) => {
-    const since = url.searchParams.get('modified_since') ?? ''
-    const matching = all.filter((record) => String(record.modified_at) >= since)
+    const matching = changedIn(all, url, 'modified_since', 'modified_at')
     const { items } = pageIn(matching, url, 'page', ['per_page', 20, 100])
     return { body: { contacts: items, total: matching.length } }
   },

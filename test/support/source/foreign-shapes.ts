@@ -1,18 +1,26 @@
-/** The eight common shapes of list APIs, with which every client must cope. */
-import { factsOf, inHeader, inQuery, iso, numberIn, pageIn, partIn, type Shape } from './foreign.ts'
+/** The common shapes of list APIs beside those of vendors, with which every client must cope. */
+import {
+  changedIn,
+  factsOf,
+  inHeader,
+  inQuery,
+  iso,
+  numberIn,
+  pageIn,
+  partIn,
+  type Shape,
+  unauthorized,
+} from './foreign.ts'
+
+const JSON_API = { 'content-type': 'application/vnd.api+json' }
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
   'page and per_page with Link, Token': {
     path: '/api/contacts',
     lets: inHeader('authorization', 'Token {key}'),
-    refusal: {
-      status: 401,
-      headers: { 'www-authenticate': 'Token' },
-      body: { detail: 'Authentication credentials were not provided.' },
-    },
+    refusal: unauthorized({ detail: 'Credentials were not provided.' }, { 'www-authenticate': 'Token' }),
     list: (all, url) => {
-      const since = url.searchParams.get('updated_since') ?? ''
-      const matching = all.filter((record) => String(record.updated_at) >= since)
+      const matching = changedIn(all, url, 'updated_since', 'updated_at')
       const { page, items, isLast } = pageIn(matching, url, 'page', ['per_page', 30, 100])
       const next = new URL(url)
       next.searchParams.set('page', String(page + 1))
@@ -25,39 +33,15 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     lets: inHeader('authorization', '{key}'),
     record: (number) => {
       const { company, domain, score, updated, created, status } = factsOf(number)
-      return {
-        uuid: `l-${number}`,
-        organization: { name: company, domain },
-        lead_score: score,
-        status,
-        dateCreated: iso(created),
-        dateModified: iso(updated),
-      }
+      const times = { dateCreated: iso(created), dateModified: iso(updated) }
+      const organization = { name: company, domain }
+      return { uuid: `l-${number}`, organization, lead_score: score, status, ...times }
     },
     idOf: (record) => String(record.uuid),
     // This service returns at most 100 records and does not say so.
     list: (all, url) => {
       const { start: offset, size: limit, items: leads } = partIn(all, url, 'offset', ['limit', 25, 100])
       return { body: { result: { leads }, meta: { total: all.length, limit, offset } } }
-    },
-  },
-  'starting_after with has_more, Basic': {
-    path: '/v1/customers',
-    lets: inHeader('authorization', 'Basic {basic}'),
-    refusal: {
-      status: 401,
-      headers: { 'www-authenticate': 'Basic realm="api"' },
-      body: { error: { type: 'invalid_request_error', message: 'You did not provide an API key.' } },
-    },
-    knows: ['limit', 'starting_after', 'ending_before'],
-    list: (all, url) => {
-      const limit = numberIn(url, 'limit', 10)
-      if (limit > 100)
-        return { status: 400, body: { error: { message: 'limit must be 100 or less', param: 'limit' } } }
-      const after = url.searchParams.get('starting_after')
-      const start = after === null ? 0 : all.findIndex((record) => record.id === after) + 1
-      const [data, has_more] = [all.slice(start, start + limit), start + limit < all.length]
-      return { body: { object: 'list', url: '/v1/customers', has_more, data } }
     },
   },
   'next as an absolute URL, X-Api-Key': {
@@ -70,26 +54,10 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       return { body: { count: all.length, next: isLast ? null : next, previous: null, results: items } }
     },
   },
-  'cursor in paging.next.after, Bearer': {
-    path: '/crm/v3/objects/contacts',
-    lets: inHeader('authorization', 'Bearer {key}'),
-    record: (number) => {
-      const { first, email, company, updated, created, status } = factsOf(number)
-      const properties = { firstname: first, email, company, lifecyclestage: status }
-      return { id: String(5000 + number), properties, createdAt: iso(created), updatedAt: iso(updated) }
-    },
-    list: (all, url) => {
-      const { size, end, items, isLast } = partIn(all, url, 'after', ['limit', 10])
-      const body = { status: 'error', message: 'limit may not exceed 100', category: 'VALIDATION_ERROR' }
-      if (size > 100) return { status: 400, body }
-      const paging = isLast ? {} : { paging: { next: { after: String(end), link: `?after=${end}` } } }
-      return { body: { results: items, ...paging } }
-    },
-  },
   'Range and Content-Range, Bearer': {
     path: '/rest/prospects',
     lets: inHeader('authorization', 'Bearer {key}'),
-    refusal: { status: 401, headers: { 'www-authenticate': 'Bearer' }, body: '' },
+    refusal: unauthorized('', { 'www-authenticate': 'Bearer' }),
     list: (all, _url, request) => {
       const [, from = '0', to = '24'] = /^items=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
       const last = Math.min(Number(to), Number(from) + 99, all.length - 1)
@@ -106,11 +74,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'JSON:API with page[number] and page[size], query parameter': {
     path: '/api/v2/prospects',
     lets: inQuery('api_key'),
-    refusal: {
-      status: 401,
-      headers: { 'content-type': 'application/vnd.api+json' },
-      body: { errors: [{ status: '401', title: 'Unauthorized' }] },
-    },
+    refusal: unauthorized({ errors: [{ status: '401', title: 'Unauthorized' }] }, JSON_API),
     record: (number) => {
       const { first, company, updated, created, status } = factsOf(number)
       const times = { createdAt: iso(created), updatedAt: iso(updated) }
@@ -125,10 +89,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       const { page, size, items, isLast } = pageIn(matching, url, 'page[number]', ['page[size]', 50, 100])
       const next = `${url.pathname}?page[number]=${page + 1}&page[size]=${size}${since && `&filter[updatedAt][gte]=${since}`}`
       const links = isLast ? { self: url.pathname } : { self: url.pathname, next }
-      return {
-        headers: { 'content-type': 'application/vnd.api+json' },
-        body: { data: items, links, meta: { count: matching.length } },
-      }
+      return { headers: JSON_API, body: { data: items, links, meta: { count: matching.length } } }
     },
   },
   'a bare array with X-Total-Count, ?access_token=': {

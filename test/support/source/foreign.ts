@@ -159,6 +159,26 @@ export function numberIn(url: URL, name: string, fallback: number, max = Number.
 /** The parameter for the size of a page, with the usual size and the greatest one. */
 type Size = readonly [name: string, usual: number, max?: number]
 
+/** Returns the records whose time of change is not before the one that a parameter names. */
+export function changedIn(
+  all: readonly ForeignRecord[],
+  url: URL,
+  name: string,
+  at: string,
+): ForeignRecord[] {
+  const since = url.searchParams.get(name) ?? ''
+  return all.filter((record) => String(record[at]) >= since)
+}
+
+export const unauthorized = (
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): ForeignAnswer => ({
+  status: 401,
+  headers,
+  body,
+})
+
 /** Returns the records that are asked for by how many come before them. */
 export function partIn(all: readonly ForeignRecord[], url: URL, offset: string, size: Size) {
   return partOf(all, numberIn(url, offset, 0), numberIn(url, ...size))

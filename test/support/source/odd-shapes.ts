@@ -10,27 +10,18 @@ import {
   partIn,
   plainRecord,
   type Shape,
+  unauthorized,
 } from './foreign.ts'
 
 export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
   'pages from 0, with a 401 of HTML': {
     path: '/crm/leads',
     lets: inHeader('x-auth-token'),
-    refusal: { status: 401, body: '<html><body><h1>Unauthorized</h1></body></html>' },
+    refusal: unauthorized('<html><body><h1>Unauthorized</h1></body></html>'),
     list: (all, url) => {
       const { page, pages, size, items, isLast } = pageIn(all, url, 'page', ['size', 20, 200], 0)
-      return {
-        body: {
-          content: items,
-          totalElements: all.length,
-          totalPages: pages,
-          number: page,
-          size,
-          first: page === 0,
-          last: isLast,
-          numberOfElements: items.length,
-        },
-      }
+      const place = { number: page, size, first: page === 0, last: isLast, numberOfElements: items.length }
+      return { body: { content: items, totalElements: all.length, totalPages: pages, ...place } }
     },
   },
   'a cursor in a header of the answer': {
@@ -57,14 +48,12 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
     refusal: { status: 200, body: { ok: false, error: 'missing api key' } },
     record: (number) => {
       const { company, amount, updated, created, status } = factsOf(number)
-      return {
-        deal_id: number + 1,
-        title: company,
-        value: { amount: String(amount), currency: 'USD' },
-        stage: { id: 1, name: status },
-        created: created.getTime(),
-        modified: updated.getTime(),
-      }
+      const times = { created: created.getTime(), modified: updated.getTime() }
+      const [value, stage] = [
+        { amount: String(amount), currency: 'USD' },
+        { id: 1, name: status },
+      ]
+      return { deal_id: number + 1, title: company, value, stage, ...times }
     },
     idOf: (record) => String(record.deal_id),
     list: (all, url) => {
@@ -96,7 +85,7 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
   'a header of its own that the refusal names, and page counts in headers': {
     path: '/api/v4/leads',
     lets: inHeader('private-token'),
-    refusal: { status: 401, body: { message: '401 Unauthorized: send your key as Private-Token' } },
+    refusal: unauthorized({ message: '401 Unauthorized: send your key as Private-Token' }),
     list: (all, url) => {
       const { page, pages, size, items } = pageIn(all, url, 'page', ['per_page', 20, 100])
       const headers = {
@@ -112,55 +101,35 @@ export const ODD_SHAPES: Readonly<Record<string, Shape>> = {
   'unknown parameters are refused columns, values carry the operator': {
     path: '/leads',
     lets: inHeader('apikey'),
-    refusal: {
-      status: 401,
-      body: {
-        message: 'No API key found in request',
-        hint: 'No `apikey` request header or url param was found.',
-      },
-    },
+    refusal: unauthorized({ hint: 'No `apikey` request header or url param was found.' }),
+    knows: ['limit', 'offset', 'order', 'updated_at', 'select'],
     list: (all, url, request): ForeignAnswer => {
       const since = /^gte\.(.+)$/.exec(url.searchParams.get('updated_at') ?? 'gte.0')?.[1]
-      const known = ['limit', 'offset', 'order', 'updated_at', 'select']
-      const strange = [...url.searchParams.keys()].find((name) => !known.includes(name))
-      if (strange !== undefined || since === undefined)
+      if (since === undefined)
         return { status: 400, body: { code: 'PGRST100', message: '"failed to parse filter"' } }
       const [, from, to] = /^(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
       const start = from === undefined ? numberIn(url, 'offset', 0) : Number(from)
       const limit = to === undefined ? numberIn(url, 'limit', 1000, 1000) : Number(to) - start + 1
       const [field, direction] = (url.searchParams.get('order') ?? '').split('.')
-      const matching = all.filter((record) => String(record.updated_at) >= since)
-      const ordered =
-        field === 'updated_at'
-          ? matching.toSorted((a, b) => (String(a.updated_at) < String(b.updated_at) ? -1 : 1))
-          : matching
+      const ordered = all.filter((record) => String(record.updated_at) >= since)
+      if (field === 'updated_at')
+        ordered.sort((a, b) => (String(a.updated_at) < String(b.updated_at) ? -1 : 1))
       if (field === 'updated_at' && direction === 'desc') ordered.reverse()
       const page = ordered.slice(start, start + limit)
-      return {
-        headers: { 'content-range': page.length === 0 ? '*/*' : `${start}-${start + page.length - 1}/*` },
-        body: page,
-      }
+      const range = page.length === 0 ? '*/*' : `${start}-${start + page.length - 1}/*`
+      return { headers: { 'content-range': range }, body: page }
     },
   },
   'two tokens for one list, in an answer that quotes the key': {
     path: '/contacts',
     lets: inQuery('key'),
     list: (all, url, request) => {
-      const token = url.searchParams.get('pageToken')
-      const start = token === null ? 0 : Number(Buffer.from(token, 'base64url').toString())
-      const size = numberIn(url, 'maxResults', 20, 50)
-      const nextPageToken =
-        start + size < all.length ? Buffer.from(String(start + size)).toString('base64url') : undefined
-      return {
-        body: {
-          kind: 'contacts#list',
-          etag: `"${start}"`,
-          self: `http://${request.headers.host}/contacts?key=${KEY}`,
-          nextSyncToken: 'c3luYw==',
-          ...(nextPageToken && { nextPageToken }),
-          items: all.slice(start, start + size),
-        },
-      }
+      const start = Number(Buffer.from(url.searchParams.get('pageToken') ?? '', 'base64url').toString())
+      const end = start + numberIn(url, 'maxResults', 20, 50)
+      const token = { nextPageToken: Buffer.from(String(end)).toString('base64url') }
+      const self = `http://${request.headers.host}/contacts?key=${KEY}`
+      const about = { kind: 'contacts#list', etag: `"${start}"`, self, nextSyncToken: 'c3luYw==' }
+      return { body: { ...about, ...(end < all.length && token), items: all.slice(start, end) } }
     },
   },
 }

@@ -1,5 +1,6 @@
 /** Probes a foreign upstream and syncs with the resulting file alone. */
-import { sql } from 'kysely'
+import { isDeepStrictEqual } from 'node:util'
+import { expect } from 'vitest'
 import { parse } from 'yaml'
 import { type Auth, type Headers, openAsker } from '../../../src/probe/ask.ts'
 import type { KnownProfile } from '../../../src/probe/known-profile.ts'
@@ -51,15 +52,78 @@ export async function probeForeign(
   }
 }
 
-/** Probes the list of a new upstream. */
-export async function probeShape(shape: Shape, query = '', key = KEY): Promise<Probed> {
-  await using foreign = await startForeign(shape)
-  return await probeForeign(foreign.url + shape.path + query, key)
+/** An upstream to probe: its shape, and how it is asked. */
+export interface ProbeCase extends ProbeSettings {
+  readonly shape: Shape
+  readonly key?: string
+  /** The address below the upstream; by default the path of its list. */
+  readonly at?: string
+  /** What stands behind the address. */
+  readonly query?: string
+  /** The path of the list, where the user names it. */
+  readonly path?: string
+  /** The number of records. */
+  readonly count?: number
 }
 
-/** Returns what a probe could not tell, a line each. */
-export function problemsOf({ gaps }: Pick<ProbeResult, 'gaps'>): string {
-  return gaps.map(({ place, problem }) => `${place}: ${problem}`).join('\n')
+/** What a probe tells of the request for the list. The rest is the mapping, which has its own tests. */
+const TOLD = /^(auth|request|endpoints|paging|envelope|filters|sort|mapping\.lead\.id|stages)\b/
+
+/**
+ * Probes upstreams, and tells what was found, what not, and what a sync by the written profile stored, in lines for a
+ * golden: of the first one all, and of the others what is not as there.
+ */
+export async function tellProbes(cases: readonly (readonly [string, ProbeCase])[]): Promise<string> {
+  const told: string[] = []
+  let usual: readonly string[] = []
+  for (const [what, { shape, key = KEY, at = shape.path, query = '', path, count, ...settings }] of cases) {
+    await using foreign = await startForeign(shape, count)
+    const url = foreign.url + at + query
+    const probed = await probeForeign(url, key, path ?? null, settings)
+    const lines = [...linesOf(probed), await tellSync(probed, foreign, url, key)].map((line) =>
+      line.replaceAll(foreign.url, '').replaceAll(shape.path, '/LIST'),
+    )
+    const places = lines.map((line) => line.split(': ')[0])
+    const without = usual.map((line) => line.split(': ')[0]).filter((place) => !places.includes(place))
+    const odd = lines.filter((line) => !usual.includes(line)).map((line) => `  ${line}`)
+    const isShort = probed.input !== null && without.length > 0
+    told.push(what, ...odd, ...(isShort ? [`  nothing is said of ${without.join(', ')}`] : []))
+    if (usual.length === 0) usual = lines
+    expect(foreign.requests.length, what).toBeLessThanOrEqual(70)
+    // The forms of a key are tried at the list.
+    expect(foreign.requests.filter((each) => each === `GET ${shape.path}`).length, what).toBeLessThanOrEqual(
+      13,
+    )
+    expect(foreign.requests.every((request) => request.startsWith('GET '))).toBe(true)
+    expect(probed.text, what).not.toContain(KEY)
+  }
+  return `${told.join('\n')}\n`
+}
+
+function linesOf({ findings, gaps }: Probed): string[] {
+  const told = findings.filter(({ place }) => TOLD.test(place))
+  return [
+    ...told.map(({ place, value, confidence, evidence }) => `${place}: ${value}, ${confidence}: ${evidence}`),
+    ...gaps.map(
+      ({ place, problem, remedy }) => `? ${place}: ${problem}${remedy === null ? '' : ` -> ${remedy}`}`,
+    ),
+  ]
+}
+
+async function tellSync(probed: Probed, foreign: Foreign, url: string, key: string): Promise<string> {
+  const { input, tried, text } = probed
+  if (input === null) return `no list at ${tried.length} addresses: ${tried.slice(0, 3).join(', ')} …`
+  const stored = await syncBy(text, url, key).catch(String)
+  if (typeof stored === 'string') return `synced: ${stored}, by ${/by hand: .*/.exec(text)}`
+  const isAll = isDeepStrictEqual(stored, recordsOf(foreign))
+  const count = isAll ? 'all' : `${stored.size} of ${foreign.records.length}`
+  return `synced: ${count} from ${input.endpoints?.leads}, changed at ${JSON.stringify(input.mapping.lead.updated_at)}`
+}
+
+/** Probes the list of a new upstream. */
+export async function probeShape(shape: Shape): Promise<Probed> {
+  await using foreign = await startForeign(shape)
+  return await probeForeign(foreign.url + shape.path)
 }
 
 /** Syncs with the file of a probe, and returns the stored raw records by id. */
@@ -68,10 +132,11 @@ export async function syncBy(text: string, url: string, key = KEY): Promise<Read
   await using syncing = await openSyncing(url, key, { source: { profile } })
   const { problems } = await syncing.sync({ pageSize: 500 })
   if (problems[0]) throw new Error(problems[0].message)
-  const { rows } = await sql<{
-    id: string
-    raw: string
-  }>`SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no`.execute(syncing.store.db)
+  const rows = await syncing.store.db
+    .selectFrom('lead')
+    .innerJoin('lead_raw', 'lead_no', 'no')
+    .select(['id', 'raw'])
+    .execute()
   return new Map(rows.map(({ id, raw }) => [id, parseJson(raw)]))
 }
 

@@ -3,6 +3,7 @@
  * with the products.
  */
 import {
+  changedIn,
   type ForeignAnswer,
   type ForeignRecord,
   factsOf,
@@ -12,6 +13,7 @@ import {
   pageIn,
   partIn,
   type Shape,
+  unauthorized,
 } from './foreign.ts'
 
 const seconds = (date: Date): string => `${iso(date).slice(0, 19)}Z`
@@ -49,8 +51,7 @@ const JSON_SERVER_1: Shape = {
     const page = Math.min(Math.max(1, numberIn(url, '_page', 1)), pages)
     const data = found.slice((page - 1) * size, page * size)
     const next = page < pages ? page + 1 : null
-    const prev = page > 1 ? page - 1 : null
-    return { body: { first: 1, prev, next, last: pages, pages, items: found.length, data } }
+    return { body: { first: 1, next, last: pages, pages, items: found.length, data } }
   },
 }
 
@@ -59,13 +60,7 @@ function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
   return {
     path: '/api/leads',
     lets: inHeader('authorization', 'Bearer {key}'),
-    refusal: {
-      status: 401,
-      body: {
-        data: null,
-        error: { status: 401, name: 'UnauthorizedError', message: 'Missing or invalid credentials' },
-      },
-    },
+    refusal: unauthorized({ data: null, error: { status: 401, message: 'Missing or invalid credentials' } }),
     record: (number) => {
       const { company, status, created, updated } = factsOf(number)
       const fields = { company, stage: status, createdAt: iso(created), updatedAt: iso(updated) }
@@ -74,9 +69,7 @@ function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
     list: (all, url) => {
       const filters = [...url.searchParams].filter(([name]) => name.startsWith('filters'))
       const odd = filters.find(([name]) => !/^filters\[(updatedAt|createdAt)\]\[\$(gte|gt)\]$/.test(name))
-      const message = `Invalid key ${odd?.[0]}`
-      if (odd)
-        return { status: 400, body: { data: null, error: { status: 400, name: 'ValidationError', message } } }
+      if (odd) return { status: 400, body: { data: null, error: { message: `Invalid key ${odd[0]}` } } }
       const timeOf = (record: ForeignRecord, name: string): string =>
         String(Reflect.get(Object(record.attributes ?? record), name))
       const found = all.filter((record) =>
@@ -96,17 +89,12 @@ const REDMINE: Shape = {
   path: '/issues.json',
   lets: (...asked) =>
     inHeader('x-redmine-api-key')(...asked) || inHeader('authorization', 'Basic {basic}')(...asked),
-  refusal: { status: 401, headers: { 'www-authenticate': 'Basic realm="Redmine API"' }, body: '' },
+  refusal: unauthorized('', { 'www-authenticate': 'Basic realm="Redmine API"' }),
   record: (number) => {
     const { company, status, created, updated } = factsOf(number)
     const named = { id: (number % 5) + 1, name: status }
-    return {
-      id: number + 1,
-      subject: company,
-      status: named,
-      created_on: seconds(created),
-      updated_on: seconds(updated),
-    }
+    const times = { created_on: seconds(created), updated_on: seconds(updated) }
+    return { id: number + 1, subject: company, status: named, ...times }
   },
   list: (all, url): ForeignAnswer => {
     if ([...url.searchParams.keys()].some((name) => name.startsWith('updated_on[')))
@@ -128,7 +116,7 @@ const REDMINE: Shape = {
 const SAP_CAP: Shape = {
   path: '/odata/v4/crm/Leads',
   lets: inHeader('authorization', 'Basic {basic}'),
-  refusal: { status: 401, headers: { 'www-authenticate': 'Basic realm="Users"' }, body: 'Unauthorized' },
+  refusal: unauthorized('Unauthorized', { 'www-authenticate': 'Basic realm="Users"' }),
   record: (number) => {
     const { company, status, created, updated } = factsOf(number)
     const ID = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -144,10 +132,8 @@ const SAP_CAP: Shape = {
     const query = url.search.replaceAll('+', '%2B')
     const filter = new URLSearchParams(query).get('$filter')
     const [, since] = /^modifiedAt ge ([\d:.TZ-]+)$/.exec(filter ?? '') ?? []
-    const unknown = [...url.searchParams.keys()].find(
-      (name) =>
-        name.startsWith('$') &&
-        !['$filter', '$top', '$skip', '$orderby', '$count', '$skiptoken'].includes(name),
+    const unknown = [...url.searchParams.keys()].find((name) =>
+      /^\$(?!(filter|top|skip(token)?|orderby|count)$)/.test(name),
     )
     if (unknown !== undefined || (filter !== null && since === undefined)) {
       const message = `Parsing URL failed at position 8: ${unknown ?? filter}`
@@ -170,14 +156,10 @@ const FHIR: Shape = {
   lets: inHeader('authorization', 'Bearer {key}'),
   record: (number) => {
     const { first, last, updated } = factsOf(number)
+    const [id, name] = [`p${number}`, [{ family: last, given: [first] }]]
     const meta = { versionId: '1', lastUpdated: iso(updated) }
-    const resource = {
-      resourceType: 'Patient',
-      id: `p${number}`,
-      meta,
-      name: [{ family: last, given: [first] }],
-    }
-    return { fullUrl: `http://fhir.example/Patient/p${number}`, resource, search: { mode: 'match' } }
+    const resource = { resourceType: 'Patient', id, meta, name }
+    return { fullUrl: `http://fhir.example/Patient/${id}`, resource, search: { mode: 'match' } }
   },
   idOf: ({ resource }) => String(Reflect.get(Object(resource), 'id')),
   list: (all, url, request) => {
@@ -209,35 +191,25 @@ const LOOPBACK: Shape = {
   lets: inHeader('authorization', 'OAuth-Token {key}'),
   record: (number) => {
     const { first, email, created, updated } = factsOf(number)
-    return {
-      id: number + 1,
-      first_name: first,
-      last_name: 'L',
-      email,
-      cdate: iso(created),
-      udate: iso(updated),
-    }
+    const times = { cdate: iso(created), udate: iso(updated) }
+    return { id: number + 1, first_name: first, last_name: 'L', email, ...times }
   },
   list: (all, url) => {
-    const since = url.searchParams.get('filter[where][udate][gte]') ?? ''
-    const found = all.filter(({ udate }) => String(udate) >= since)
+    const found = changedIn(all, url, 'filter[where][udate][gte]', 'udate')
     return { body: partIn(found, url, 'filter[skip]', ['filter[limit]', 100, 100]).items }
   },
 }
 
+const STRAPI_4 = strapi(({ id, ...attributes }) => ({ id, attributes }))
+const STRAPI_5 = strapi((record) => ({ ...record, documentId: `d${record.id}` }))
+
 /** The products, each with the filter that a probe has to find. */
-export const PRODUCTS: Readonly<Record<string, { readonly shape: Shape; readonly since: string }>> = {
-  'json-server 1': { shape: JSON_SERVER_1, since: 'updated_at_gte' },
-  'Strapi 4': {
-    shape: strapi(({ id, ...attributes }) => ({ id, attributes })),
-    since: 'filters[updatedAt][$gte]',
-  },
-  'Strapi 5': {
-    shape: strapi((record) => ({ ...record, documentId: `d${record.id}` })),
-    since: 'filters[updatedAt][$gte]',
-  },
-  Redmine: { shape: REDMINE, since: 'updated_on' },
-  'SAP CAP': { shape: SAP_CAP, since: '$filter' },
-  FHIR: { shape: FHIR, since: '_lastUpdated' },
-  'LoopBack 4': { shape: LOOPBACK, since: 'filter[where][udate][gte]' },
-}
+export const PRODUCTS: readonly (readonly [name: string, shape: Shape, since: string])[] = [
+  ['json-server 1', JSON_SERVER_1, 'updated_at_gte'],
+  ['Strapi 4', STRAPI_4, 'filters[updatedAt][$gte]'],
+  ['Strapi 5', STRAPI_5, 'filters[updatedAt][$gte]'],
+  ['Redmine', REDMINE, 'updated_on'],
+  ['SAP CAP', SAP_CAP, '$filter'],
+  ['FHIR', FHIR, '_lastUpdated'],
+  ['LoopBack 4', LOOPBACK, 'filter[where][udate][gte]'],
+]

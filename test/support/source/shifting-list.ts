@@ -8,7 +8,7 @@ import type { LeadFilters } from '../../../src/upstream/paging/paging.ts'
 import type { RawPage } from '../../../src/upstream/paging/raw-page.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import type { Source } from '../../../src/upstream/source.ts'
-import { sourceOfList } from './listing.ts'
+import { paged, sourceOfList } from './listing.ts'
 
 export type Order = 'updated_desc' | 'updated_asc' | 'id'
 
@@ -105,11 +105,8 @@ export function createShiftingList(options: ShiftingOptions): ShiftingList {
       const next = last === undefined || behind.length <= size ? null : keyOf(last)
       return { records, next, total: matching.length }
     }
-    const at = Number(position ?? (kind === 'page' ? 1 : 0))
-    const from = kind === 'page' ? (at - 1) * size : at
-    const records = matching.slice(from, from + size).map((row) => recordOf(row, findUnchanged))
-    const next = kind === 'page' ? at + 1 : from + records.length
-    return { records, next: records.length === 0 ? null : String(next), total: matching.length }
+    const { records = [], next = null } = paged(kind, matching)(position, size, filters)
+    return { records: records.map((row) => recordOf(row, findUnchanged)), next, total: matching.length }
   }
 }
 

@@ -49,40 +49,33 @@ function authorized(auth: unknown): { headers: Record<string, string>; search: s
   return { headers, search: url.search }
 }
 
-describe('the key', () => {
-  it.each([
-    [{}, 'authorization', `Bearer ${KEY}`],
-    [{ value: '{key}' }, 'authorization', KEY],
-    [{ value: 'Token token={key}' }, 'authorization', `Token token=${KEY}`],
-    [{ header: 'X-Api-Key', value: '{key}' }, 'x-api-key', KEY],
-    [{ value: 'Basic {basic}' }, 'authorization', `Basic ${btoa(`${KEY}:`)}`],
-  ])('goes along as the profile says: %j', (auth, name, value) => {
-    expect(authorized(auth).headers).toEqual({ accept: 'application/json', [name]: value })
-  })
+const accept = 'application/json'
 
-  it('goes into the address, and into no header, where the profile says so', () => {
-    expect(authorized({ query: 'api_key' })).toEqual({
-      headers: { accept: 'application/json' },
-      search: '?api_key=s3cret%24%26',
-    })
+describe('the key', () => {
+  it.each<readonly [auth: unknown, headers: object, search?: string]>([
+    [{}, { accept, authorization: `Bearer ${KEY}` }],
+    [{ value: '{key}' }, { accept, authorization: KEY }],
+    [{ value: 'Token token={key}' }, { accept, authorization: `Token token=${KEY}` }],
+    [
+      { header: 'X-Api-Key', value: '{key}' },
+      { accept, 'x-api-key': KEY },
+    ],
+    [{ value: 'Basic {basic}' }, { accept, authorization: `Basic ${btoa(`${KEY}:`)}` }],
+    // Into the address, and into no header.
+    [{ query: 'api_key' }, { accept }, '?api_key=s3cret%24%26'],
+    // Into two headers at once; a header of the profile takes the place of ours.
+    [
+      { headers: { 'X-App-Key': '{key}', Accept: 'application/vnd.api+json' } },
+      { accept: 'application/vnd.api+json', authorization: `Bearer ${KEY}`, 'x-app-key': KEY },
+    ],
+    ['none', { accept }],
+  ])('goes along as the profile says, and nowhere without a need: %j', (auth, headers, search = '') => {
+    expect(authorized(auth)).toEqual({ headers, search })
   })
 
   it('goes into the address of a link, and leaves the rest of it as it stands', () => {
     const url = new URL('https://h.example/leads?a=x+y&key=old&b=%2F%20~&c=1/2')
     authorize(profileWith({ auth: { query: 'key' } }), KEY, url, {})
     expect(requestTarget(url, true)).toBe('/leads?a=x+y&key=s3cret%24%26&b=%2F%20~&c=1/2')
-  })
-
-  it('goes into two headers at once, and a header of the profile takes the place of ours', () => {
-    const { headers } = authorized({ headers: { 'X-App-Key': '{key}', Accept: 'application/vnd.api+json' } })
-    expect(headers).toEqual({
-      accept: 'application/vnd.api+json',
-      authorization: `Bearer ${KEY}`,
-      'x-app-key': KEY,
-    })
-  })
-
-  it('goes nowhere without a need for one', () => {
-    expect(authorized('none')).toEqual({ headers: { accept: 'application/json' }, search: '' })
   })
 })

@@ -42,6 +42,7 @@ const reply =
   }
 const ok = reply(200, {}, '{"ok":true}')
 const silent: Answer = () => undefined
+const CONFLICT = reply(409, {}, '{"error":"changed by a concurrent update"}')
 const reset: Answer = (request) => void request.socket.destroy()
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
@@ -149,27 +150,25 @@ describe('a call', () => {
   const latin = Buffer.from(text.replace('€', '\x80'), 'latin1')
   const utf16 = Buffer.from(`\uFEFF${text}`, 'utf16le')
   it.each([
-    ['application/json; charset=ISO-8859-1', latin],
-    ['application/json; charset=utf-16', utf16],
-    ['application/json', utf16],
-    ['application/json', Buffer.from(utf16).swap16()],
-    ['application/json; charset=Shift_JIS', Buffer.from('{"name":"\x83\x7d"}', 'latin1'), 'マ'],
+    [{ 'content-type': 'application/json; charset=ISO-8859-1' }, latin],
+    [{ 'content-type': 'application/json; charset=utf-16' }, utf16],
+    [{ 'content-type': 'application/json' }, utf16],
+    [{ 'content-type': 'application/json' }, Buffer.from(utf16).swap16()],
+    [
+      { 'content-type': 'application/json; charset=Shift_JIS' },
+      Buffer.from('{"name":"\x83\x7d"}', 'latin1'),
+      'マ',
+    ],
     // Many services name this old default and send UTF-8.
-    ['text/html; charset=ISO-8859-1', text],
-    ['application/octet-stream', `\uFEFF ${text}`],
-    ['', text],
-  ])('reads JSON as it is sent under the content type "%s" (%#)', async (type, body, name = 'Müller €') => {
-    await using server = await serve(reply(200, { 'content-type': type }, Buffer.from(body)))
+    [{ 'content-type': 'text/html; charset=ISO-8859-1' }, text],
+    [{ 'content-type': 'application/octet-stream' }, `\uFEFF ${text}`],
+    [{ 'content-type': '' }, text],
+    [{ 'content-encoding': 'utf-8' }, text],
+    [{ 'content-encoding': 'br' }, ` \n${text}`],
+    [{ 'content-encoding': 'GZIP' }, gzipSync(text)],
+  ])('reads JSON as it is sent under %j (%#)', async (headers, body, name = 'Müller €') => {
+    await using server = await serve(reply(200, headers, body))
     expect((await call(server)).answer).toEqual({ name })
-  })
-
-  it.each([
-    ['utf-8', text],
-    ['br', ` \n${text}`],
-    ['GZIP', gzipSync(text)],
-  ])('reads plain and packed JSON under the content encoding %s', async (encoding, body) => {
-    await using server = await serve(reply(200, { 'content-encoding': encoding }, body))
-    expect((await call(server)).answer).toEqual({ name: 'Müller €' })
   })
 
   it('is ended by its signal, with the reason of that', async () => {
@@ -192,6 +191,8 @@ const STATUSES = [
 ]
 const HTML = { 'content-type': 'text/html' }
 const PLAIN = { 'content-type': 'text/plain' }
+
+const wait = (time: string) => ({ 'retry-after': time, date: NOW.toUTCString() })
 
 /** Answers by what they are. */
 const REFUSALS: readonly Refusal[] = [
@@ -223,19 +224,22 @@ const REFUSALS: readonly Refusal[] = [
   ['one at a time', 400, {}, '{"code":"SSS_CONCURRENCY","message":"Too many simultaneous calls"}'],
   ['one at a time', 429, {}, '{"message":"Only one request at a time is allowed"}'],
   ['one at a time', 503, {}, '{"message":"You may not send requests in parallel"}'],
+  ['a wait in seconds, longer than a run may take', 429, wait('3601')],
+  ['a wait until a date', 429, wait('Sat, 21 Nov 2026 08:30:00 GMT')],
+  ['a wait of many years', 429, wait('9999999999')],
+  ['a wait in the answer to each attempt', 429, wait('30')],
+  ['a wait of three days', 429, wait('259200')],
 ]
 
 it('what is refused is asked again or not, and told with what to do', async () => {
   const told: string[] = []
   for (const [what, status, headers, body] of REFUSALS) {
     await using server = await serve(reply(status, headers, body))
-    const failure = await call(server).catch((thrown: unknown) => thrown)
+    const failure = await call(server, { timer: fakeTimer() }).catch((thrown: unknown) => thrown)
     if (!(failure instanceof LeadsheetError)) throw failure
-    const { code, message, hint } = failure
-    const times = `${server.requests.length} request(s)`
-    told.push(
-      `${what}, ${status}: ${times}, ${code}\n  ${message.replaceAll(server.url.host, 'HOST')}\n  ${hint}`,
-    )
+    const { code, message, hint, notBefore } = failure
+    const times = `${server.requests.length} request(s), ${code}${notBefore ? ` until ${notBefore}` : ''}`
+    told.push(`${what}, ${status}: ${times}\n  ${message.replaceAll(server.url.host, 'HOST')}\n  ${hint}`)
   }
   await expect(`${told.join('\n\n')}\n`).toMatchFileSnapshot('golden/refusals.txt')
 })
@@ -366,32 +370,6 @@ it('an upstream that fails is asked again after waits drawn anew from a growing 
   expect(waits).toEqual([250, 1000, 200, 2000])
 })
 
-describe('Retry-After', () => {
-  it.each([
-    ['in seconds, longer than a run may wait,', '3601', '2026-11-21T07:00:01.000Z', 1],
-    ['as a date', 'Sat, 21 Nov 2026 08:30:00 GMT', '2026-11-21T08:30:00.000Z', 1],
-    ['of many years', '9999999999', '2026-11-22T06:00:00.000Z', 1],
-    ['in the answer to each attempt', '30', '2026-11-21T06:00:30.000Z', 3],
-  ])('%s puts the run off', async (_name, value, notBefore, requests) => {
-    await using server = await serve(reply(429, { 'retry-after': value, date: NOW.toUTCString() }))
-    await expect(call(server, { timer: fakeTimer() })).rejects.toMatchObject({
-      code: 'api_deferred',
-      notBefore,
-    })
-    expect(server.requests).toHaveLength(requests)
-  })
-
-  it('of three days is told as such, and that the upstream is asked again after one', async () => {
-    await using server = await serve(reply(429, { 'retry-after': '259200', date: NOW.toUTCString() }))
-    const asked = call(server)
-    await expect(asked).rejects.toThrow('asks to wait until 2026-11-24T06:00:00.000Z')
-    await expect(asked).rejects.toMatchObject({
-      notBefore: '2026-11-22T06:00:00.000Z',
-      hint: expect.stringContaining('asked again at 2026-11-22T06:00:00.000Z'),
-    })
-  })
-})
-
 it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
   ['says nothing', silent, { attemptMs: 100 }],
   ['sends no headers', silent, { headersMs: 100 }],
@@ -424,24 +402,15 @@ it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
   expect(performance.now() - started).toBeLessThan(10_000)
 })
 
-describe('a POST', () => {
-  const post = { method: 'POST', body: { name: 'x' } } as const
-
-  it.each([
-    ['a 503', reply(503)],
-    ['a reset', reset],
-  ])('is sent once when %s leaves open what became of it', async (_name, fault) => {
-    await using server = await serve(fault, ok)
-    await expect(call(server, {}, post)).rejects.toMatchObject({ code: 'api_unreachable' })
-    expect(server.requests).toHaveLength(1)
-  })
-
-  it('is not repeated after a conflict, which is no limit of requests at a time', async () => {
-    await using server = await serve(reply(409, {}, '{"error":"changed by a concurrent update"}'))
-    const created = call(server, {}, { ...post, idempotencyKey: 'k' })
-    await expect(created).rejects.toMatchObject({ code: 'api_rejected' })
-    expect(server.requests).toHaveLength(1)
-  })
+it.each([
+  ['a 503, which leaves open what became of it', reply(503), 'api_unreachable', {}],
+  ['a reset, which leaves open what became of it', reset, 'api_unreachable', {}],
+  ['a conflict, which is no limit of requests at a time', CONFLICT, 'api_rejected', { idempotencyKey: 'k' }],
+])('a POST is not sent again after %s', async (_name, fault, code, more) => {
+  await using server = await serve(fault, ok)
+  const created = call(server, {}, { method: 'POST', body: { name: 'x' }, ...more })
+  await expect(created).rejects.toMatchObject({ code })
+  expect(server.requests).toHaveLength(1)
 })
 
 it('the key goes to no other place than the one that was called', async () => {

@@ -108,8 +108,3 @@ describe('an entry of the activity', () => {
     ])
   })
 })
-
-it('a profile with an activity says where its time is', () => {
-  const mapping = { lead: { id: 'id' }, activity: { items: 'events', fields: { type: 'kind' } } }
-  expect(() => profileWith({ mapping })).toThrow(/mapping\.activity\.fields\.at/)
-})

@@ -96,18 +96,8 @@ describe('a lead', () => {
   })
 
   it('has an id of its own where ids differ in what cannot be seen, and is asked for by what was sent', () => {
-    const sent = [
-      'a',
-      'a\u0000',
-      'a\u0001',
-      'a\u0085',
-      'a\uFEFF',
-      'a\u202E',
-      'a\uD800',
-      'a\uDC00',
-      'a\\u0001',
-      'a\\x',
-    ]
+    const unseen = ['', '\u0000', '\u0001', '\u0085', '\uFEFF', '\u202E', '\uD800', '\uDC00']
+    const sent = [...unseen, '\\u0001', '\\x'].map((sign) => `a${sign}`)
     const ids = sent.map((id) => lead({ id }).id)
     expect(new Set(ids).size).toBe(sent.length)
     expect(ids.slice(0, 3)).toEqual(['a', 'a\\u0000', 'a\\u0001'])
@@ -193,44 +183,37 @@ describe('a lead', () => {
   })
 })
 
-describe('a number that nobody can mean', () => {
-  it.each([
-    [{ totals: { leads: 1e60 } }, 'leads: 1e+60 is not between 0 and 1,000,000,000,000'],
-    [{ totals: { won: -1 } }, 'won: -1 is not between 0 and 1,000,000,000,000'],
-    [{ win_rate: 1e9 }, 'win_rate: 1000000000 is not between 0 and 100'],
-    [
-      { stages: [{ stage: 'new', reached: '1e400' }] },
-      'stages: reached: 1e400 is not between 0 and 1,000,000,000,000',
-    ],
-  ])('holds the statistics of a pipeline: %j', (statistics, reason) => {
-    expect(mapPipelineStat(statistics, 'p', REFERENCE_PROFILE, '2026-11-21T06:00:00.000Z')).toMatchObject({
-      resource: 'pipeline_stat',
-      id: 'p',
-      reason,
-    })
-  })
+const MOST = '0 and 1,000,000,000,000'
 
-  it('holds an agent', () => {
-    const sent = { id: 'a', current_task: { progress: -1e308 } }
-    expect(mapAgent(sent, REFERENCE_PROFILE)).toMatchObject({
-      resource: 'agent',
-      id: 'a',
-      reason: 'task_progress: -1e+308 is not between 0 and 100',
-    })
-  })
+it.each([
+  ['pipeline_stat', { totals: { leads: 1e60 } }, `leads: 1e+60 is not between ${MOST}`],
+  ['pipeline_stat', { totals: { won: -1 } }, `won: -1 is not between ${MOST}`],
+  ['pipeline_stat', { win_rate: 1e9 }, 'win_rate: 1000000000 is not between 0 and 100'],
+  [
+    'pipeline_stat',
+    { stages: [{ stage: 'new', reached: '1e400' }] },
+    `stages: reached: 1e400 is not between ${MOST}`,
+  ],
+  ['agent', { current_task: { progress: -1e308 } }, 'task_progress: -1e+308 is not between 0 and 100'],
+])('a number that nobody can mean holds a %s: %j', (resource, sent, reason) => {
+  const at = '2026-11-21T06:00:00.000Z'
+  const record = { id: 'a', ...sent }
+  const isAgent = resource === 'agent'
+  const mapped = isAgent
+    ? mapAgent(record, REFERENCE_PROFILE)
+    : mapPipelineStat(sent, 'a', REFERENCE_PROFILE, at)
+  expect(mapped).toMatchObject({ resource, id: 'a', reason })
 })
 
-describe('a field', () => {
-  it.each<[string, object, string | null]>([
-    ['is empty where the record has false', { 'company.name': false }, null],
-    ['comes from a later path then', { 'company.name': false, name: 'Acme' }, 'Acme'],
-    ['may have a dot in its name, written in brackets and quotes', { 'company.name': 'Acme' }, 'Acme'],
-  ])('%s', (_, record, companyName) => {
-    const company_name = { from: ["['company.name']", 'name'] }
-    const profile = profileWith({ mapping: { lead: { id: 'id', status: 'isOpen', company_name } } })
-    expect(lead({ id: 'l1', isOpen: false, ...record }, profile)).toMatchObject({
-      companyName,
-      status: 'false',
-    })
+it.each<[string, object, string | null]>([
+  ['is empty where the record has false', { 'company.name': false }, null],
+  ['comes from a later path then', { 'company.name': false, name: 'Acme' }, 'Acme'],
+  ['may have a dot in its name, written in brackets and quotes', { 'company.name': 'Acme' }, 'Acme'],
+])('a field %s', (_, record, companyName) => {
+  const company_name = { from: ["['company.name']", 'name'] }
+  const profile = profileWith({ mapping: { lead: { id: 'id', status: 'isOpen', company_name } } })
+  expect(lead({ id: 'l1', isOpen: false, ...record }, profile)).toMatchObject({
+    companyName,
+    status: 'false',
   })
 })

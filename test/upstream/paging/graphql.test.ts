@@ -1,21 +1,53 @@
 /** Errors of GraphQL, which come with status 200 and must not be read as an empty list. */
-import { describe, expect, it } from 'vitest'
-import { parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { GRAPHQL, startVendor, VENDOR_KEY } from '../../support/source/post-dialects.ts'
+import { expect, it } from 'vitest'
+import { KEY } from '../../support/source/foreign.ts'
+import { GRAPHQL } from '../../support/source/vendors/graphql.ts'
+import { profileOf, startVendor } from '../../support/source/vendors/vendor.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
-const profile = parseProfile(GRAPHQL.profile, 'test')
-const PAGE_INFO = { hasNextPage: false, endCursor: null }
+type Case = readonly [what: string, body: object, headers?: Readonly<Record<string, string>>]
 
-/** Syncs from a vendor that answers some requests with a body, and returns the result and the waits. */
-async function sync(
-  body: unknown,
-  requests: readonly number[],
-  headers: Readonly<Record<string, string>> = {},
-) {
+const pageInfo = { hasNextPage: false, endCursor: null }
+const node = { id: 'l1', name: 'A', status: 'new' }
+const throttleStatus = { currentlyAvailable: 652, restoreRate: 50 }
+const budget = { code: 'COMPLEXITY_BUDGET_EXHAUSTED', retry_in_seconds: 6, status_code: 429 }
+const failing = (message: string, data?: unknown) => ({
+  errors: [{ message }],
+  ...(data !== undefined && { data }),
+})
+
+/** Answers to each request. */
+const ALWAYS: readonly Case[] = [
+  ['without data, as a query that is wrong', failing('Cannot query field "nam" on type "Lead".')],
+  ['beside null', failing('internal error', null)],
+  ['beside a list that is null', failing('no access to leads', { leads: null })],
+  ['beside nodes that are null', failing('timeout', { leads: { nodes: null, pageInfo } })],
+  ['beside an empty list', failing('timeout', { leads: { nodes: [], pageInfo } })],
+  ['beside a part of the leads', failing('shard 3 is down', { leads: { nodes: [node], pageInfo } })],
+]
+
+/** Answers to the second request about too many requests. */
+const ONCE: readonly Case[] = [
+  [
+    'of Shopify',
+    {
+      errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }],
+      extensions: { cost: { requestedQueryCost: 752, throttleStatus } },
+    },
+  ],
+  ['of monday.com', { errors: [{ message: 'Complexity budget exhausted', extensions: budget }] }],
+  [
+    'of GitHub',
+    { errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] },
+    { 'retry-after': '7' },
+  ],
+]
+
+/** Syncs from a vendor that answers with a body, and tells the result, the waits and the problem. */
+async function tell([what, body, headers = {}]: Case, only: number | null): Promise<string> {
   const waits: number[] = []
   await using vendor = await startVendor(GRAPHQL, 30)
-  vendor.before = (_, request) => (requests.includes(request) ? { body, headers } : null)
+  vendor.before = (request) => (only === null || request === only ? { body, headers } : null)
   let nowMs = 0
   const timer = {
     now: () => nowMs,
@@ -24,101 +56,19 @@ async function sync(
       nowMs += ms
     },
   }
-  await using copy = await openSyncing(vendor.url, VENDOR_KEY, { source: { profile, timer } })
+  await using copy = await openSyncing(vendor.url, KEY, { source: { profile: profileOf(GRAPHQL), timer } })
   const { scan, problems } = await copy.sync({ parts: ['leads'], pageSize: 20 })
-  return {
-    result: scan?.result,
-    leads: scan?.distinct,
-    problem: problems[0] ?? null,
-    waits,
-    asked: vendor.bodies.length,
-  }
+  const result = `${scan?.result ?? 'no scan'}, leads ${scan?.distinct ?? 0}`
+  const lines = [
+    `requests ${vendor.asked.length}, waits of ${waits.join() || 0} ms`,
+    ...problems.map(({ message }) => message),
+  ]
+  return [`${what}: ${result}`, ...lines].join('\n  ').replaceAll(vendor.url, '')
 }
 
-const ALWAYS = Array.from({ length: 20 }, (_, index) => index + 1)
-
-describe('an error of GraphQL', () => {
-  it.each<readonly [string, unknown, RegExp]>([
-    [
-      'without data',
-      { errors: [{ message: 'Cannot query field "nam" on type "Lead".' }] },
-      /answered 200 with an error: Cannot query field "nam"/,
-    ],
-    [
-      'beside null',
-      { data: null, errors: [{ message: 'internal error', path: ['leads'] }] },
-      /failed after 5 attempts: it answered 200 and no record, but an error: internal error/,
-    ],
-    [
-      'beside a list that is null',
-      { data: { leads: null }, errors: [{ message: 'no access to leads', path: ['leads'] }] },
-      /no record, but an error: no access to leads/,
-    ],
-    [
-      'beside nodes that are null',
-      { data: { leads: { nodes: null, pageInfo: PAGE_INFO } }, errors: [{ message: 'timeout' }] },
-      /no record, but an error: timeout/,
-    ],
-    [
-      'beside an empty list',
-      { data: { leads: { nodes: [], pageInfo: PAGE_INFO } }, errors: [{ message: 'timeout' }] },
-      /no record, but an error: errors: timeout/,
-    ],
-  ])('%s is no empty list', async (_, body, message) => {
-    const { result, problem } = await sync(body, ALWAYS)
-    expect(result ?? 'incomplete').toBe('incomplete')
-    expect(problem?.message).toMatch(message)
-  })
-
-  it('beside a part of the leads makes the scan incomplete, and they are kept', async () => {
-    const node = { id: 'l1', name: 'A', status: 'new' }
-    const body = {
-      data: { leads: { nodes: [node], pageInfo: PAGE_INFO } },
-      errors: [{ message: 'shard 3 is down' }],
-    }
-    const { result, leads, problem } = await sync(body, [1])
-    expect({ result, leads }).toEqual({ result: 'incomplete', leads: 1 })
-    expect(problem?.message).toContain('shard 3 is down')
-  })
-
-  it('of a query that is wrong is not sent again', async () => {
-    expect((await sync({ errors: [{ message: 'Syntax Error' }] }, ALWAYS)).asked).toBe(1)
-  })
-
-  it.each<readonly [string, unknown, Readonly<Record<string, string>>, number]>([
-    [
-      'Shopify',
-      {
-        errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }],
-        extensions: {
-          cost: { requestedQueryCost: 752, throttleStatus: { currentlyAvailable: 652, restoreRate: 50 } },
-        },
-      },
-      {},
-      2_000,
-    ],
-    [
-      'monday.com',
-      {
-        errors: [
-          {
-            message: 'Complexity budget exhausted',
-            extensions: { code: 'COMPLEXITY_BUDGET_EXHAUSTED', retry_in_seconds: 6, status_code: 429 },
-          },
-        ],
-      },
-      {},
-      6_000,
-    ],
-    [
-      'GitHub',
-      { errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] },
-      { 'retry-after': '7' },
-      7_000,
-    ],
-  ])('of %s about too many requests is waited for', async (_, body, headers, waitMs) => {
-    const { result, leads, waits } = await sync(body, [2], headers)
-    expect({ result, leads }).toEqual({ result: 'complete', leads: 30 })
-    expect(waits).toContain(waitMs)
-  })
+it('an error of GraphQL is no empty list, is sent again where that may help, and is waited for', async () => {
+  const told: string[] = []
+  for (const one of ALWAYS) told.push(await tell(one, null))
+  for (const one of ONCE) told.push(await tell(one, 2))
+  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/graphql.txt')
 })

@@ -11,18 +11,13 @@ function profileOf(leads: string, error?: string, kind: 'cursor' | 'range' = 'cu
 }
 
 describe('the value of an error field', () => {
-  it.each([null, undefined, false, 0, '', '0', 'false', 'none', 'OK', 'No errors', [], {}])(
-    '%j is no error',
-    (value) => expect(isErrorValue(value)).toBe(false),
+  const none = [null, undefined, false, 0, '', '0', 'false', 'none', 'OK', 'No errors', [], {}]
+  const empty = [[null], { code: 0, message: '' }, { code: '0', text: 'ok', details: [] }, [{}, '']]
+  it.each([...none, ...empty].map((value) => [value]))('%j is no error', (value) =>
+    expect(isErrorValue(value)).toBe(false),
   )
-  it.each([[[null]], [{ code: 0, message: '' }], [{ code: '0', text: 'ok', details: [] }], [[{}, '']]])(
-    '%j is no error',
-    (value) => expect(isErrorValue(value)).toBe(false),
-  )
-  it.each([true, 1, 'timed out', '500', ['x'], { code: 5 }, [{ message: 'Internal' }], [[], 'x']])(
-    '%j is an error',
-    (value) => expect(isErrorValue(value)).toBe(true),
-  )
+  const errors = [true, 1, 'timed out', '500', ['x'], { code: 5 }, [{ message: 'Internal' }], [[], 'x']]
+  it.each(errors.map((value) => [value]))('%j is an error', (value) => expect(isErrorValue(value)).toBe(true))
 })
 
 /** What answers say of themselves: that they are whole, that something failed, or that more follow. */

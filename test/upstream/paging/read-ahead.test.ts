@@ -5,6 +5,7 @@ import type { FetchPage } from '../../../src/upstream/paging/read-ahead.ts'
 import { adapt, readAhead } from '../../../src/upstream/paging/read-ahead.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import type { Source } from '../../../src/upstream/source.ts'
+import { paged, sourceOfList } from '../../support/source/listing.ts'
 import { profileWith } from '../../support/source/test-source.ts'
 
 type Paging = ProfileInput['paging']
@@ -14,58 +15,50 @@ const CURSOR: Paging = { kind: 'cursor', param: 'cursor', next: 'next' }
 const PAGE: Paging = { kind: 'page', param: 'page', size_param: 'per_page' }
 
 interface List {
-  readonly source: Pick<Source, 'listLeads' | 'profile' | 'paging' | 'usage'>
-  readonly usage: { requests: number; retries: number; throttled: number }
+  readonly source: Source
   /** The positions of the requests, in order. */
   readonly asked: (string | null)[]
-  /** The number of requests under way, and its maximum. */
+  /** The greatest number of requests under way. */
   atOnce: number
   answered: number
   readonly aborted: string[]
 }
 
-/** A list in memory that answers after a moment. */
+/** A list of numbers in memory that answers after a moment. */
 function listOf(
   rows: number,
   paging: Paging,
   concurrency: number,
-  change: Partial<RawPage> = {},
+  change: object = {},
   sizeMax = Infinity,
 ): List {
-  const profile = profileWith({ paging, limits: { concurrency } })
-  const usage = { requests: 0, retries: 0, throttled: 0 }
+  const answer = paged(paging.kind === 'page' ? 'page' : 'offset', counted(rows), rows)
   let underWay = 0
-  const list: List = {
-    usage,
-    asked: [],
-    atOnce: 0,
-    answered: 0,
-    aborted: [],
-    source: {
-      profile,
-      paging: profile.paging,
-      usage,
-      async listLeads(_filters, position, wanted, { signal } = {}) {
-        const size = Math.min(wanted, sizeMax)
-        list.asked.push(position)
-        signal?.addEventListener('abort', () => list.aborted.push(position ?? ''))
-        list.atOnce = Math.max(list.atOnce, ++underWay)
-        await new Promise((resolve) => setTimeout(resolve, 1))
-        underWay--
-        list.answered++
-        signal?.throwIfAborted()
-        const numbered = paging.kind === 'page' ? (Number(position ?? 1) - 1) * size : Number(position ?? 0)
-        const records = Array.from({ length: Math.min(size, rows - numbered) }, (_, row) =>
-          recordOf(numbered + row),
-        )
-        const next = paging.kind === 'page' ? Number(position ?? 1) + 1 : numbered + records.length
-        const isLast = numbered + records.length >= rows
-        const total = paging.kind === 'page' ? null : rows
-        return { records, next: isLast ? null : String(next), total, ...change }
-      },
-    },
-  }
+  const source = sourceOfList(profileWith({ paging, limits: { concurrency } }), (_, position, wanted) => {
+    const size = Math.min(wanted, sizeMax)
+    const { records = [], next = null } = answer(position, size, {})
+    const total = paging.kind === 'page' ? null : rows
+    const isLast = records.length < size || records.at(-1) === rows - 1
+    return {
+      records: records.map((row) => recordOf(row)),
+      next: isLast ? null : next,
+      total,
+      ...change,
+    }
+  })
+  const list: List = { asked: [], atOnce: 0, answered: 0, aborted: [], source: { ...source, listLeads } }
   return list
+
+  async function listLeads(...asked: Parameters<Source['listLeads']>): ReturnType<Source['listLeads']> {
+    const [, position, , { signal } = {}] = asked
+    list.asked.push(position)
+    signal?.addEventListener('abort', () => list.aborted.push(position ?? ''))
+    list.atOnce = Math.max(list.atOnce, ++underWay)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    underWay--
+    list.answered++
+    return source.listLeads(...asked)
+  }
 }
 
 async function readAll(fetchPage: FetchPage): Promise<unknown[]> {
@@ -163,7 +156,7 @@ describe('reading ahead', () => {
     await fetchPage(null)
     await fetchPage('10')
     expect(list.asked).toHaveLength(9)
-    list.usage.throttled++
+    Object.assign(list.source.usage, { throttled: 1 })
     for (const position of ['20', '30', '40', '50']) await fetchPage(position)
     expect(list.asked).toHaveLength(9)
     await fetchPage('60')

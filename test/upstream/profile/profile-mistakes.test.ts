@@ -36,6 +36,7 @@ const MISTAKEN: readonly object[] = [
   { auth: { header: 'X Key' } },
   { auth: { headers: { 'X-App': 'a\u2026' } } },
   { mapping: { lead: { id: 'id', updated_at: ['changed', 'made'] } } },
+  { mapping: { lead: { id: 'id' }, activity: { items: 'events', fields: { type: 'kind' } } } },
   ...[
     {},
     { verify: 'hmac', lead: 'id' },

@@ -20,6 +20,8 @@ const NOW = new Date(1_795_251_600_000)
 
 interface Sample {
   readonly record: object
+  /** What else is mapped. */
+  readonly lead?: object
   readonly message?: {
     readonly secret: string
     readonly headers: Readonly<Record<string, string>>
@@ -47,7 +49,7 @@ test.each(files)('%s addresses its list, maps a record, and verifies and reads a
   if (sample === undefined) return
   const { record, message } = sample
   const lead = mapLead(record, profile)
-  expect(lead).toMatchObject({ companyName: 'Acme' })
+  expect(lead).toMatchObject({ companyName: 'Acme', ...sample.lead })
   expect('status' in lead && lead.status !== 'unknown').toBe(true)
   const { webhook } = profile
   expect(webhook === undefined).toBe(message === undefined)
@@ -69,13 +71,4 @@ test('the documentation has each scheme of signatures, as it can be written', ()
   expect([...kinds].sort()).toEqual(['hmac', 'none', 'standard', 'stripe', 'token'])
   for (const verify of schemes)
     expect(webhookProfileSchema.parse({ verify, lead: 'id' }).verify).toMatchObject(verify)
-})
-
-test('several parts of a name become one', () => {
-  const file = 'hubspot-contacts'
-  const profile = parseProfile(parse(readFileSync(join(FOLDER, `${file}.yaml`), 'utf8')), file)
-  expect(mapLead(SAMPLES[file]?.record, profile)).toMatchObject({
-    contactName: 'Ada Byron',
-    companyDomain: 'acme.com',
-  })
 })

@@ -50,17 +50,10 @@ describe('JSON from the wire', () => {
     expect(parseJson(deep)).toMatchObject({ id: '9007199254740993' })
   })
 
-  it.each(['', '{"a":', '{"a":"9007199254740993', '{"a":9007199254740993'])(
-    'refuses cut JSON: %s',
-    (text) => {
-      expect(() => parseJson(text)).toThrow(SyntaxError)
-    },
-  )
-
-  it.each(['{9007199254740993:1}', '[0009007199254740993]', '[9007199254740993.]', '[+9007199254740993]'])(
-    'refuses large numbers that JSON does not have: %s',
-    (text) => {
-      expect(() => parseJson(text)).toThrow(SyntaxError)
-    },
-  )
+  it.each([
+    ...['', '{"a":', '{"a":"9007199254740993', '{"a":9007199254740993'],
+    ...['{9007199254740993:1}', '[0009007199254740993]', '[9007199254740993.]', '[+9007199254740993]'],
+  ])('refuses what is cut, and large numbers that JSON does not have: %s', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError)
+  })
 })

@@ -1,4 +1,5 @@
-/** The dialects of all vendors whose profile ships. */
+/** The dialects of all vendors whose profile ships, and of lists by POST for which none does. */
+import { APOLLO } from './apollo.ts'
 import { ATTIO } from './attio.ts'
 import { CLOSE } from './close.ts'
 import { COPPER } from './copper.ts'
@@ -6,7 +7,9 @@ import { DIRECTUS } from './directus.ts'
 import { DYNAMICS } from './dynamics.ts'
 import { FRESHSALES } from './freshsales.ts'
 import { GITHUB } from './github.ts'
+import { GRAPHQL } from './graphql.ts'
 import { HUBSPOT_CONTACTS, HUBSPOT_SEARCH } from './hubspot.ts'
+import { NOTION } from './notion.ts'
 import { ODOO } from './odoo.ts'
 import { PIPEDRIVE_DEALS, PIPEDRIVE_DEALS_V1, PIPEDRIVE_LEADS } from './pipedrive.ts'
 import { SALESFORCE } from './salesforce.ts'
@@ -36,3 +39,5 @@ export const DIALECTS: readonly Dialect[] = [
   GITHUB,
   STRIPE,
 ]
+
+export const NOT_SHIPPED: readonly Dialect[] = [APOLLO, NOTION, GRAPHQL]
