@@ -2,8 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Agent, Lead, PipelineStat, QuarantinedRecord } from '../../src/domain/model.ts'
+import type { Activity, Agent, Lead, PipelineStat, QuarantinedRecord } from '../../src/domain/model.ts'
 import type { Observation, Store } from '../../src/store/db/store.ts'
+import { saveDetail } from '../../src/store/leads/detail.ts'
 import { saveLeads } from '../../src/store/leads/lead.ts'
 import { recordDeletions } from '../../src/store/leads/lead-version.ts'
 import { SET_REACHED } from '../../src/store/leads/reached.ts'
@@ -154,6 +155,23 @@ export function observedAt(at: string): Observation {
 
 export async function save(store: Store, leads: readonly Lead[], at = '2026-11-21T06:00:00Z'): Promise<void> {
   await store.write((trx) => saveLeads(trx, leads, observedAt(at)))
+}
+
+/** Saves entries of the activity of a lead, as its details tell them. */
+export async function saveActivity(
+  store: Store,
+  id: string,
+  entries: readonly (Pick<Activity, 'id' | 'at'> & Partial<Activity>)[],
+  at: string,
+): Promise<void> {
+  const blank = { type: null, agentId: null, summary: null, fromStatus: null, toStatus: null }
+  const activity = entries.map((entry) => ({ ...blank, ...entry }))
+  const detail = { leadId: id, updatedAt: null, enrichment: null, activity, quarantined: [], raw: '{}' }
+  await store.write(async (trx) => {
+    const columns = ['no', 'id', 'updated_at as updatedAt'] as const
+    const row = trx.selectFrom('lead').select(columns).where('id', '=', id)
+    await saveDetail(trx, await row.executeTakeFirstOrThrow(), detail, observedAt(at))
+  })
 }
 
 /** Marks leads as deleted, as a second complete scan without them does. */

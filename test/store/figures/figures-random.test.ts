@@ -2,14 +2,14 @@
 /** Random pasts: each figure and each section of a report equal a plain count of one lead after another. */
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import type { Activity, Lead, Period } from '../../../src/domain/model.ts'
+import type { Lead, Period } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { COVERAGES } from '../../../src/store/figures/coverage.ts'
 import type { CoverageName, FigureName } from '../../../src/store/figures/definition.ts'
 import { REACHED } from '../../../src/store/figures/funnel.ts'
 import { type FigureScope, readFigure, readRows } from '../../../src/store/figures/query.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { listWaitingLeads, saveDetail } from '../../../src/store/leads/detail.ts'
+import { listWaitingLeads } from '../../../src/store/leads/detail.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { loadPast, type Past, type PastLead, sumOf } from '../../support/data/past.ts'
 import { changeLead, DAY_MS, day, saveLate } from '../../support/data/random-past.ts'
@@ -22,6 +22,7 @@ import {
   openEmptyStore,
   STAGES,
   save,
+  saveActivity,
   saveEndedRun,
 } from '../../support/store.ts'
 
@@ -39,7 +40,7 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
   const leads = new Map<string, Lead>()
   const past: Lead[] = []
   const gone = new Set<string>()
-  const activity = new Map<string, Activity[]>()
+  const activity = new Map<string, Parameters<typeof saveActivity>[2]>()
   for (let today = 0; today < DAYS; today++) {
     const evening = day(today + 1)
     const changed: Lead[] = []
@@ -53,16 +54,10 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
       gone.delete(now.id)
       changed.push(now)
       const isMove = before?.status !== now.status
-      const entry = {
-        id: `${today}`,
-        at: isMove ? (now.updatedAt ?? '') : day(today + next()),
-        type: null,
-        agentId: null,
-        summary: null,
-        fromStatus: isMove ? (before?.status ?? null) : null,
-        toStatus: isMove ? now.status : null,
-      }
-      activity.set(now.id, [...(activity.get(now.id) ?? []), entry])
+      const told = isMove
+        ? { at: now.updatedAt ?? '', fromStatus: before?.status ?? null, toStatus: now.status }
+        : { at: day(today + next()) }
+      activity.set(now.id, [...(activity.get(now.id) ?? []), { id: `${today}`, ...told }])
     }
     // A few leads are set back to an earlier record by a full scan.
     const back = past.filter(({ id }) => next() < 0.01 && !changed.some((each) => each.id === id))
@@ -75,11 +70,8 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
     past.push(...changed)
     await save(store, changed, evening)
     // The activity of only some leads is read, which may tell of moves long ago.
-    for (const waiting of await listWaitingLeads(store.db, { now: evening, limit: 2 })) {
-      const told = { leadId: waiting.id, updatedAt: null, enrichment: null, quarantined: [], raw: '{}' }
-      const detail = { ...told, activity: activity.get(waiting.id) ?? [] }
-      await store.write((trx) => saveDetail(trx, waiting, detail, observedAt(evening)))
-    }
+    for (const { id } of await listWaitingLeads(store.db, { now: evening, limit: 2 }))
+      await saveActivity(store, id, activity.get(id) ?? [], evening)
     const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
     for (const id of going) gone.add(id)
     await deleteLeads(store, going, evening)

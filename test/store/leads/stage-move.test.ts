@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
-import { movesOf, refreshStageMoves, type StatusActivity } from '../../../src/store/leads/stage-move.ts'
+import { movesOf, type StatusActivity } from '../../../src/store/leads/stage-move.ts'
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 import { explainPlan } from '../../support/data/plan.ts'
-import { IN_POSTGRES, lead, openEmptyStore, save } from '../../support/store.ts'
+import { IN_POSTGRES, lead, openEmptyStore, save, saveActivity } from '../../support/store.ts'
 
 const READ_AT = '2026-11-20T00:00:00.000Z'
 
@@ -104,16 +104,8 @@ describe('the table stage_move', () => {
     return rows.map((row) => [row.from_status, row.to_status, row.moved_at, row.entered_at, row.source])
   }
 
-  async function addActivity(store: Store, id: string, at: string, from: string, to: string): Promise<void> {
-    await store.write(async (trx) => {
-      const entry = { type: 'status_changed', agent_id: null, summary: null, run_id: 'run' }
-      await trx
-        .insertInto('activity')
-        .values({ lead_id: '1', id, at, from_status: from, to_status: to, first_seen_at: READ_AT, ...entry })
-        .execute()
-      await refreshStageMoves(trx, ['1'])
-    })
-  }
+  const addActivity = (store: Store, id: string, at: string, fromStatus: string, toStatus: string) =>
+    saveActivity(store, '1', [{ id, at, fromStatus, toStatus }], READ_AT)
 
   const state = (status: string, day: number): Lead =>
     lead('1', { status, updatedAt: on(day), statusChangedAt: on(day) })
