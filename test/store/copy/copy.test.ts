@@ -19,7 +19,7 @@ import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import {
   IN_POSTGRES,
   lead,
-  migratedDatabase,
+  newStoreUrl,
   OPENED_AT,
   openEmptyStore,
   save,
@@ -30,9 +30,7 @@ const NOW = new Date('2026-11-21T09:00:00Z')
 
 /** Returns a new place with a schema and no rows. */
 async function newTarget(): Promise<string> {
-  return IN_POSTGRES
-    ? join(folderWith(), 'leadsheet.db')
-    : newDatabase({ template: await migratedDatabase() })
+  return IN_POSTGRES ? join(folderWith(), 'leadsheet.db') : newStoreUrl()
 }
 
 function copy(source: Store, to: string): Promise<TableCopy[]> {

@@ -10,15 +10,15 @@ import { openStore } from '../../../src/store/open.ts'
 import { copyPublished, makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
 import { openFurnishedStore } from '../../support/data/furnished-store.ts'
 import { folderWith } from '../../support/folder.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { lead, migratedDatabase, save } from '../../support/store.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { lead, newStoreUrl, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T09:00:00Z')
 const NEVER = new AbortController().signal
 
 async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncDisposable> {
   const inFile = await openFurnishedStore()
-  const there = await newDatabase({ template: await migratedDatabase() })
+  const there = await newStoreUrl()
   await copyStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
   const inPostgres = await openStore(there, NOW)
   const close = async () => {

@@ -1,12 +1,11 @@
 /** The schema in PostgreSQL is translated from that of SQLite, and has everything in it. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { openStore } from '../../../src/store/open.ts'
 import { translateSchema } from '../../../src/store/postgres/schema-from-sqlite.ts'
 import { listObjects, openEmptyDatabase } from '../../../src/store/schema/migrate.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { migratedDatabase, OPENED_AT } from '../../support/store.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { openInPostgres } from '../../support/store.ts'
 
 it('the tables of PostgreSQL are those of SQLite, with their columns, keys, references, checks and indexes', async () => {
   const database = await openEmptyDatabase()
@@ -16,7 +15,7 @@ it('the tables of PostgreSQL are those of SQLite, with their columns, keys, refe
 })
 
 it.skipIf(!hasPostgres)('they are made there, and the views with their columns in order', async () => {
-  await using store = await openStore(await newDatabase({ template: await migratedDatabase() }), OPENED_AT)
+  await using store = await openInPostgres()
   const database = await openEmptyDatabase()
   const { rows } = await sql<{ name: string; column: string }>`
     SELECT table_name AS name, column_name AS column FROM information_schema.columns
