@@ -33,21 +33,21 @@ async function newTarget(): Promise<string> {
   return IN_POSTGRES ? join(folderWith(), 'leadsheet.db') : newStoreUrl()
 }
 
-function copy(source: Store, to: string): Promise<TableCopy[]> {
-  const signal = new AbortController().signal
-  return copyStore(source, placeOf(to), { now: () => NOW, signal, onProgress: () => {} })
+function copy(
+  source: Store,
+  to: string,
+  change: Partial<Parameters<typeof copyStore>[2]> = {},
+): Promise<TableCopy[]> {
+  const { signal } = new AbortController()
+  return copyStore(source, placeOf(to), { now: () => NOW, signal, onProgress: () => {}, ...change })
 }
 
 /** Interrupts a copy when it has reported so many times. */
 async function copyUntil(source: Store, to: string, times: number): Promise<void> {
   const stop = new AbortController()
   let left = times
-  const copied = copyStore(source, placeOf(to), {
-    now: () => NOW,
-    signal: stop.signal,
-    onProgress: () => --left === 0 && stop.abort(new Error('cut off')),
-  })
-  await expect(copied).rejects.toThrow('cut off')
+  const onProgress = () => --left === 0 && stop.abort(new Error('cut off'))
+  await expect(copy(source, to, { signal: stop.signal, onProgress })).rejects.toThrow('cut off')
 }
 
 describe.skipIf(!hasPostgres)('a copied store', () => {
@@ -118,18 +118,11 @@ describe.skipIf(!hasPostgres)('a copy is refused', () => {
 
   it.runIf(IN_POSTGRES)('while one of those that share it lives', async () => {
     await using source = await openEmptyStore()
-    const beginUptime = (tick: string, end: string | null) =>
+    const beginUptime = (at: string, ended_at: string | null) =>
       source.write((trx) =>
         trx
           .insertInto('daemon_uptime')
-          .values({
-            began_at: tick,
-            began_after: 'down' as const,
-            last_heartbeat_at: tick,
-            ended_at: end,
-            host: 'b',
-            pid: 7,
-          })
+          .values({ began_at: at, began_after: 'down', last_heartbeat_at: at, ended_at, host: 'b', pid: 7 })
           .execute(),
       )
     await beginUptime('2026-11-21T08:50:00.000Z', null)
