@@ -40,7 +40,7 @@ async function upgrade(file: string, change: Partial<Upgrade> = {}): Promise<str
 }
 
 const migrationsIn = (file: string) =>
-  askFile(file, 'SELECT name FROM kysely_migration').map((row) => Object(row).name)
+  askFile(file, 'SELECT name FROM kysely_migration').map(({ name }) => name)
 const backupOf = (file: string): string => join(dirname(file), 'backups', BACKUP)
 const backupsOf = (file: string): string[] => {
   const folder = join(dirname(file), 'backups')

@@ -17,16 +17,15 @@ import { event, receive } from '../../support/data/events.ts'
 import { mailTo } from '../../support/mail/message.ts'
 import { hasPostgres } from '../../support/postgres.ts'
 import { countCases, pick, random, SEED_OF_TODAY } from '../../support/random.ts'
-import { lead, newStoreUrl, OPENED_AT, observedAt, STAGES } from '../../support/store.ts'
+import { addressOf, lead, OPENED_AT, observedAt, openInPostgres, STAGES } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
 const ROUNDS = countCases(12, 200)
 const SEED = SEED_OF_TODAY
 
 async function openTwo() {
-  const url = await newStoreUrl()
-  const one = await openStore(url, OPENED_AT)
-  const other = await openStore(url, OPENED_AT)
+  const one = await openInPostgres()
+  const other = await openStore(addressOf(one), OPENED_AT)
   await one.write((trx) => saveStages(trx, STAGES))
   const close = async () => {
     await one.close()
@@ -128,15 +127,13 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
     for (let round = 0; round < ROUNDS; round++) {
       const [first, second] = [page(), page()]
       const pages = round % 2 === 0 ? [first, first] : [first, second]
-      await Promise.all(
-        two.both.map((store, index) =>
-          store.writeSoon((trx) => saveLeads(trx, pages[index] ?? [], observedAt('2026-11-21T06:00:00Z'))),
-        ),
+      const saving = two.both.map((store, n) =>
+        store.writeSoon((trx) => saveLeads(trx, pages[n] ?? [], observedAt(NOW))),
       )
+      await Promise.all(saving)
     }
-    expect(await countLeads(two.one.db)).toBe(
-      (await two.one.db.selectFrom('lead').select('no').execute()).length,
-    )
+    const leads = await two.one.db.selectFrom('lead').select('no').execute()
+    expect(await countLeads(two.one.db)).toBe(leads.length)
     expect(await findViolations(two.one.db, NOW, 'all'), `SEED=${SEED}`).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** Changes a database behind the back of the program. */
+/** Changes and asks a database behind the back of the program. */
 import Database from 'better-sqlite3'
 
 export function alterFile(file: string, statements: string): void {
@@ -8,9 +8,9 @@ export function alterFile(file: string, statements: string): void {
 }
 
 /** Returns the rows of a query, in a file that no program has open. */
-export function askFile(file: string, query: string): unknown[] {
+export function askFile<Row = Record<string, unknown>>(file: string, query: string): Row[] {
   const database = new Database(file)
-  const rows = database.prepare(query).all()
+  const rows = database.prepare<[], Row>(query).all()
   database.close()
   return rows
 }
