@@ -274,9 +274,15 @@ describe(`random pasts (SEED=${SEED})`, () => {
     await liveThrough(store, next)
     const past = await loadPast(store.db)
     const trx = { db: store.db, tempTables: new Map() }
+    const changes = await store.db.selectFrom('lead_version').select(['valid_from', 'changed_at']).execute()
+    const instants = [
+      ...past.leads.map((lead) => lead.createdAt),
+      ...changes.flatMap((version) => [version.valid_from, version.changed_at]),
+    ].filter((at) => at < day(DAYS))
     for (let round = 0; round < PERIODS; round++) {
-      const from = next() * DAYS
-      const span = { from: day(from), to: day(from + next() * 10) }
+      // Each period begins and ends with something that happened then.
+      const [from = '', to = ''] = [pick(next, instants), pick(next, instants)].sort()
+      const span = { from, to }
       const scope = { ...span, filter: randomFilter(next), stalledDays: 3 }
       const plain = plainFigures(await plainOf(store, past, scope), scope)
       const of = JSON.stringify(scope)

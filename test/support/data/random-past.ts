@@ -14,15 +14,19 @@ export const day = (days: number): string => new Date(START + Math.round(days * 
 /** Returns how many days after the first midnight an instant is. */
 export const daysTo = (at: string): number => (Date.parse(at) - START) / DAY_MS
 
+/** Returns an instant of a day: often the midnight of Berlin, at which reports begin and end. */
+const momentOf = (next: () => number, today: number): string =>
+  day(today + (next() < 0.25 ? 23 / 24 : next()))
+
 /** Returns a lead as it changed on a day, or a new one. */
 export function changeLead(next: () => number, id: string, before: Lead | undefined, today: number): Lead {
-  const at = day(today + next())
+  const at = momentOf(next, today)
   const status = before && next() < 0.35 ? before.status : pick(next, STATUSES)
   return lead(id, {
     status,
     statusChangedAt: before?.status === status ? before.statusChangedAt : at,
     pipelineId: before?.pipelineId ?? pick(next, ['p1', 'p2']),
-    createdAt: before?.createdAt ?? day(today + next() - 3),
+    createdAt: before?.createdAt ?? momentOf(next, today - 3),
     score: Math.floor(next() * 100),
     source: pick(next, ['form', 'crawl', null]),
     companyCountry: pick(next, ['DE', 'FR', null]),
