@@ -11,9 +11,8 @@ import { placeOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { PUBLISHED } from '../../../src/store/schema/published.ts'
 import { openFurnishedStore } from '../../support/data/furnished-store.ts'
-import { PRIVATE } from '../../support/data/private-tables.ts'
+import { listTables } from '../../support/data/tables.ts'
 import { folderWith } from '../../support/folder.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import {
@@ -138,10 +137,8 @@ describe.skipIf(!hasPostgres)('a copy is refused', () => {
 describe('what is copied', () => {
   it('is every table but those that are about the database or its processes, or are made of others', async () => {
     const copied = await listCopiedTables()
-    const left = [...Object.keys(PUBLISHED), ...PRIVATE].filter((name) =>
-      copied.every((table) => table.name !== name),
-    )
-    expect(left.sort()).toEqual(['installation', 'lease', 'sync_dropped_index'])
+    const left = (await listTables()).filter((name) => copied.every((table) => table.name !== name))
+    expect(left).toEqual(['installation', 'lease', 'sync_dropped_index'])
     expect(copied.filter(({ key }) => key.length === 0)).toEqual([])
   })
 })

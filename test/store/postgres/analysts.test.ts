@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { PUBLISHED } from '../../../src/store/schema/published.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
-import { PRIVATE } from '../../support/data/private-tables.ts'
+import { listPrivateTables } from '../../support/data/tables.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
 import { hasPostgres } from '../../support/postgres.ts'
 import { lead, newStoreUrl, OPENED_AT, save } from '../../support/store.ts'
@@ -33,7 +33,8 @@ describe.skipIf(!hasPostgres)('the role of analysts in docs/how-to/postgresql-an
       for (const name of granted) await client.query(`SELECT count(*) FROM ${name}`)
       const { rows } = await client.query('SELECT count(*)::int AS leads FROM lead_now')
       expect(rows).toEqual([{ leads: 2 }])
-      for (const refused of ['DELETE FROM stage', ...PRIVATE.map((name) => `SELECT count(*) FROM ${name}`)])
+      const counts = (await listPrivateTables()).map((name) => `SELECT count(*) FROM ${name}`)
+      for (const refused of ['DELETE FROM stage', ...counts])
         await expect(client.query(refused)).rejects.toThrow(/permission denied|does not exist/)
     })
   })

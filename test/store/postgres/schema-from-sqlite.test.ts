@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { translateSchema } from '../../../src/store/postgres/schema-from-sqlite.ts'
 import { listObjects, openEmptyDatabase } from '../../../src/store/schema/migrate.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
+import { listTables } from '../../support/data/tables.ts'
 import { hasPostgres } from '../../support/postgres.ts'
 import { openInPostgres } from '../../support/store.ts'
 
@@ -20,12 +21,9 @@ it.skipIf(!hasPostgres)('they are made there, and the views with their columns i
   const { rows } = await sql<{ name: string; column: string }>`
     SELECT table_name AS name, column_name AS column FROM information_schema.columns
     WHERE table_schema = current_schema() ORDER BY ordinal_position`.execute(store.db)
-  const tables = listObjects(database).filter(
-    ({ type, name }) => type === 'table' && !name.includes('_migration'),
-  )
   // SQLite numbers the rows of this table by itself.
   const isOfBoth = ({ name, column }: (typeof rows)[number]) => !(name === 'sync_run' && column === 'rowid')
-  for (const name of [...tables.map((table) => table.name), ...Object.keys(VIEWS)]) {
+  for (const name of [...(await listTables()), ...Object.keys(VIEWS)]) {
     const expected = database.prepare<[], { name: string }>(`PRAGMA table_xinfo(${name})`).all()
     const columns = rows.filter((row) => row.name === name && isOfBoth(row)).map(({ column }) => column)
     expect(columns, name).toEqual(expected.map((each) => each.name))

@@ -11,7 +11,7 @@ import {
   tryReportQueries,
 } from '../../../src/store/queries/report-query.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
-import { PRIVATE } from '../../support/data/private-tables.ts'
+import { listPrivateTables } from '../../support/data/tables.ts'
 import { lead, save } from '../../support/store.ts'
 
 const EVERY: LeadFilter = { pipelineIds: null, conditions: [] }
@@ -122,7 +122,8 @@ describe('a query that will not do', () => {
   })
 
   test('finds no private table there is, however it asks', async () => {
-    const sqls = PRIVATE.map((table) => `SELECT * FROM (SELECT 1 AS id) FULL JOIN ${table} USING (id)`)
+    const tables = await listPrivateTables()
+    const sqls = tables.map((name) => `SELECT * FROM (SELECT 1 AS id) FULL JOIN ${name} USING (id)`)
     const { failed } = await ask({ sqls })
     expect(failed).toHaveLength(sqls.length)
     expect(failed.filter(({ message }) => !message.includes('no such table'))).toEqual([])
