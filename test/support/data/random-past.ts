@@ -27,7 +27,7 @@ export function changeLead(next: () => number, id: string, before: Lead | undefi
     statusChangedAt: before?.status === status ? before.statusChangedAt : at,
     pipelineId: before?.pipelineId ?? pick(next, ['p1', 'p2']),
     createdAt: before?.createdAt ?? momentOf(next, today - 3),
-    score: Math.floor(next() * 100),
+    score: 20 * Math.floor(next() * 6),
     source: pick(next, ['form', 'crawl', null]),
     companyCountry: pick(next, ['DE', 'FR', null]),
     valueAmount: next() < 0.2 ? null : Math.floor(next() * 100),
