@@ -50,7 +50,7 @@ export async function openNewStore(file: string, now: Date): Promise<Store> {
 
 /** Returns the URL of a new database of PostgreSQL with the tables of a store. */
 export async function newStoreUrl(): Promise<string> {
-  return newDatabase({ template: await migratedDatabase() })
+  return newDatabase(await migratedDatabase())
 }
 
 /** Opens a new store in PostgreSQL, whichever database the run has. The caller's test closes it. */
@@ -73,7 +73,7 @@ export function addressOf({ place }: Pick<Store, 'place'>): string {
 let migrated: Promise<Buffer> | null = null
 
 /** Returns the URL of a PostgreSQL database to copy. It has the tables of a store and no installation. */
-export function migratedDatabase(): Promise<string> {
+function migratedDatabase(): Promise<string> {
   return preparedDatabase('migrated', migrate)
 }
 
@@ -98,8 +98,8 @@ export async function openPreparedStore(
   fill: (place: string) => Promise<void>,
 ): Promise<Store> {
   if (IN_POSTGRES) {
-    const template = await preparedDatabase(name, fill, { template: await migratedDatabase() })
-    return openStore(await newDatabase({ template }), OPENED_AT)
+    const template = await preparedDatabase(name, fill, await migratedDatabase())
+    return openStore(await newDatabase(template), OPENED_AT)
   }
   const file = join(folderWith(), 'leadsheet.db')
   const known = filled.get(name)

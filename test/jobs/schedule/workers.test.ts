@@ -12,12 +12,12 @@ import { hasPostgres } from '../../support/postgres.ts'
 import {
   type Machine,
   MINUTELY,
-  newStoreUrl,
   scheduledRunCount,
   scheduledRunsOf,
   startMachine,
 } from '../../support/schedule/machines.ts'
 import { scheduleOf } from '../../support/schedule/schedule.ts'
+import { newStoreUrl } from '../../support/store.ts'
 
 const at = (minute: string): string => `2026-11-20T07:${minute}:00Z`
 

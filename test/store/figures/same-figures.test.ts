@@ -82,25 +82,18 @@ async function liveThrough(store: Store): Promise<void> {
   }
 }
 
+const SCORE = { field: 'score', min: 10.5, max: null }
+
 /** Reports by the day on which they are made. After the 20th nothing was read. */
-const REPORTS: readonly ['week' | 'day' | 'month', number, LeadFilter][] = [
-  ['week', 18, { pipelineIds: null, conditions: [] }],
-  ['day', 22, { pipelineIds: ['p1', 'ä4'], conditions: [] }],
-  [
-    'month',
-    31,
-    {
-      pipelineIds: null,
-      conditions: [
-        { field: 'score', min: 10.5, max: null },
-        { field: 'company_country', in: ['Österreich', "o'hara", 'DE'] },
-      ],
-    },
-  ],
-  ['day', 14, { pipelineIds: ['p1', 'P3'], conditions: [{ field: 'tags', in: ['ä', "it's"] }] }],
+const REPORTS: readonly ['week' | 'day' | 'month', number, string[] | null, LeadFilter['conditions']][] = [
+  ['week', 18, null, []],
+  ['day', 22, ['p1', 'ä4'], []],
+  ['month', 31, null, [SCORE, { field: 'company_country', in: ['Österreich', "o'hara", 'DE'] }]],
+  ['day', 14, ['p1', 'P3'], [{ field: 'tags', in: ['ä', "it's"] }]],
 ]
 
-async function read({ db }: Store, [kind, at, filter]: (typeof REPORTS)[number]) {
+async function read({ db }: Store, [kind, at, pipelineIds, conditions]: (typeof REPORTS)[number]) {
+  const filter = { pipelineIds, conditions }
   const request = requestOf(kind, new Date(day(at)), 'Europe/Berlin', {
     filter,
     stalledDays: 2,

@@ -6,9 +6,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
 import { agent, lead, observedAt, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
 
-function hour(number: number): string {
-  return `2026-11-20T${String(number).padStart(2, '0')}:00:00.000Z`
-}
+const hour = (number: number): string => `2026-11-20T0${number}:00:00.000Z`
 
 /** Saves a sample each hour. Each has the status of agents by id. An agent that is not named is gone. */
 async function saveReadings(store: Store, samples: readonly Record<string, string>[]): Promise<void> {

@@ -11,8 +11,6 @@ import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
 import type { Queue } from '../../../src/queue/queue.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { newDatabase } from '../postgres.ts'
-import { migratedDatabase } from '../store.ts'
 import { timing } from './schedule.ts'
 
 export const MINUTELY = { timing: timing('* * * * *') }
@@ -94,8 +92,4 @@ export async function scheduledRunsOf({ db }: Store): Promise<string[]> {
 
 export async function scheduledRunCount({ db }: Store): Promise<number> {
   return (await db.selectFrom('scheduled_run').selectAll().execute()).length
-}
-
-export async function newStoreUrl(): Promise<string> {
-  return newDatabase({ template: await migratedDatabase() })
 }
