@@ -9,7 +9,6 @@ import type { CoverageName, FigureName } from '../../../src/store/figures/defini
 import { REACHED } from '../../../src/store/figures/funnel.ts'
 import { type FigureScope, readFigure, readRows } from '../../../src/store/figures/query.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { listWaitingLeads } from '../../../src/store/leads/detail.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { loadPast, type Past, type PastLead, sumOf } from '../../support/data/past.ts'
 import { changeLead, DAY_MS, day, saveLate } from '../../support/data/random-past.ts'
@@ -36,7 +35,12 @@ const ZONE = 'Europe/Berlin'
 
 type Next = () => number
 
-/** Plays the days: some leads change, a few go or come back, and everything new is read in the evening. */
+const hasActivity = (id: string): boolean => Number(id) % 2 === 0
+
+/**
+ * Plays the days: some leads change, a few go or come back, and everything new is read in the evening. Leads with even
+ * numbers have an activity, which agrees with their states. Others turn out to be older, or are set back to an earlier record.
+ */
 async function liveThrough(store: Store, next: Next): Promise<void> {
   const leads = new Map<string, Lead>()
   const past: Lead[] = []
@@ -44,36 +48,37 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
   const activity = new Map<string, Parameters<typeof saveActivity>[2]>()
   for (let today = 0; today < DAYS; today++) {
     const evening = day(today + 1)
-    const changed: Lead[] = []
+    const changed = new Set<string>()
     for (let number = 0; number < LEADS; number++) {
+      const id = `${number}`
+      const tell = (entry: Parameters<typeof saveActivity>[2][number]) =>
+        activity.set(id, [...(activity.get(id) ?? []), entry])
+      if (next() < 0.1) tell({ id: `note of ${today}`, at: day(today + next()) })
       if (next() > 0.15) continue
-      const before = leads.get(`${number}`)
-      const change = changeLead(next, `${number}`, before, today)
-      const createdAt = next() < 0.95 ? change.createdAt : day(today + next() - 3)
-      const now = lead(change.id, { ...change, createdAt })
-      leads.set(now.id, now)
-      gone.delete(now.id)
-      changed.push(now)
-      const isMove = before?.status !== now.status
-      const told = isMove
-        ? { at: now.updatedAt ?? '', fromStatus: before?.status ?? null, toStatus: now.status }
-        : { at: day(today + next()) }
-      activity.set(now.id, [...(activity.get(now.id) ?? []), { id: `${today}`, ...told }])
+      const before = leads.get(id)
+      const change = changeLead(next, id, before, today)
+      const daysEarlier = hasActivity(id) || next() < 0.9 ? 0 : next()
+      const createdAt = daysBefore(change.createdAt ?? '', daysEarlier)
+      const now = lead(id, { ...change, createdAt })
+      leads.set(id, now)
+      changed.add(id)
+      const move = { fromStatus: before?.status ?? null, toStatus: now.status }
+      if (move.fromStatus !== move.toStatus) tell({ id: `${today}`, at: now.updatedAt ?? '', ...move })
     }
+    const read = [...leads.values()].filter(({ id }) => changed.has(id))
     // A few leads are set back to an earlier record by a full scan.
-    const back = past.filter(({ id }) => next() < 0.01 && !changed.some((each) => each.id === id))
+    const back = past.filter(({ id }) => next() < 0.02 && !changed.has(id) && !hasActivity(id))
     const setBack = [...new Map(back.map((each) => [each.id, each])).values()]
-    for (const each of setBack) {
-      leads.set(each.id, each)
-      gone.delete(each.id)
-    }
+    for (const each of setBack) leads.set(each.id, each)
     await store.write((trx) => saveLeads(trx, setBack, observedAt(evening), 'list'))
-    past.push(...changed)
-    await save(store, changed, evening)
+    await save(store, read, evening)
+    past.push(...read)
+    for (const { id } of [...read, ...setBack]) gone.delete(id)
+    const known = [...new Set(past.map(({ id }) => id))]
     // The activity of only some leads is read, which may tell of moves long ago.
-    for (const { id } of await listWaitingLeads(store.db, { now: evening, limit: 2 }))
+    for (const id of known.filter((id) => hasActivity(id) && next() < 0.2))
       await saveActivity(store, id, activity.get(id) ?? [], evening)
-    const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
+    const going = known.filter((id) => !gone.has(id) && next() < 0.02)
     for (const id of going) gone.add(id)
     await deleteLeads(store, going, evening)
   }
