@@ -9,9 +9,9 @@ import { copyStore } from '../../src/store/copy/copy.ts'
 import { fileOf, placeOf } from '../../src/store/db/place.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openFurnishedStore } from '../support/data/furnished-store.ts'
-import { hasPostgres, newDatabase } from '../support/postgres.ts'
+import { hasPostgres } from '../support/postgres.ts'
 import { random } from '../support/random.ts'
-import { migratedDatabase } from '../support/store.ts'
+import { newStoreUrl } from '../support/store.ts'
 
 const SCRIPT = join(import.meta.dirname, 'support/copy-store.ts')
 const KILLS = 10
@@ -26,7 +26,7 @@ test.skipIf(!hasPostgres)(
     await source.close()
     const file = fileOf(source)
     const before = hashOf(file)
-    const there = await newDatabase({ template: await migratedDatabase() })
+    const there = await newStoreUrl()
     const shares: number[] = []
     for (let kill = 0; kill < KILLS; kill++) {
       const share = next() * 0.9

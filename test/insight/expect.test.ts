@@ -4,12 +4,10 @@
  */
 import { expect, it } from 'vitest'
 import { judgeReport } from '../../src/insight/expect.ts'
-import { dailyNumbers } from '../support/reports/daily-numbers.ts'
+import { dailyNumbers, datesFrom } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 200
-const DATES = Array.from({ length: DAYS }, (_, day) =>
-  new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10),
-)
+const DATES = datesFrom('2024-01-01', DAYS)
 
 it.each([
   ['all fall alike', [0.3, 0.3, 0.3], ['low', 'normal', 'normal', 'normal']],
@@ -38,9 +36,7 @@ it.each([
   ['month', 30],
 ] as const)('the days of a lasting change are those of its sum, also for reports on a %s', (kind, length) => {
   // Up to the 30th of November 2026. The last three months have 91 days.
-  const dates = Array.from({ length: 1095 }, (_, day) =>
-    new Date(Date.UTC(2026, 10, 30 - 1094 + day)).toISOString().slice(0, 10),
-  )
+  const dates = datesFrom('2023-12-02', 1095)
   const found = [0.7, 0.8].flatMap((times) =>
     [9, 14, 30, 91].flatMap((lasting) => {
       const values = dailyNumbers({ mean: 40, days: dates.length, seed: 7 }).map((value, day) =>

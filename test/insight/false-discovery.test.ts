@@ -20,10 +20,8 @@ describe('numbers of one report', () => {
     for (let round = 0; round < 200; round++) {
       const probabilities = Array.from({ length: 1 + Math.floor(next() * 20) }, () => next() ** 4)
       const isOfAll = round % 2 === 0
-      const judged = findUnusual(
-        probabilities.map((probability) => ({ probability, isOfAll })),
-        0.1,
-      )
+      const numbers = probabilities.map((probability) => ({ probability, isOfAll }))
+      const judged = findUnusual(numbers, 0.1)
       expect(judged).toEqual(plain(probabilities, 0.1))
       found += judged.filter(Boolean).length
     }
@@ -37,25 +35,19 @@ describe('numbers of one report', () => {
       [3, 40],
     ] as const) {
       // The largest probability with which a number alone is unusual is its weight times share / n.
-      const largest = (isTested: (index: number) => boolean) => {
-        const all = Array.from({ length: ofAll + parts }, (_, index) => index)
-        const tested = all.findIndex(isTested)
+      const all = Array.from({ length: ofAll + parts }, (_, index) => index)
+      const weightAt = (tested: number) => {
         let [low, high] = [0, 1]
         for (let step = 0; step < 50; step++) {
           const middle = (low + high) / 2
-          const numbers = all.map((index) => ({
-            probability: index === tested ? middle : 1,
-            isOfAll: index < ofAll,
-          }))
+          const probabilityOf = (index: number) => (index === tested ? middle : 1)
+          const numbers = all.map((index) => ({ probability: probabilityOf(index), isOfAll: index < ofAll }))
           if (findUnusual(numbers, 0.03)[tested]) low = middle
           else high = middle
         }
         return (low * all.length) / 0.03
       }
-      const [weightOfAll, weightOfPart] = [
-        largest((index) => index < ofAll),
-        largest((index) => index >= ofAll),
-      ]
+      const [weightOfAll, weightOfPart] = [weightAt(0), weightAt(ofAll)]
       expect((ofAll * weightOfAll + parts * weightOfPart) / (ofAll + parts)).toBeCloseTo(1, 9)
       expect(weightOfAll).toBeGreaterThanOrEqual(weightOfPart - 1e-9)
     }

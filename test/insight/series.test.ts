@@ -3,13 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { isWithin, judgeSeries, type Scale } from '../../src/insight/normal-range.ts'
 import { dipsOf, seriesOf } from '../../src/insight/series.ts'
 import { countCases } from '../support/random.ts'
-import { dailyNumbers } from '../support/reports/daily-numbers.ts'
+import { dailyNumbers, datesFrom } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 735
 /** The first one is a Monday. */
-const DATES = Array.from({ length: DAYS + 10 }, (_, day) =>
-  new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10),
-)
+const DATES = datesFrom('2024-01-01', DAYS + 10)
 const isChristmas = (day: number) => ['12-24', '12-25', '12-26'].includes((DATES[day] ?? '').slice(5))
 const isQuiet = (day: number) => (DATES[day] ?? '').slice(5) >= '12-23'
 

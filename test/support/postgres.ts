@@ -17,15 +17,11 @@ import { isSkippedButInCi } from './process/programs.ts'
  */
 export const hasPostgres = !isSkippedButInCi('the store in PostgreSQL', missingPostgres())
 
-export interface DatabaseOptions {
-  /** The URL of a database to copy, from {@link preparedDatabase}. */
-  readonly template?: string
-}
-
 /**
+ * @param template the URL of a database to copy, from {@link preparedDatabase}
  * @returns its URL, such as `postgres://user:password@127.0.0.1:port/name`. Without a template it is empty
  */
-export async function newDatabase({ template }: DatabaseOptions = {}): Promise<string> {
+export async function newDatabase(template?: string): Promise<string> {
   admin ??= connectAdmin()
   const client = await admin
   const url = await createDatabase(client, template)
@@ -42,11 +38,11 @@ export async function newDatabase({ template }: DatabaseOptions = {}): Promise<s
 export function preparedDatabase(
   name: string,
   prepare: (url: string) => Promise<void>,
-  options: DatabaseOptions = {},
+  template?: string,
 ): Promise<string> {
   const known = prepared.get(name)
   if (known !== undefined) return known
-  const preparing = prepareOnce(name, prepare, options)
+  const preparing = prepareOnce(name, prepare, template)
   prepared.set(name, preparing)
   preparing.catch(() => prepared.delete(name))
   return preparing
@@ -57,7 +53,7 @@ const prepared = new Map<string, Promise<string>>()
 async function prepareOnce(
   name: string,
   prepare: (url: string) => Promise<void>,
-  { template }: DatabaseOptions,
+  template?: string,
 ): Promise<string> {
   return withClient(await fetchAdminUrl(), async (client) => {
     // The lock is held until this session ends.

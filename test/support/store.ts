@@ -2,13 +2,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Agent, Lead, PipelineStat } from '../../src/domain/model.ts'
+import type { Activity, Agent, Lead, PipelineStat, QuarantinedRecord } from '../../src/domain/model.ts'
 import type { Observation, Store } from '../../src/store/db/store.ts'
+import { saveDetail } from '../../src/store/leads/detail.ts'
 import { saveLeads } from '../../src/store/leads/lead.ts'
+import { recordDeletions } from '../../src/store/leads/lead-version.ts'
 import { SET_REACHED } from '../../src/store/leads/reached.ts'
 import { saveStages } from '../../src/store/leads/stages.ts'
 import { openStore } from '../../src/store/open.ts'
 import { noteLeadsAsOf, startRun } from '../../src/store/sync/sync-run.ts'
+import { isQuarantined, mapAgent, mapPipelineStat } from '../../src/upstream/mapping/lead-mapping.ts'
+import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { BLANK_LEAD } from './data/blank-lead.ts'
 import { folderWith } from './folder.ts'
 import { newDatabase, preparedDatabase } from './postgres.ts'
@@ -38,10 +42,20 @@ export const IN_POSTGRES = process.env['TEST_STORE'] === 'postgres'
  * @param file of a store in SQLite. A store in PostgreSQL gets its own database
  */
 export async function openNewStore(file: string, now: Date): Promise<Store> {
-  if (IN_POSTGRES) return openStore(await newDatabase({ template: await migratedDatabase() }), now)
+  if (IN_POSTGRES) return openStore(await newStoreUrl(), now)
   migrated ??= makeMigrated()
   writeFileSync(file, await migrated, { flag: 'wx', mode: 0o600 })
   return openStore(file, now)
+}
+
+/** Returns the URL of a new database of PostgreSQL with the tables of a store. */
+export async function newStoreUrl(): Promise<string> {
+  return newDatabase(await migratedDatabase())
+}
+
+/** Opens a new store in PostgreSQL, whichever database the run has. The caller's test closes it. */
+export async function openInPostgres(): Promise<Store> {
+  return openStore(await newStoreUrl(), OPENED_AT)
 }
 
 /** Returns the address of a store, for a second connection. */
@@ -59,12 +73,8 @@ export function addressOf({ place }: Pick<Store, 'place'>): string {
 let migrated: Promise<Buffer> | null = null
 
 /** Returns the URL of a PostgreSQL database to copy. It has the tables of a store and no installation. */
-export function migratedDatabase(): Promise<string> {
-  return preparedDatabase('migrated', async (url) => {
-    const store = await openStore(url, OPENED_AT)
-    await store.write((trx) => trx.deleteFrom('installation').execute())
-    await store.close()
-  })
+function migratedDatabase(): Promise<string> {
+  return preparedDatabase('migrated', migrate)
 }
 
 /**
@@ -88,19 +98,17 @@ export async function openPreparedStore(
   fill: (place: string) => Promise<void>,
 ): Promise<Store> {
   if (IN_POSTGRES) {
-    const template = await preparedDatabase(name, fill, { template: await migratedDatabase() })
-    return openStore(await newDatabase({ template }), OPENED_AT)
+    const template = await preparedDatabase(name, fill, await migratedDatabase())
+    return openStore(await newDatabase(template), OPENED_AT)
   }
   const file = join(folderWith(), 'leadsheet.db')
   const known = filled.get(name)
+  migrated ??= makeMigrated()
+  writeFileSync(file, known ?? (await migrated), { mode: 0o600 })
   if (known === undefined) {
-    const first = join(folderWith(), 'leadsheet.db')
-    migrated ??= makeMigrated()
-    writeFileSync(first, await migrated, { mode: 0o600 })
-    await fill(first)
-    filled.set(name, readFileSync(first))
+    await fill(file)
+    filled.set(name, readFileSync(file))
   }
-  writeFileSync(file, filled.get(name) ?? '', { mode: 0o600 })
   return openStore(file, OPENED_AT)
 }
 
@@ -110,13 +118,16 @@ const filled = new Map<string, Buffer>()
 async function makeMigrated(): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
   const file = join(folder, 'leadsheet.db')
-  const store = await openStore(file, OPENED_AT)
-  // Each copy becomes its own installation.
-  await store.write((trx) => trx.deleteFrom('installation').execute())
-  await store.close()
+  await migrate(file)
   const content = readFileSync(file)
   rmSync(folder, { recursive: true })
   return content
+}
+
+/** Makes a store without an installation, so that each copy becomes its own. */
+async function migrate(place: string): Promise<void> {
+  await using store = await openStore(place, OPENED_AT)
+  await store.write((trx) => trx.deleteFrom('installation').execute())
 }
 
 /** Returns a lead as the mapping makes it. Its raw record follows from its fields. */
@@ -146,6 +157,32 @@ export async function save(store: Store, leads: readonly Lead[], at = '2026-11-2
   await store.write((trx) => saveLeads(trx, leads, observedAt(at)))
 }
 
+/** Saves entries of the activity of a lead, as its details tell them. */
+export async function saveActivity(
+  store: Store,
+  id: string,
+  entries: readonly (Pick<Activity, 'id' | 'at'> & Partial<Activity>)[],
+  at: string,
+): Promise<void> {
+  const blank = { type: null, agentId: null, summary: null, fromStatus: null, toStatus: null }
+  const activity = entries.map((entry) => ({ ...blank, ...entry }))
+  const detail = { leadId: id, updatedAt: null, enrichment: null, activity, quarantined: [], raw: '{}' }
+  await store.write(async (trx) => {
+    const columns = ['no', 'id', 'updated_at as updatedAt'] as const
+    const row = trx.selectFrom('lead').select(columns).where('id', '=', id)
+    await saveDetail(trx, await row.executeTakeFirstOrThrow(), detail, observedAt(at))
+  })
+}
+
+/** Marks leads as deleted, as a second complete scan without them does. */
+export async function deleteLeads(store: Store, ids: readonly string[], at: string): Promise<void> {
+  if (ids.length === 0) return
+  await store.write(async (trx) => {
+    await trx.updateTable('lead').set({ deleted_at: at }).where('id', 'in', ids).execute()
+    await recordDeletions(trx, ids, observedAt(at))
+  })
+}
+
 /** Saves a run that read all leads as of an instant. */
 export async function saveWholeRun(store: Store, asOf: string, startedAt = asOf): Promise<string> {
   return store.write(async (trx) => {
@@ -168,49 +205,19 @@ export function stat(
   asOf: string,
   reached: Readonly<Record<string, number>>,
 ): PipelineStat {
-  return {
-    pipelineId,
-    name: `Pipeline ${pipelineId}`,
-    status: 'active',
-    asOf: new Date(asOf).toISOString(),
-    leads: null,
-    open: null,
-    won: null,
-    lost: null,
-    disqualified: null,
-    winRate: null,
-    openValue: null,
-    wonValue: null,
-    stages: Object.entries(reached).map(([status, count]) => ({
-      status,
-      current: 0,
-      reached: count,
-      conversion: null,
-      medianHours: null,
-    })),
-    raw: '{}',
-  }
+  const at = new Date(asOf).toISOString()
+  const stages = Object.entries(reached).map(([stage, count]) => ({ stage, reached: count }))
+  const sent = { name: `Pipeline ${pipelineId}`, status: 'active', as_of: at, stages }
+  return mapped(mapPipelineStat(sent, pipelineId, REFERENCE_PROFILE, at))
 }
 
 export function agent(id: string, status: string): Agent {
-  return {
-    id,
-    name: `Agent ${id}`,
-    kind: null,
-    status,
-    statusChangedAt: null,
-    taskType: null,
-    taskPipelineId: null,
-    taskLeadId: null,
-    taskStartedAt: null,
-    taskProgress: null,
-    lastSeenAt: null,
-    tasks24h: null,
-    errors24h: null,
-    lastErrorAt: null,
-    lastErrorMessage: null,
-    raw: '{}',
-  }
+  return mapped(mapAgent({ id, name: `Agent ${id}`, status }, REFERENCE_PROFILE))
+}
+
+function mapped<T extends object>(of: T | QuarantinedRecord): T {
+  if (isQuarantined(of)) throw new Error(of.reason)
+  return of
 }
 
 /** Stores the versions of all leads, as if each had changed, so that a rule can compare them with the leads. */

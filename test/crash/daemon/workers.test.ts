@@ -12,11 +12,11 @@ import { folderWith } from '../../support/folder.ts'
 import { finished } from '../../support/leadsheet.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
 import { startOwnPostgres } from '../../support/postgres/own-postgres.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { hasPostgres } from '../../support/postgres.ts'
 import { readAddress, untilSaid } from '../../support/process/daemon-address.ts'
 import { random } from '../../support/random.ts'
 import { hourlyNotNow, makeReportDue } from '../../support/reports/due-report.ts'
-import { migratedDatabase } from '../../support/store.ts'
+import { newStoreUrl } from '../../support/store.ts'
 import { cut, startUpstream, status, type Upstream } from '../../support/upstream.ts'
 import { compareRows } from '../outbox/comparison.ts'
 import { startSink } from '../outbox/sink.ts'
@@ -82,7 +82,7 @@ const DISRUPTIONS = [
     eachMs: KILL_EACH_MS,
     leads: LEADS,
     async open() {
-      const url = await newDatabase({ template: await migratedDatabase() })
+      const url = await newStoreUrl()
       return { url, befall: async (workers: Workers) => workers.killOne() }
     },
   },

@@ -10,9 +10,9 @@ import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { findLastUptime } from '../../../src/store/schedule/uptime.ts'
 import { readWorkers } from '../../../src/web/dashboard/status/daemon.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { hasPostgres } from '../../support/postgres.ts'
 import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
-import { migratedDatabase } from '../../support/store.ts'
+import { newStoreUrl } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const minutely = (name: string, run: Schedule['run']) =>
@@ -20,7 +20,7 @@ const minutely = (name: string, run: Schedule['run']) =>
 
 /** Opens a database for workers of several machines, which run in this process with one clock that a test moves. */
 async function openCompany(schedules: readonly Schedule[], onAlerts: () => void = () => undefined) {
-  const url = await newDatabase({ template: await migratedDatabase() })
+  const url = await newStoreUrl()
   const clock = { now: new Date('2026-11-20T07:00:00Z') }
   const now = () => clock.now
   async function startMachine() {

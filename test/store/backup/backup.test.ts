@@ -11,6 +11,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import type { Row } from '../../../src/store/tables/tables.ts'
+import { alterFile, askFile } from '../../support/data/alter-file.ts'
 import { folderWith } from '../../support/folder.ts'
 import { mailTo } from '../../support/mail/message.ts'
 import { scheduleOf } from '../../support/schedule/schedule.ts'
@@ -36,18 +37,10 @@ async function makePlace(fill: (store: Store) => Promise<void> = async () => {})
   return { folder, file, backup: join(folder, 'backup.db') }
 }
 
-function back({ file, backup }: Place, replaces = false) {
-  return makeBackup(file, backup, { replaces, signal })
-}
+const back = ({ file, backup }: Place, replaces = false) => makeBackup(file, backup, { replaces, signal })
+const restore = ({ file, backup }: Place) => restoreBackup(backup, file, RESTORED_AT, signal)
 
-function restore({ file, backup }: Place, now = RESTORED_AT) {
-  return restoreBackup(backup, file, now, signal)
-}
-
-async function countLeads(file: string): Promise<number> {
-  await using store = await openStore(file, RESTORED_AT)
-  return (await store.db.selectFrom('lead').select('id').execute()).length
-}
+const countLeads = (file: string) => askFile(file, 'SELECT id FROM lead').length
 
 /** Changes a byte in the middle of each page, except the first ones. */
 function damage(file: string): void {
@@ -72,7 +65,7 @@ describe('a backup', () => {
     const writing = (async () => {
       for (let number = 0; !stop.signal.aborted; number++) await save(store, [lead(`late-${number}`)])
     })()
-    const before = (await store.db.selectFrom('lead').select('id').execute()).length
+    const before = countLeads(place.file)
     const { rows } = await back(place)
     stop.abort()
     await writing
@@ -97,13 +90,11 @@ describe('a restore', () => {
   test('puts the backup in the place of the store, and keeps what was there, if anything', async () => {
     const place = await makePlace()
     await back(place)
-    await using later = await openStore(place.file, OPENED_AT)
-    await save(later, [lead('l3')])
-    await later.close()
+    alterFile(place.file, "DELETE FROM lead WHERE id = 'l2'")
     const { before } = await restore(place)
     expect(before).toBe(`${place.file}.before-restore-20261123T090000Z`)
-    expect(await countLeads(place.file)).toBe(2)
-    expect(await countLeads(before ?? '')).toBe(3)
+    expect(countLeads(place.file)).toBe(2)
+    expect(countLeads(before ?? '')).toBe(1)
     const file = join(place.folder, 'new', 'leadsheet.db')
     expect(await restoreBackup(place.backup, file, RESTORED_AT, signal)).toMatchObject({ before: null })
     expect(readdirSync(join(place.folder, 'new'))).toEqual(['leadsheet.db'])
@@ -118,11 +109,15 @@ describe('a restore', () => {
     const { before } = await restore(place)
     expect(readFileSync(before ?? '', 'utf8')).toBe(rubbish)
     expect(existsSync(`${place.file}-wal`)).toBe(false)
-    expect(await countLeads(place.file)).toBe(2)
+    expect(countLeads(place.file)).toBe(2)
   })
 
   test.each([
-    ['of a newer leadsheet', 'store_newer', newer],
+    [
+      'of a newer leadsheet',
+      'store_newer',
+      ({ backup }: Place) => alterFile(backup, "INSERT INTO kysely_migration VALUES ('999-future', '2027')"),
+    ],
     ['that is damaged', 'store_corrupt', ({ backup }: Place) => damage(backup)],
     ['that is no database', 'store_corrupt', ({ backup }: Place) => writeFileSync(backup, 'x'.repeat(5000))],
     ['that is another database', 'store_corrupt', another],
@@ -171,12 +166,8 @@ describe('a restore', () => {
       await runDue({ store, log: SILENT, now: () => new Date(at) }, daily(ran), signal)
     }
     expect(ran).toEqual(['2026-11-24T07:00:00.000Z'])
-    const messages = await store.db
-      .selectFrom('delivery')
-      .select(['recipient', 'state', 'unconfirmed_count'])
-      .orderBy('recipient')
-      .execute()
-    expect(messages.map((row) => [row.recipient, row.state, row.unconfirmed_count])).toEqual([
+    const messages = store.db.selectFrom('delivery').select(['recipient', 'state', 'unconfirmed_count'])
+    expect((await messages.orderBy('recipient').execute()).map((row) => Object.values(row))).toEqual([
       ['l1', 'sent', 0],
       ['l2', 'unconfirmed', 2],
       ['l3', 'unconfirmed', 2],
@@ -207,15 +198,7 @@ async function insertMessages(
   })
 }
 
-function newer({ backup }: Place): void {
-  const database = new Database(backup)
-  database.exec("INSERT INTO kysely_migration VALUES ('999-future', '2027')")
-  database.close()
-}
-
 function another({ backup }: Place): void {
   writeFileSync(backup, '')
-  const database = new Database(backup)
-  database.exec('CREATE TABLE notes (text)')
-  database.close()
+  alterFile(backup, 'CREATE TABLE notes (text)')
 }

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterAll, describe, expect, it } from 'vitest'
 import { restoreBackup } from '../../../src/store/backup/restore.ts'
 import type { Upgrade } from '../../../src/store/backup/upgrade.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { alterFile, askFile } from '../../support/data/alter-file.ts'
 import { folderWith } from '../../support/folder.ts'
 import {
   makeNextVersion,
@@ -39,17 +39,9 @@ async function upgrade(file: string, change: Partial<Upgrade> = {}): Promise<str
   return steps
 }
 
-function ask(file: string, query: string): unknown[] {
-  const database = new Database(file)
-  try {
-    return database.prepare(query).all()
-  } finally {
-    database.close()
-  }
-}
-
 const migrationsIn = (file: string) =>
-  ask(file, 'SELECT name FROM kysely_migration').map((row) => Object(row).name)
+  askFile(file, 'SELECT name FROM kysely_migration').map(({ name }) => name)
+const backupOf = (file: string): string => join(dirname(file), 'backups', BACKUP)
 const backupsOf = (file: string): string[] => {
   const folder = join(dirname(file), 'backups')
   return existsSync(folder) ? readdirSync(folder).sort() : []
@@ -60,30 +52,33 @@ describe('a database of an older version', () => {
     const file = await makeOlder()
     const steps = await upgrade(file)
     expect(steps).toEqual([
-      `the database is of an older version: it is copied to ${join(dirname(file), 'backups', BACKUP)} first`,
+      `the database is of an older version: it is copied to ${backupOf(file)} first`,
       'it is brought to the schema of 0.2.0',
     ])
     expect(backupsOf(file)).toEqual([BACKUP])
-    expect(migrationsIn(join(dirname(file), 'backups', BACKUP))).toEqual(PRESENT_SCHEMA)
+    expect(migrationsIn(backupOf(file))).toEqual(PRESENT_SCHEMA)
     expect(migrationsIn(file)).toEqual(NEXT_SCHEMA)
-    expect(ask(file, 'SELECT id FROM lead ORDER BY id')).toEqual([{ id: 'l1' }, { id: 'l2' }, { id: 'l3' }])
-    expect(ask(file, 'SELECT * FROM lease')).toEqual([])
+    expect(askFile(file, 'SELECT id FROM lead ORDER BY id')).toEqual([
+      { id: 'l1' },
+      { id: 'l2' },
+      { id: 'l3' },
+    ])
+    expect(askFile(file, 'SELECT * FROM lease')).toEqual([])
   })
 
   it('is not touched while a program of that version runs on it', async () => {
     const file = await makeOlder()
-    const database = new Database(file)
-    database
-      .prepare("INSERT INTO lease VALUES ('daemon', 'x', 'elsewhere', 7, '2026', '2026-11-21T06:01:00.000Z')")
-      .run()
-    database.close()
+    alterFile(
+      file,
+      "INSERT INTO lease VALUES ('daemon', 'x', 'elsewhere', 7, '2026', '2026-11-21T06:01:00.000Z')",
+    )
     await expect(upgrade(file)).rejects.toMatchObject({
       code: 'job_busy',
       message: expect.stringContaining('a daemon of an older one is running on it: process 7 on elsewhere'),
     })
     expect(migrationsIn(file)).toEqual(PRESENT_SCHEMA)
     expect(backupsOf(file)).toEqual([])
-    expect(ask(file, 'SELECT name FROM lease')).toEqual([{ name: 'daemon' }])
+    expect(askFile(file, 'SELECT name FROM lease')).toEqual([{ name: 'daemon' }])
   })
 
   it('that is to stop while it is copied is as it was, and nothing half-done is left', async () => {
@@ -93,7 +88,7 @@ describe('a database of an older version', () => {
     await expect(upgrade(file, { tell, signal: stop.signal })).rejects.toThrow('stopped')
     expect(migrationsIn(file)).toEqual(PRESENT_SCHEMA)
     expect(backupsOf(file)).toEqual([])
-    expect(ask(file, 'SELECT * FROM lease')).toEqual([])
+    expect(askFile(file, 'SELECT * FROM lease')).toEqual([])
     await upgrade(file)
     expect(migrationsIn(file)).toEqual(NEXT_SCHEMA)
   })
@@ -110,35 +105,23 @@ describe('a database that needs no backup', () => {
 
   it('is one that no sync has put anything into', async () => {
     const file = await makeOlder()
-    const database = new Database(file)
-    database.exec('DELETE FROM lead_history; DELETE FROM lead; DELETE FROM sync_run')
-    database.close()
+    alterFile(file, 'DELETE FROM lead_history; DELETE FROM lead; DELETE FROM sync_run')
     expect(await upgrade(file)).toEqual([])
     expect(migrationsIn(file)).toEqual(PRESENT_SCHEMA)
   })
 })
 
 describe('an older version that finds a newer database', () => {
-  /** Makes a database of the next version with one lead less, and the backup that the upgrade left. */
-  async function makeNewer(): Promise<string> {
+  it('names the folder of the backup that it can be restored from', async () => {
     const file = await makeOlder()
     await upgrade(file)
-    const database = new Database(file)
-    database.exec("DELETE FROM lead_history WHERE lead_id = 'l3'; DELETE FROM lead WHERE id = 'l3'")
-    database.close()
-    return file
-  }
-
-  it('names the folder of the backup that it can be restored from', async () => {
-    const file = await makeNewer()
+    alterFile(file, "DELETE FROM lead_history WHERE lead_id = 'l3'; DELETE FROM lead WHERE id = 'l3'")
     await expect(openStore(file, OPENED_AT)).rejects.toMatchObject({
       code: 'store_newer',
       hint: expect.stringContaining(`with the newest file in ${join(dirname(file), 'backups')}`),
     })
-    const backup = join(dirname(file), 'backups', BACKUP)
-    const { before } = await restoreBackup(backup, file, new Date(AT), NEVER)
+    const { before } = await restoreBackup(backupOf(file), file, new Date(AT), NEVER)
     expect(basename(before ?? '')).toMatch(/^leadsheet\.db\.before-restore-/)
-    await using store = await openStore(file, OPENED_AT)
-    expect(await store.db.selectFrom('lead').select('id').execute()).toHaveLength(3)
+    expect(askFile(file, 'SELECT id FROM lead')).toHaveLength(3)
   })
 })

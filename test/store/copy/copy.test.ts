@@ -11,15 +11,14 @@ import { placeOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { PUBLISHED } from '../../../src/store/schema/published.ts'
 import { openFurnishedStore } from '../../support/data/furnished-store.ts'
-import { PRIVATE } from '../../support/data/private-tables.ts'
+import { listTables } from '../../support/data/tables.ts'
 import { folderWith } from '../../support/folder.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import {
   IN_POSTGRES,
   lead,
-  migratedDatabase,
+  newStoreUrl,
   OPENED_AT,
   openEmptyStore,
   save,
@@ -30,26 +29,24 @@ const NOW = new Date('2026-11-21T09:00:00Z')
 
 /** Returns a new place with a schema and no rows. */
 async function newTarget(): Promise<string> {
-  return IN_POSTGRES
-    ? join(folderWith(), 'leadsheet.db')
-    : newDatabase({ template: await migratedDatabase() })
+  return IN_POSTGRES ? join(folderWith(), 'leadsheet.db') : newStoreUrl()
 }
 
-function copy(source: Store, to: string): Promise<TableCopy[]> {
-  const signal = new AbortController().signal
-  return copyStore(source, placeOf(to), { now: () => NOW, signal, onProgress: () => {} })
+function copy(
+  source: Store,
+  to: string,
+  change: Partial<Parameters<typeof copyStore>[2]> = {},
+): Promise<TableCopy[]> {
+  const { signal } = new AbortController()
+  return copyStore(source, placeOf(to), { now: () => NOW, signal, onProgress: () => {}, ...change })
 }
 
 /** Interrupts a copy when it has reported so many times. */
 async function copyUntil(source: Store, to: string, times: number): Promise<void> {
   const stop = new AbortController()
   let left = times
-  const copied = copyStore(source, placeOf(to), {
-    now: () => NOW,
-    signal: stop.signal,
-    onProgress: () => --left === 0 && stop.abort(new Error('cut off')),
-  })
-  await expect(copied).rejects.toThrow('cut off')
+  const onProgress = () => --left === 0 && stop.abort(new Error('cut off'))
+  await expect(copy(source, to, { signal: stop.signal, onProgress })).rejects.toThrow('cut off')
 }
 
 describe.skipIf(!hasPostgres)('a copied store', () => {
@@ -120,18 +117,11 @@ describe.skipIf(!hasPostgres)('a copy is refused', () => {
 
   it.runIf(IN_POSTGRES)('while one of those that share it lives', async () => {
     await using source = await openEmptyStore()
-    const beginUptime = (tick: string, end: string | null) =>
+    const beginUptime = (at: string, ended_at: string | null) =>
       source.write((trx) =>
         trx
           .insertInto('daemon_uptime')
-          .values({
-            began_at: tick,
-            began_after: 'down' as const,
-            last_heartbeat_at: tick,
-            ended_at: end,
-            host: 'b',
-            pid: 7,
-          })
+          .values({ began_at: at, began_after: 'down', last_heartbeat_at: at, ended_at, host: 'b', pid: 7 })
           .execute(),
       )
     await beginUptime('2026-11-21T08:50:00.000Z', null)
@@ -147,10 +137,8 @@ describe.skipIf(!hasPostgres)('a copy is refused', () => {
 describe('what is copied', () => {
   it('is every table but those that are about the database or its processes, or are made of others', async () => {
     const copied = await listCopiedTables()
-    const left = [...Object.keys(PUBLISHED), ...PRIVATE].filter((name) =>
-      copied.every((table) => table.name !== name),
-    )
-    expect(left.sort()).toEqual(['installation', 'lease', 'sync_dropped_index'])
+    const left = (await listTables()).filter((name) => copied.every((table) => table.name !== name))
+    expect(left).toEqual(['installation', 'lease', 'sync_dropped_index'])
     expect(copied.filter(({ key }) => key.length === 0)).toEqual([])
   })
 })

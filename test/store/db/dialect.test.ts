@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it, test } from 'vitest'
 import { clockOf, tidyAfterWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
 import { statement } from '../../../src/store/db/statement.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -14,11 +15,14 @@ import { newDatabase } from '../../support/postgres.ts'
 import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
 
 /** Opens one store twice, as two processes would. */
-async function openTwice(): Promise<{ one: Store; other: Store; file: string }> {
+async function openTwice(): Promise<{ one: Store; other: Store } & AsyncDisposable> {
   const at = IN_POSTGRES ? await newDurableDatabase() : join(folderWith(), 'leadsheet.db')
-  const one = await openStore(at, OPENED_AT)
-  const other = await openStore(at, OPENED_AT)
-  return { one, other, file: at }
+  const [one, other] = [await openStore(at, OPENED_AT), await openStore(at, OPENED_AT)]
+  const close = async () => {
+    await one.close()
+    await other.close()
+  }
+  return { one, other, [Symbol.asyncDispose]: close }
 }
 
 /** Makes a database on a server with the usual settings for durability. */
@@ -30,27 +34,19 @@ async function newDurableDatabase(): Promise<string> {
   return url
 }
 
-async function close({ one, other }: { one: Store; other: Store }): Promise<void> {
-  await one.close()
-  await other.close()
-}
-
 const addPage = (trx: Trx, page: number) =>
   trx.insertInto('sync_scan_page').values({ page, pass: 1, seen: '[]' }).execute()
 
 /** True if a commit waits for the disk. */
 async function isDurable(db: Store['db']): Promise<boolean> {
-  if (!IN_POSTGRES) {
-    const { rows } = await sql<{ synchronous: number }>`PRAGMA synchronous`.execute(db)
-    return rows[0]?.synchronous === 2
-  }
-  const { rows } = await sql<{ synchronous_commit: string }>`SHOW synchronous_commit`.execute(db)
-  return rows[0]?.synchronous_commit === 'on'
+  const asked = IN_POSTGRES ? sql`SHOW synchronous_commit` : sql`PRAGMA synchronous`
+  const [row] = (await asked.execute(db)).rows as Record<string, unknown>[]
+  return Object.values(row ?? {})[0] === (IN_POSTGRES ? 'on' : 2)
 }
 
 describe('a write that does not wait for the disk', () => {
   it('is whole or nothing, and the next one waits again; its log can be emptied', async () => {
-    const stores = await openTwice()
+    await using stores = await openTwice()
     const { db } = stores.one
     await writeUnflushed(db, async (trx) => {
       expect(await isDurable(trx)).toBe(false)
@@ -66,25 +62,21 @@ describe('a write that does not wait for the disk', () => {
     const pages = await stores.other.db.selectFrom('sync_scan_page').select('page').execute()
     expect(pages).toEqual([{ page: 1 }])
     await tidyAfterWrites(db)
-    if (!IN_POSTGRES) expect(statSync(`${stores.file}-wal`).size).toBe(0)
-    await close(stores)
+    if (!IN_POSTGRES) expect(statSync(`${fileOf(stores.one)}-wal`).size).toBe(0)
   })
 })
 
 it('the clock of a file is that of who asks, and that of a server its own', async () => {
-  const stores = await openTwice()
+  await using store = await openEmptyStore()
   const asked = Date.now()
-  const { rows } = await sql<{
-    at: string
-  }>`SELECT ${clockOf(stores.one.db, OPENED_AT, 30_000)} AS at`.execute(stores.one.db)
-  const [answer] = rows
-  if (!IN_POSTGRES) expect(answer?.at).toBe('2026-11-21T06:00:30.000Z')
+  const clock = sql<{ at: string }>`SELECT ${clockOf(store.db, OPENED_AT, 30_000)} AS at`
+  const [{ at } = { at: '' }] = (await clock.execute(store.db)).rows
+  if (!IN_POSTGRES) expect(at).toBe('2026-11-21T06:00:30.000Z')
   else {
-    expect(answer?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     // The server of the tests is on this machine, so the clocks agree.
-    expect(Math.abs(Date.parse(answer?.at ?? '') - asked - 30_000)).toBeLessThan(30_000)
+    expect(Math.abs(Date.parse(at) - asked - 30_000)).toBeLessThan(30_000)
   }
-  await close(stores)
 })
 
 it.runIf(IN_POSTGRES)('PostgreSQL knows after many writes how much is in which table', async () => {

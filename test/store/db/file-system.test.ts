@@ -1,4 +1,4 @@
-import { existsSync, statfsSync, writeFileSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -49,20 +49,13 @@ describe('a folder', () => {
   })
 
   it.each([
-    ['in /proc, which takes none', () => '/proc/leadsheet/data', 'ENOENT: no such file or directory'],
-    ['in the place of a file', () => file(), 'EEXIST: file already exists'],
-  ])('that cannot be made fails at once: %s', async (_where, path, reason) => {
-    const folder = path()
+    ['/proc/leadsheet/data', 'ENOENT: no such file or directory'],
+    [join(import.meta.dirname, 'file-system.test.ts'), 'EEXIST: file already exists'],
+  ])('that cannot be made fails at once: %s', async (folder, reason) => {
     await expect(makeFolder(folder, 'Choose another.')).rejects.toMatchObject({
       code: 'data_unwritable',
       message: `The folder ${folder} cannot be made: ${reason}`,
       hint: 'Choose another.',
     })
   })
-
-  function file(): string {
-    const path = join(folderWith(), 'file')
-    writeFileSync(path, '')
-    return path
-  }
 })

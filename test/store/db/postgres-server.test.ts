@@ -7,20 +7,18 @@ import { readSize } from '../../../src/store/backup/backup.ts'
 import { deleteRows, insertRows } from '../../../src/store/db/rows.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { random } from '../../support/random.ts'
-import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { pick, random } from '../../support/random.ts'
+import { lead, newStoreUrl, OPENED_AT, openInPostgres, save } from '../../support/store.ts'
 import { factsOf } from '../../support/web/installation.ts'
-
-const migrated = async () => newDatabase({ template: await migratedDatabase() })
 
 describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
   it('that lets its user only read is no place to work', async () => {
-    const url = await migrated()
+    const url = await newStoreUrl()
     await (await openStore(url, OPENED_AT)).close()
-    const name = new URL(url).pathname.slice(1)
+    const name = decodeURIComponent(new URL(url).pathname.slice(1))
     await withClient(url, (client) =>
-      client.query(`ALTER DATABASE "${decodeURIComponent(name)}" SET default_transaction_read_only = on`),
+      client.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`),
     )
     await using store = await openStore(url, OPENED_AT)
     const [found] = await MACHINE_CHECKS.database_unwritable.find(factsOf(store, OPENED_AT))
@@ -31,12 +29,14 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
   })
 
   it('is asked for the size of one schema, and not of all', async () => {
-    const url = await migrated()
+    const url = await newStoreUrl()
     await using store = await openStore(url, OPENED_AT)
     await using other = await openStore(`${url}?schema=other`, OPENED_AT)
     const [before, ofOther] = await Promise.all([readSize(store), readSize(other)])
-    const raw = Array.from({ length: 600 }, (_, n) => lead(`l${n}`))
-    await save(store, raw)
+    await save(
+      store,
+      Array.from({ length: 600 }, (_, n) => lead(`l${n}`)),
+    )
     const after = await readSize(store)
     expect(after.room).toBeNull()
     expect(after.database).toBeGreaterThan(before.database + 150_000)
@@ -52,23 +52,22 @@ const BYTES = [Buffer.alloc(0), Buffer.from([0, 255, 10]), Buffer.alloc(5000, 7)
 
 describe.skipIf(!hasPostgres)('rows in PostgreSQL', () => {
   it(`are stored as they are, with nulls anywhere (seed ${SEED})`, async () => {
-    await using store = await openStore(await migrated(), OPENED_AT)
+    await using store = await openInPostgres()
     const db = store.db as unknown as Kysely<Record<string, Record<string, unknown>>>
     await sql`CREATE TABLE each_type (no bigint PRIMARY KEY, t text, n bigint, x double precision, b bytea)`.execute(
       db,
     )
     const next = random(SEED)
-    const oneOf = <T>(values: readonly T[]): T | null =>
-      next() < 0.3 ? null : (values[Math.floor(next() * values.length)] ?? null)
+    const oneOf = <T>(values: readonly T[]): T | null => (next() < 0.3 ? null : pick(next, values))
     for (let round = 0; round < 8; round++) {
       // Some rounds have a column without any value.
-      const has = [next() < 0.8, next() < 0.8, next() < 0.8, next() < 0.8]
+      const [hasT, hasN, hasX, hasB] = [0, 1, 2, 3].map(() => next() < 0.8)
       const rows = Array.from({ length: 1 + Math.floor(next() * 40) }, (_, no) => ({
         no,
-        t: has[0] ? oneOf(TEXTS) : null,
-        n: has[1] ? oneOf(NUMBERS) : null,
-        x: has[2] ? oneOf(FRACTIONS) : null,
-        b: has[3] ? oneOf(BYTES) : null,
+        t: hasT ? oneOf(TEXTS) : null,
+        n: hasN ? oneOf(NUMBERS) : null,
+        x: hasX ? oneOf(FRACTIONS) : null,
+        b: hasB ? oneOf(BYTES) : null,
       }))
       await store.write((trx) => insertRows(trx, 'each_type' as never, rows as never))
       const { rows: stored } = await sql<Record<string, unknown>>`

@@ -42,19 +42,11 @@ it('by each type, and by several at once', async () => {
   const file = join(folderWith(), 'snapshot.db')
   const job = { madeAt: to, version: '', sourcePaths: {} }
   await makeSnapshot(listing.store, job, file, { group: null, signal })
-  const query = {
-    name: 'q',
-    title: 'q',
-    note: null,
-    place: 'q.sql',
-    sql: 'SELECT lead_id FROM chosen ORDER BY 1',
-  }
-  const all = CASES.map(([condition, leads]) => ({ conditions: [condition], leads }))
-  const two = {
-    conditions: [CASES[0]?.[0], CASES[4]?.[0]].filter((each) => each !== undefined),
-    leads: [1, 3],
-  }
-  for (const { conditions, leads } of [...all, two]) {
+  const sql = 'SELECT lead_id FROM chosen ORDER BY 1'
+  const query = { name: 'q', title: 'q', note: null, place: 'q.sql', sql }
+  const cases = CASES.map(([condition, leads]) => ({ conditions: [condition], leads }))
+  const two = [CASES[0], CASES[4]].flatMap((each) => (each ? [each[0]] : []))
+  for (const { conditions, leads } of [...cases, { conditions: two, leads: [1, 3] }]) {
     const scope = { from, to, filter: { pipelineIds: null, conditions }, stalledDays: 7 }
     const [figures] = await readFigures(listing.store.db, [scope])
     expect([conditions, figures?.get('leads')?.[0]?.value]).toEqual([conditions, leads.length])
@@ -63,12 +55,8 @@ it('by each type, and by several at once', async () => {
     expect(failed).toEqual([])
     expect(tables[0]?.rows.flat()).toEqual(leads.map((n) => `l00${n}`))
   }
-  const unknown = {
-    from,
-    to,
-    filter: { pipelineIds: null, conditions: [{ field: 'size', type: 'text', in: [] }] },
-    stalledDays: 7,
-  } as const
+  const conditions = [{ field: 'size', type: 'text', in: [] }] as const
+  const unknown = { from, to, filter: { pipelineIds: null, conditions }, stalledDays: 7 }
   await expect(readFigures(listing.store.db, [unknown])).rejects.toThrow(
     'no sync has read the field size yet',
   )

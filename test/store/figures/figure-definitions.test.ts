@@ -6,7 +6,7 @@ import type { FigureName } from '../../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { explainFigure, type FigureScope, readFigure } from '../../../src/store/figures/query.ts'
 import { readCoverages } from '../../../src/store/figures/report-figures.ts'
-import { lead, openEmptyStore, save } from '../../support/store.ts'
+import { lead, openEmptyStore, save, saveActivity } from '../../support/store.ts'
 
 /** A week in UTC. */
 const WEEK: FigureScope = {
@@ -106,19 +106,11 @@ it('leads that stalled on a past day are those without activity in the days befo
   await saveLife(store, '1', 'p1', '2 new, 22 contacted')
   expect(await stalled(store)).toEqual([1, { known: 1, of: 1 }])
   expect(await stalled(store, { from: noon(22), to: noon(24) })).toEqual([0, { known: 1, of: 1 }])
-  const act = (day: number) => {
-    const entry = { type: null, agent_id: null, summary: null, from_status: null, to_status: null }
-    const row = {
-      ...entry,
-      lead_id: '1',
-      id: `${day}`,
-      at: noon(day),
-      first_seen_at: noon(24),
-      run_id: 'run',
-    }
-    return store.write((trx) => trx.insertInto('activity').values(row).execute())
+  const act = (...days: number[]) => {
+    const entries = days.map((day) => ({ id: `${day}`, at: noon(day) }))
+    return saveActivity(store, '1', entries, noon(24))
   }
-  for (const day of [2, 22]) await act(day)
+  await act(2, 22)
   expect(await stalled(store)).toEqual([1, { known: 1, of: 1 }])
   await act(19)
   expect(await stalled(store)).toEqual([0, { known: 1, of: 1 }])

@@ -1,24 +1,25 @@
 /** A snapshot from PostgreSQL equals one that is made from a file. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { copyStore } from '../../../src/store/copy/copy.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { countLeads } from '../../../src/store/leads/lead.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { copyPublished, makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
+import { askFile } from '../../support/data/alter-file.ts'
 import { openFurnishedStore } from '../../support/data/furnished-store.ts'
 import { folderWith } from '../../support/folder.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { lead, migratedDatabase, save } from '../../support/store.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { lead, newStoreUrl, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T09:00:00Z')
 const NEVER = new AbortController().signal
 
 async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncDisposable> {
   const inFile = await openFurnishedStore()
-  const there = await newDatabase({ template: await migratedDatabase() })
+  const there = await newStoreUrl()
   await copyStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
   const inPostgres = await openStore(there, NOW)
   const close = async () => {
@@ -30,24 +31,14 @@ async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncD
 
 /** Returns every row of every table and view, unordered. */
 function contentOf(file: string): Record<string, string[]> {
-  const database = new Database(file, { readonly: true })
-  const names = database
-    .prepare<[], string>(
-      `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
-       AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
-    )
-    .pluck()
-    .all()
   const rowsOf = (query: string) =>
-    database
-      .prepare<[], unknown>(query)
-      .all()
+    askFile(file, query)
       .map((row) => JSON.stringify(row))
       .sort()
-  const content = Object.fromEntries(names.map((name) => [name, rowsOf(`SELECT * FROM "${name}"`)]))
-  const schema = rowsOf("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
-  database.close()
-  return { ...content, schema }
+  const schema = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'"
+  const tables = askFile<{ name: string }>(file, `${schema} AND type IN ('table', 'view')`)
+  const content = tables.map(({ name }) => [name, rowsOf(`SELECT * FROM "${name}"`)])
+  return { ...Object.fromEntries(content), schema: rowsOf(schema) }
 }
 
 describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
@@ -75,22 +66,19 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
     const stop = new AbortController()
     const writing = (async () => {
       for (let number = 0; !stop.signal.aborted; number++) await save(store, [lead(`late-${number}`)])
-      return (await store.db.selectFrom('lead').select('id').execute()).length
+      return countLeads(store.db)
     })()
-    const before = (await store.db.selectFrom('lead').select('id').execute()).length
+    const before = await countLeads(store.db)
     await copyPublished(store.db, copy, NEVER)
     stop.abort()
     expect(await writing).toBeGreaterThan(before)
-    const database = new Database(copy, { readonly: true })
-    const count = (table: string) =>
-      database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()
     // All tables of a lead have been written in one transaction.
-    expect(count('lead_raw')).toBe(count('lead'))
-    expect(database.prepare('SELECT sum(leads) FROM lead_day').pluck().get()).toBe(count('lead'))
-    expect(database.prepare('SELECT count(DISTINCT lead_id) FROM lead_version').pluck().get()).toBe(
-      count('lead'),
+    const [counts = {}] = askFile(
+      copy,
+      `SELECT (SELECT count(*) FROM lead) AS leads, (SELECT count(*) FROM lead_raw) AS raw,
+        (SELECT sum(leads) FROM lead_day) AS days, (SELECT count(DISTINCT lead_id) FROM lead_version) AS versions`,
     )
-    expect(database.pragma('foreign_key_check')).toEqual([])
-    database.close()
+    expect(new Set(Object.values(counts)).size, JSON.stringify(counts)).toBe(1)
+    expect(askFile(copy, 'PRAGMA foreign_key_check')).toEqual([])
   })
 })

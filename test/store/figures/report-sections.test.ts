@@ -29,12 +29,11 @@ it('a section that cannot be read is told, and nothing else, unless it is of the
     )
     const figures = await readReportFigures(store.db, request)
     expect(figures).toMatchObject(REST)
-    const failed = Object.entries(gone).slice(0, index + 1)
-    expect(figures.failed.toSorted((a, b) => (a.block < b.block ? -1 : 1))).toEqual(
-      failed
-        .map(([table, block]) => ({ block, query: null, message: expect.stringMatching(missing(table)) }))
-        .toSorted((a, b) => (a.block < b.block ? -1 : 1)),
-    )
+    const failed = Object.entries(gone)
+      .slice(0, index + 1)
+      .map(([table, block]) => ({ block, query: null, message: expect.stringMatching(missing(table)) }))
+    expect(figures.failed).toHaveLength(failed.length)
+    expect(figures.failed).toEqual(expect.arrayContaining(failed))
   }
   await sql`ALTER TABLE lead_day RENAME TO gone`.execute(store.db)
   await expect(readReportFigures(store.db, request)).rejects.toMatchObject({

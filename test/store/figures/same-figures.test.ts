@@ -3,24 +3,24 @@ import { join } from 'node:path'
 import { CompiledQuery } from 'kysely'
 import { expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
-import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { FIGURES } from '../../../src/store/figures/definition.ts'
 import { explainFigure, readFigure } from '../../../src/store/figures/query.ts'
 import { readCoverages, readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { saveStages } from '../../../src/store/leads/stages.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { folderWith } from '../../support/folder.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { hasPostgres } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
+import { requestOf } from '../../support/reports/request.ts'
 import {
   agent,
+  deleteLeads,
   lead,
-  migratedDatabase,
   OPENED_AT,
   observedAt,
+  openInPostgres,
   STAGES,
   save,
   saveEndedRun,
@@ -68,14 +68,7 @@ async function liveThrough(store: Store): Promise<void> {
     const arriving = leads.filter((_, number) => number === 0 || next() < 0.8)
     await save(store, arriving, day(evening))
     const ids = arriving.map(({ id }) => id).filter((_, number) => number % 9 === 4)
-    await store.write(async (trx) => {
-      await trx
-        .updateTable('lead')
-        .set({ deleted_at: day(evening + 0.5) })
-        .where('id', 'in', ids)
-        .execute()
-      await recordDeletions(trx, ids, observedAt(day(evening + 0.5)))
-    })
+    await deleteLeads(store, ids, day(evening + 0.5))
     await saveEndedRun(store, day(evening))
     await store.write(async (trx) => {
       for (const id of PIPELINES) {
@@ -89,38 +82,28 @@ async function liveThrough(store: Store): Promise<void> {
   }
 }
 
+const SCORE = { field: 'score', min: 10.5, max: null }
+
 /** Reports by the day on which they are made. After the 20th nothing was read. */
-const REPORTS: readonly ['week' | 'day' | 'month', number, LeadFilter][] = [
-  ['week', 18, { pipelineIds: null, conditions: [] }],
-  ['day', 22, { pipelineIds: ['p1', 'ä4'], conditions: [] }],
-  [
-    'month',
-    31,
-    {
-      pipelineIds: null,
-      conditions: [
-        { field: 'score', min: 10.5, max: null },
-        { field: 'company_country', in: ['Österreich', "o'hara", 'DE'] },
-      ],
-    },
-  ],
-  ['day', 14, { pipelineIds: ['p1', 'P3'], conditions: [{ field: 'tags', in: ['ä', "it's"] }] }],
+const REPORTS: readonly ['week' | 'day' | 'month', number, string[] | null, LeadFilter['conditions']][] = [
+  ['week', 18, null, []],
+  ['day', 22, ['p1', 'ä4'], []],
+  ['month', 31, null, [SCORE, { field: 'company_country', in: ['Österreich', "o'hara", 'DE'] }]],
+  ['day', 14, ['p1', 'P3'], [{ field: 'tags', in: ['ä', "it's"] }]],
 ]
 
-async function read({ db }: Store, [kind, at, filter]: (typeof REPORTS)[number]) {
-  const zone = 'Europe/Berlin'
-  const period = periodOf(kind, new Date(day(at)), zone, { holidays: [], lastEnd: null })
-  const report = await readReportFigures(db, {
-    kind,
-    period,
-    prior: priorOf(kind, period),
+async function read({ db }: Store, [kind, at, pipelineIds, conditions]: (typeof REPORTS)[number]) {
+  const filter = { pipelineIds, conditions }
+  const request = requestOf(kind, new Date(day(at)), 'Europe/Berlin', {
     filter,
     stalledDays: 2,
     topScore: 20,
     rowsMax: 6,
-    trendDays: daysUpTo(period.to, 10, zone),
     since: { at: day(6), knownAt: day(8) },
   })
+  const { period } = request
+  const trendDays = request.trendDays.slice(-10)
+  const report = await readReportFigures(db, { ...request, trendDays })
   const figures: Record<string, unknown> = {}
   const scope = { from: period.from, to: period.to, filter, stalledDays: 3 }
   const [coverages] = await readCoverages(db, [scope])
@@ -154,8 +137,7 @@ it('figures and reports are the same in both databases', async () => {
     'golden/reports.txt',
   )
   if (!hasPostgres) return
-  const url = await newDatabase({ template: await migratedDatabase() })
-  await using inPostgres = await openStore(url, OPENED_AT)
+  await using inPostgres = await openInPostgres()
   await liveThrough(inPostgres)
   for (const [index, report] of REPORTS.entries())
     expect(await read(inPostgres, report)).toEqual(reports[index])

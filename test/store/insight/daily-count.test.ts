@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../../src/store/figures/query.ts'
 import { DIMENSIONS, readDailyCounts, refreshDailyCounts } from '../../../src/store/insight/daily-count.ts'
-import { countCases, random, SEED_OF_TODAY } from '../../support/random.ts'
+import { countCases, pick, random, SEED_OF_TODAY } from '../../support/random.ts'
 import { lead, openEmptyStore, STAGES, save, saveEndedRun } from '../../support/store.ts'
 
 const ZONE = 'Europe/Berlin'
@@ -37,29 +37,25 @@ async function totals(store: Store): Promise<Record<string, Record<string, numbe
 
 it(`the counts of days are those of the figures by every dimension, and as counted anew (SEED=${SEED_OF_TODAY})`, async () => {
   const next = random(SEED_OF_TODAY)
-  const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
   await using store = await openEmptyStore()
   for (const evening of EVENINGS) {
     const leads = Array.from({ length: LEADS }, (_, number) => {
       const at = day(evening - 6 * next())
       return lead(`${number}`, {
-        status: pick(STAGES).status,
+        status: pick(next, STAGES).status,
         statusChangedAt: at,
         updatedAt: at,
         createdAt: day((12 * number) / LEADS - 2),
-        pipelineId: pick(['p1', 'p2']),
-        companyCountry: pick(['DE', null]),
-        source: pick(['form', 'crawl', null]),
-        agentId: pick(['a', null]),
+        pipelineId: pick(next, ['p1', 'p2']),
+        companyCountry: pick(next, ['DE', null]),
+        source: pick(next, ['form', 'crawl', null]),
+        agentId: pick(next, ['a', null]),
         valueAmount: Math.floor(next() * 100),
-        valueCurrency: pick(['EUR', 'USD']),
+        valueCurrency: pick(next, ['EUR', 'USD']),
       })
     })
-    await save(
-      store,
-      leads.filter(() => next() < 0.7),
-      day(evening),
-    )
+    const arriving = leads.filter(() => next() < 0.7)
+    await save(store, arriving, day(evening))
     await saveEndedRun(store, day(evening))
     await refreshDailyCounts(store, daysTo(evening), new Date(day(evening)))
   }

@@ -34,8 +34,6 @@ const saveOpen = (store: Store, id: string, stageDays: number, change: Partial<L
   return save(store, [lead(id, { createdAt: since, statusChangedAt: since, updatedAt: since, ...change })])
 }
 
-const later = (days: number) => new Date(NOW.getTime() + days * DAY_MS)
-
 it('the threshold of a stage is the stay that only 5 % of winners exceeded, and old is older than 99 % of them', async () => {
   await using store = await openEmptyStore()
   await saveWinners(store, 300)
@@ -67,13 +65,13 @@ it('the threshold is none where few were won, and counted anew only after about 
   expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 59, days: null })
   expect((await readOldLeads(store.db))?.age.days).toBeNull()
   await saveWinners(store, 340)
-  await refreshStallThresholds(store, later(1 / 24))
+  await refreshStallThresholds(store, new Date(ago(-1 / 24)))
   expect((await readStallThresholds(store.db)).get('new')?.winners).toBe(59)
   // The stays in `new` are up to 34 days now. The age is none while no lead is three times as old.
-  await refreshStallThresholds(store, later(1))
+  await refreshStallThresholds(store, new Date(ago(-1)))
   expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 340, days: 32.3 })
   expect((await readOldLeads(store.db))?.age).toEqual({ winners: 340, days: null })
   await saveOpen(store, 'older', 110)
-  await refreshStallThresholds(store, later(2))
+  await refreshStallThresholds(store, new Date(ago(-2)))
   expect((await readOldLeads(store.db))?.age).toEqual({ winners: 340, days: 34.7 })
 })

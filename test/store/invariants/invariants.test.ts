@@ -37,6 +37,14 @@ const message = (
 const scheduledRun = (schedule: string, state: string): string =>
   `INSERT INTO scheduled_run (schedule, due_at, state, noted_at) VALUES ('${schedule}', '${NOW}', '${state}', '${NOW}');`
 
+/** Inserts a version of a lead once more, with these times. */
+const anotherVersion = (times: string): string => {
+  const same = `changed_at, status_changed_at, observed_at, run_id, pipeline_id, status, score, value_amount,
+    value_currency, agent_id`
+  return `INSERT INTO lead_history (lead_id, valid_from, valid_to, ${same})
+    SELECT lead_id, ${times}, ${same} FROM lead_history LIMIT 1;`
+}
+
 const WITHOUT_LEAD = 'DELETE FROM lead WHERE no = 3;'
 const WITHOUT_RUN = `UPDATE sync_scan_result SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`
 /** Statements that PostgreSQL refuses, because it keeps the references itself. */
@@ -99,9 +107,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'each reference finds its row': [WITHOUT_LEAD, WITHOUT_RUN],
   'a lead that is there has one open version, a deleted one none': [
     `UPDATE lead_history SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
-    `INSERT INTO lead_history (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
-       pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
-       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_history LIMIT 1;`,
+    anotherVersion(`'2027', valid_to`),
     `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
   'a lead with a derived version has no stored one': [
@@ -115,9 +121,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the versions of a lead follow one another and never overlap': [
     `UPDATE lead_history SET valid_to = '1970' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
-    `INSERT INTO lead_history (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
-       pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2020', '2999', changed_at, status_changed_at, observed_at, run_id,
-       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_history LIMIT 1;`,
+    anotherVersion(`'2020', '2999'`),
   ],
   'a lead is deleted while its last deletion lasts, and only then': [
     `INSERT INTO lead_deletion SELECT id, '${NOW}', NULL, 'run' FROM lead LIMIT 1;`,
@@ -219,63 +223,24 @@ describe('the rules of the store', () => {
   })
 })
 
+const FULL = {
+  isFirst: false,
+  changed: 0,
+  mode: 'full',
+  kind: 'cursor',
+  passes: 1,
+  isLong: true,
+} as const
+
 /** Each kind of scan of 60 leads on pages of 5; `changed` leads differ from what is stored. A long run tries all. */
 const SCANS = [
-  { scan: 'first', isFirst: true, changed: 0, mode: 'full', kind: 'cursor', passes: 1, isLong: true },
-  {
-    scan: 'full, none changed',
-    isFirst: false,
-    changed: 0,
-    mode: 'full',
-    kind: 'cursor',
-    passes: 1,
-    isLong: true,
-  },
-  {
-    scan: 'full, few changed',
-    isFirst: false,
-    changed: 10,
-    mode: 'full',
-    kind: 'cursor',
-    passes: 1,
-    isLong: true,
-  },
-  {
-    scan: 'full, all changed',
-    isFirst: false,
-    changed: 60,
-    mode: 'full',
-    kind: 'cursor',
-    passes: 1,
-    isLong: true,
-  },
-  {
-    scan: 'incremental',
-    isFirst: false,
-    changed: 30,
-    mode: 'incremental',
-    kind: 'cursor',
-    passes: 1,
-    isLong: IN_POSTGRES,
-  },
-  {
-    scan: 'first whose rows move',
-    isFirst: true,
-    changed: 0,
-    mode: 'full',
-    kind: 'page',
-    passes: 2,
-    isLong: IN_POSTGRES,
-  },
-  {
-    scan: 'full whose rows move',
-    isFirst: false,
-    changed: 9,
-    mode: 'full',
-    kind: 'page',
-    passes: 2,
-    isLong: false,
-  },
+  { ...FULL, scan: 'first', isFirst: true },
+  { ...FULL, scan: 'full, none changed' },
+  { ...FULL, scan: 'full, few changed', changed: 10 },
+  { ...FULL, scan: 'full, all changed', changed: 60 },
+  { ...FULL, scan: 'incremental', changed: 30, mode: 'incremental', isLong: IN_POSTGRES },
+  { ...FULL, scan: 'first whose rows move', isFirst: true, kind: 'page', passes: 2, isLong: IN_POSTGRES },
+  { ...FULL, scan: 'full whose rows move', changed: 9, kind: 'page', passes: 2, isLong: false },
 ] as const
 
 describe('the rules of the store in the middle of a scan', () => {

@@ -8,10 +8,8 @@ import { countLeads } from '../../../src/store/leads/lead.ts'
 import { COUNT_ALL_DAYS } from '../../../src/store/leads/lead-day.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { openListing, paged, records } from '../../support/source/listing.ts'
+import { openListing, PAGE, paged, records } from '../../support/source/listing.ts'
 import { lead, OPENED_AT, save } from '../../support/store.ts'
-
-const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
 
 const NEVER = new AbortController().signal
 
@@ -57,12 +55,8 @@ describe('a first load into a file', () => {
     const all = await indexes(listing.store)
     const result = await listing.sync()
     expect(result.leads).toMatchObject({ seen: 34, inserted: 34, updated: 0 })
-    const row = await listing.store.db
-      .selectFrom('lead')
-      .where('id', '=', 'l003')
-      .select(['no', 'updated_at'])
-      .execute()
-    expect(row).toEqual([{ no: 4, updated_at: again.updated }])
+    const read = listing.store.db.selectFrom('lead').where('id', '=', 'l003').select(['no', 'updated_at'])
+    expect(await read.execute()).toEqual([{ no: 4, updated_at: again.updated }])
     expect(await indexes(listing.store)).toEqual(all)
   })
 

@@ -5,11 +5,10 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
-import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { movesOf } from '../../../src/store/leads/stage-move.ts'
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
-import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
-import { IN_POSTGRES, lead, openEmptyStore } from '../../support/store.ts'
+import { countCases, pick, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
+import { deleteLeads, IN_POSTGRES, lead, openEmptyStore } from '../../support/store.ts'
 
 const SEED = SEED_OF_TODAY
 const SCENARIOS = countCases(IN_POSTGRES ? 1 : 3, 20)
@@ -24,7 +23,6 @@ type Draw = () => number
  * without their time.
  */
 function changesOf(draw: Draw): Partial<Lead>[] {
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(draw() * items.length)] as T
   const changes: Partial<Lead>[] = []
   let at = START
   let status = 'new'
@@ -33,10 +31,10 @@ function changesOf(draw: Draw): Partial<Lead>[] {
     const before = at
     at += 1 + Math.floor(draw() * 2 * DAY_MS)
     if (draw() < 0.5) {
-      status = pick(['new', 'contacted', 'won'])
+      status = pick(draw, ['new', 'contacted', 'won'])
       statusChangedAt = draw() < 0.7 ? instant(before + Math.ceil(draw() * (at - before))) : null
     }
-    const score = pick([null, 40, 80])
+    const score = pick(draw, [null, 40, 80])
     changes.push({ status, statusChangedAt, score, updatedAt: instant(at), companyName: `Name of ${at}` })
   }
   return changes
@@ -47,32 +45,18 @@ function instant(ms: number): string {
 }
 
 /** Reads everything stored about a lead's history, except the times of reading. */
-async function readStored(store: Store, id: string): Promise<object> {
-  const versions = await store.db
-    .selectFrom('lead_version')
-    .where('lead_id', '=', id)
-    .selectAll()
-    .orderBy('valid_from')
-    .execute()
-  const minorUpdates = await store.db
-    .selectFrom('lead_minor_update')
-    .where('lead_id', '=', id)
-    .select('changed_at')
-    .execute()
-  const moves = await store.db
-    .selectFrom('stage_move')
-    .where('lead_id', '=', id)
-    .selectAll()
-    .orderBy('moved_at')
-    .execute()
+async function readStored({ db }: Store, id: string): Promise<object> {
+  const versions = db.selectFrom('lead_version').where('lead_id', '=', id).selectAll().orderBy('valid_from')
+  const updates = db.selectFrom('lead_minor_update').where('lead_id', '=', id).select('changed_at')
+  const moves = db.selectFrom('stage_move').where('lead_id', '=', id).selectAll().orderBy('moved_at')
   return {
     // In PostgreSQL the order of arrival is a column, which is left out.
-    versions: versions.map(({ lead_id, observed_at, run_id, ...version }) => ({
+    versions: (await versions.execute()).map(({ lead_id, observed_at, run_id, ...version }) => ({
       ...version,
       rowid: undefined,
     })),
-    minorUpdates: minorUpdates.map((update) => update.changed_at).sort(),
-    moves: moves.map(({ lead_id, observed_at, ...move }) => move),
+    minorUpdates: (await updates.execute()).map((update) => update.changed_at).sort(),
+    moves: (await moves.execute()).map(({ lead_id, observed_at, ...move }) => move),
   }
 }
 
@@ -86,19 +70,17 @@ function expectedOf(states: readonly LeadState[], gone: { from: string; to: stri
   }
 }
 
-function stateOf(of: Lead): LeadState {
+/** Returns the state of a lead of which nothing else is known than what {@link changesOf} tells. */
+function stateOf({ updatedAt, statusChangedAt, pipelineId, status, score }: Lead): LeadState {
   return {
     ...BLANK_STATE,
-    changed_at: of.updatedAt ?? '',
-    status_changed_at: of.statusChangedAt,
+    changed_at: updatedAt ?? '',
+    status_changed_at: statusChangedAt,
     observed_at: '',
     run_id: '',
-    pipeline_id: of.pipelineId,
-    status: of.status,
-    score: of.score,
-    value_amount: of.valueAmount,
-    value_currency: of.valueCurrency,
-    agent_id: of.agentId,
+    pipeline_id: pipelineId,
+    status,
+    score,
   }
 }
 
@@ -130,10 +112,7 @@ describe('the history of a lead', () => {
       // A random part of the states arrives before the removal, and the others after the return.
       const halves = arrivals.map(({ first }) => first.splice(0, 1 + Math.floor(draw() * changes.length)))
       while (halves.some((leads) => leads.length > 0)) await read(halves)
-      await store.write(async (trx) => {
-        await trx.updateTable('lead').where('id', 'in', ids).set({ deleted_at: gone.from }).execute()
-        await recordDeletions(trx, ids, { runId: 'run', at: gone.from })
-      })
+      await deleteLeads(store, ids, gone.from)
       const rest = arrivals.map(({ first, again }) => [...first, ...again])
       await read(rest, gone.to)
       while (rest.some((leads) => leads.length > 0)) await read(rest)
@@ -143,22 +122,15 @@ describe('the history of a lead', () => {
         gone,
       )
       for (const id of ids) expect(await readStored(store, id), id).toEqual(expected)
-      for (const version of await store.db
-        .selectFrom('lead_version')
-        .where('lead_id', 'in', ids)
-        .selectAll()
-        .execute()) {
+      const versions = store.db.selectFrom('lead_version').where('lead_id', 'in', ids).selectAll()
+      for (const version of await versions.execute()) {
         const change = changes.find((some) => some.updatedAt === version.changed_at)
         expect(version.observed_at).toBe(firstReadAt.get(lead(version.lead_id, change).raw))
       }
       const latest = changes.at(-1)
-      const rows = await store.db
-        .selectFrom('lead')
-        .where('id', 'in', ids)
-        .select(['status', 'score', 'updated_at', 'deleted_at'])
-        .distinct()
-        .execute()
-      expect(rows).toEqual([
+      const columns = ['status', 'score', 'updated_at', 'deleted_at'] as const
+      const rows = store.db.selectFrom('lead').where('id', 'in', ids).select(columns).distinct()
+      expect(await rows.execute()).toEqual([
         { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, deleted_at: null },
       ])
     }

@@ -1,9 +1,9 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
-import { recordDeletions, storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
+import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { explainPlan } from '../../support/data/plan.ts'
-import { IN_POSTGRES, lead, observedAt, openEmptyStore, save } from '../../support/store.ts'
+import { deleteLeads, IN_POSTGRES, lead, openEmptyStore, save } from '../../support/store.ts'
 
 const T = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z', '2026-11-03T00:00:00.000Z'] as const
 const GONE = '2026-11-10T00:00:00.000Z'
@@ -54,12 +54,8 @@ it('the versions of a lead follow from how it was read', async () => {
   const told: string[] = []
   for (const [id, readings] of Object.entries(READINGS)) {
     for (const [at, reading] of readings) {
-      if (reading !== 'gone') await save(store, [lead(id, reading)], at)
-      else
-        await store.write(async (trx) => {
-          await trx.updateTable('lead').set({ deleted_at: at }).where('id', '=', id).execute()
-          await recordDeletions(trx, [id], observedAt(at))
-        })
+      if (reading === 'gone') await deleteLeads(store, [id], at)
+      else await save(store, [lead(id, reading)], at)
     }
     const { db } = store
     const row = await db.selectFrom('lead').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -93,12 +89,8 @@ describe('the version of a lead that has not changed', () => {
     // A state that the lead's row does not hold exactly is stored at once.
     const stored = await store.db.selectFrom('lead_history').select('lead_id').orderBy('lead_id').execute()
     expect(stored.map((row) => row.lead_id)).toEqual(['12', '13', '23'])
-    await store.write((trx) =>
-      storeDerivedVersions(
-        trx,
-        leads.map(({ id }) => id),
-      ),
-    )
+    const ids = leads.map(({ id }) => id)
+    await store.write((trx) => storeDerivedVersions(trx, ids))
     expect(await store.db.selectFrom('lead_history').selectAll().execute()).toHaveLength(leads.length)
     expect(await read()).toEqual(derived)
     expect(derived).toHaveLength(leads.length)

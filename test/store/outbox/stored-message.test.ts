@@ -27,17 +27,12 @@ const enqueue = (store: Store, messages: readonly Message[]) =>
 describe('a message in the ledger', () => {
   it('comes back to the byte, with its files in their order', async () => {
     await using store = await openWithIssue()
-    const message = {
-      ...MESSAGE,
-      files: FILES,
-      unsubscribe: { ...MESSAGE.unsubscribe, url: 'https://leads.example.com/u/1' },
-    }
+    const unsubscribe = { ...MESSAGE.unsubscribe, url: 'https://leads.example.com/u/1' }
+    const message = { ...MESSAGE, files: FILES, unsubscribe }
     await enqueue(store, [message])
     const kept = await readMessage(store.db, message.messageId)
-    expect(kept).toEqual({
-      ...message,
-      files: FILES.map((file) => ({ ...file, content: Buffer.from(file.content) })),
-    })
+    const files = FILES.map((file) => ({ ...file, content: Buffer.from(file.content) }))
+    expect(kept).toEqual({ ...message, files })
     expect(await buildMessage(kept)).toEqual(await buildMessage(message))
   })
 

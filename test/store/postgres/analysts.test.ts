@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { PUBLISHED } from '../../../src/store/schema/published.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
-import { PRIVATE } from '../../support/data/private-tables.ts'
+import { listPrivateTables } from '../../support/data/tables.ts'
 import { withClient } from '../../support/postgres/postgres-server.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { lead, newStoreUrl, OPENED_AT, save } from '../../support/store.ts'
 
 const PAGE = new URL('../../../docs/how-to/postgresql-and-workers.md', import.meta.url)
 
@@ -19,7 +19,7 @@ describe.skipIf(!hasPostgres)('the role of analysts in docs/how-to/postgresql-an
     expect([...Object.keys(PUBLISHED), ...Object.keys(VIEWS)]).toEqual(expect.arrayContaining(granted))
     // A role belongs to all databases of a server, so each run has its own.
     const role = `analysts_${randomUUID().slice(0, 8)}`
-    const url = await newDatabase({ template: await migratedDatabase() })
+    const url = await newStoreUrl()
     const store = await openStore(url, OPENED_AT)
     await save(store, [lead('l1'), lead('l2')])
     await withClient(url, (client) =>
@@ -33,7 +33,8 @@ describe.skipIf(!hasPostgres)('the role of analysts in docs/how-to/postgresql-an
       for (const name of granted) await client.query(`SELECT count(*) FROM ${name}`)
       const { rows } = await client.query('SELECT count(*)::int AS leads FROM lead_now')
       expect(rows).toEqual([{ leads: 2 }])
-      for (const refused of ['DELETE FROM stage', ...PRIVATE.map((name) => `SELECT count(*) FROM ${name}`)])
+      const counts = (await listPrivateTables()).map((name) => `SELECT count(*) FROM ${name}`)
+      for (const refused of ['DELETE FROM stage', ...counts])
         await expect(client.query(refused)).rejects.toThrow(/permission denied|does not exist/)
     })
   })

@@ -15,18 +15,17 @@ import {
 } from '../../../src/store/schedule/scheduled-run.ts'
 import { event, receive } from '../../support/data/events.ts'
 import { mailTo } from '../../support/mail/message.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { countCases, random, SEED_OF_TODAY } from '../../support/random.ts'
-import { lead, migratedDatabase, OPENED_AT, observedAt, STAGES } from '../../support/store.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { countCases, pick, random, SEED_OF_TODAY } from '../../support/random.ts'
+import { addressOf, lead, OPENED_AT, observedAt, openInPostgres, STAGES } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
 const ROUNDS = countCases(12, 200)
 const SEED = SEED_OF_TODAY
 
 async function openTwo() {
-  const url = await newDatabase({ template: await migratedDatabase() })
-  const one = await openStore(url, OPENED_AT)
-  const other = await openStore(url, OPENED_AT)
+  const one = await openInPostgres()
+  const other = await openStore(addressOf(one), OPENED_AT)
   await one.write((trx) => saveStages(trx, STAGES))
   const close = async () => {
     await one.close()
@@ -36,8 +35,8 @@ async function openTwo() {
 }
 
 /** Starts the same work in two stores at once, and returns both results. */
-async function race<T>(both: readonly Store[], work: (trx: Trx) => Promise<T>): Promise<T[]> {
-  return Promise.all(both.map((store) => store.write(work)))
+async function race<T>(both: readonly Store[], work: (trx: Trx, n: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(both.map((store, n) => store.write((trx) => work(trx, n))))
 }
 
 describe.skipIf(!hasPostgres)('two machines at once', () => {
@@ -45,15 +44,10 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
     await using two = await openTwo()
     for (let round = 0; round < ROUNDS; round++) {
       const dueAt = new Date(OPENED_AT.getTime() - round * 60_000).toISOString()
-      const due = {
-        schedule: 'sync',
-        due_at: dueAt,
-        state: 'pending',
-        noted_at: NOW,
-        not_before: null,
-        message: null,
-      } as const
-      const noted = await race(two.both, (trx) => addScheduledRun(trx, due))
+      const due = { schedule: 'sync', due_at: dueAt, state: 'pending', noted_at: NOW } as const
+      const noted = await race(two.both, (trx) =>
+        addScheduledRun(trx, { ...due, not_before: null, message: null }),
+      )
       expect(noted.sort()).toEqual([false, true])
     }
     const claims = await Promise.allSettled(
@@ -102,11 +96,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
     const waiting = await listWaiting(two.one.db, { upTo: NOW, beyond: NOW }, ROUNDS)
     expect(waiting).toHaveLength(ROUNDS)
     for (const message of waiting) {
-      const taken = await Promise.all(
-        two.both.map((store, index) =>
-          store.write((trx) => claimDelivery(trx, message, `sender ${index}`, NOW)),
-        ),
-      )
+      const taken = await race(two.both, (trx, n) => claimDelivery(trx, message, `sender ${n}`, NOW))
       expect(taken.sort()).toEqual([false, true])
     }
     const attempts = await two.one.db.selectFrom('delivery').select('attempts').distinct().execute()
@@ -130,22 +120,20 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
     const next = random(SEED)
     const page = () =>
       Array.from({ length: 10 }, () => {
-        const { status } = STAGES[Math.floor(next() * STAGES.length)] ?? STAGES[0]
+        const { status } = pick(next, STAGES)
         const updatedAt = new Date(Date.UTC(2026, 10, 1) + Math.floor(next() * 1e9)).toISOString()
         return lead(`${Math.floor(next() * 60)}`, { status, updatedAt, statusChangedAt: updatedAt })
       })
     for (let round = 0; round < ROUNDS; round++) {
       const [first, second] = [page(), page()]
       const pages = round % 2 === 0 ? [first, first] : [first, second]
-      await Promise.all(
-        two.both.map((store, index) =>
-          store.writeSoon((trx) => saveLeads(trx, pages[index] ?? [], observedAt('2026-11-21T06:00:00Z'))),
-        ),
+      const saving = two.both.map((store, n) =>
+        store.writeSoon((trx) => saveLeads(trx, pages[n] ?? [], observedAt(NOW))),
       )
+      await Promise.all(saving)
     }
-    expect(await countLeads(two.one.db)).toBe(
-      (await two.one.db.selectFrom('lead').select('no').execute()).length,
-    )
+    const leads = await two.one.db.selectFrom('lead').select('no').execute()
+    expect(await countLeads(two.one.db)).toBe(leads.length)
     expect(await findViolations(two.one.db, NOW, 'all'), `SEED=${SEED}`).toEqual([])
   })
 })

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { migratedDatabase, OPENED_AT } from '../../support/store.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { addressOf, OPENED_AT, openInPostgres } from '../../support/store.ts'
 
 const UNREACHABLE = expect.objectContaining({ code: 'store_unreachable' })
 
@@ -23,9 +23,8 @@ const pagesIn = async (store: Store) =>
 
 describe.skipIf(!hasPostgres)('a connection that is ended', () => {
   it('in the midst of a write takes all of it away, says so, and the next write has another', async () => {
-    const url = await newDatabase({ template: await migratedDatabase() })
-    await using store = await openStore(url, OPENED_AT)
-    await using other = await openStore(url, OPENED_AT)
+    await using store = await openInPostgres()
+    await using other = await openStore(addressOf(store), OPENED_AT)
     await store.write((trx) => addPage(trx, 1))
     const broken = store.write(async (trx) => {
       await addPage(trx, 2)
@@ -38,9 +37,8 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
   })
 
   it('by the server, since a transaction did nothing for too long, gives its turn to others', async () => {
-    const url = await newDatabase({ template: await migratedDatabase() })
-    await using store = await openStore(url, OPENED_AT)
-    await using other = await openStore(url, OPENED_AT)
+    await using store = await openInPostgres()
+    await using other = await openStore(addressOf(store), OPENED_AT)
     const [begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const stuck = store.write(async (trx) => {
       await addPage(trx, 1)
@@ -60,7 +58,7 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
 
 describe.skipIf(!hasPostgres)('a server whose commits wait for no disk by themselves', () => {
   it('has on its disk what is told as done', async () => {
-    await using store = await openStore(await newDatabase({ template: await migratedDatabase() }), OPENED_AT)
+    await using store = await openInPostgres()
     const howOf = async (db: Store['db']): Promise<unknown> =>
       (await sql<{ synchronous_commit: string }>`SHOW synchronous_commit`.execute(db)).rows[0]
     expect(await howOf(store.db)).toEqual({ synchronous_commit: 'off' })

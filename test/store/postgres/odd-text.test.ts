@@ -5,13 +5,10 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { insertRows } from '../../../src/store/db/rows.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { lead, migratedDatabase, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
-
-const openShared = async () => openStore(await newDatabase({ template: await migratedDatabase() }), OPENED_AT)
+import { hasPostgres } from '../../support/postgres.ts'
+import { lead, openEmptyStore, openInPostgres, save } from '../../support/store.ts'
 
 describe.skipIf(!hasPostgres)('an odd text in PostgreSQL', () => {
   it('of a lead is the same as in SQLite, and its record keeps its escapes', async () => {
@@ -20,7 +17,7 @@ describe.skipIf(!hasPostgres)('an odd text in PostgreSQL', () => {
     const mapped = mapLead(JSON.parse(sent), REFERENCE_PROFILE, sent)
     if ('reason' in mapped) throw new Error(mapped.reason)
     await using plain = await openEmptyStore()
-    await using shared = await openShared()
+    await using shared = await openInPostgres()
     const rows = []
     for (const store of [plain, shared]) {
       await save(store, [mapped])
@@ -35,7 +32,7 @@ describe.skipIf(!hasPostgres)('an odd text in PostgreSQL', () => {
   })
 
   it('is stored with U+FFFD in its place, whatever way it comes', async () => {
-    await using store = await openShared()
+    await using store = await openInPostgres()
     await save(store, [lead('1')])
     await store.write(async (trx) => {
       await insertRows(trx, 'pipeline', [{ id: 'p\0', name: 'a\uD800b', first_seen_at: '', observed_at: '' }])

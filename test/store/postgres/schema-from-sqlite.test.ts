@@ -1,12 +1,12 @@
 /** The schema in PostgreSQL is translated from that of SQLite, and has everything in it. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { openStore } from '../../../src/store/open.ts'
 import { translateSchema } from '../../../src/store/postgres/schema-from-sqlite.ts'
 import { listObjects, openEmptyDatabase } from '../../../src/store/schema/migrate.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
-import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { migratedDatabase, OPENED_AT } from '../../support/store.ts'
+import { listTables } from '../../support/data/tables.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { openInPostgres } from '../../support/store.ts'
 
 it('the tables of PostgreSQL are those of SQLite, with their columns, keys, references, checks and indexes', async () => {
   const database = await openEmptyDatabase()
@@ -16,17 +16,14 @@ it('the tables of PostgreSQL are those of SQLite, with their columns, keys, refe
 })
 
 it.skipIf(!hasPostgres)('they are made there, and the views with their columns in order', async () => {
-  await using store = await openStore(await newDatabase({ template: await migratedDatabase() }), OPENED_AT)
+  await using store = await openInPostgres()
   const database = await openEmptyDatabase()
   const { rows } = await sql<{ name: string; column: string }>`
     SELECT table_name AS name, column_name AS column FROM information_schema.columns
     WHERE table_schema = current_schema() ORDER BY ordinal_position`.execute(store.db)
-  const tables = listObjects(database).filter(
-    ({ type, name }) => type === 'table' && !name.includes('_migration'),
-  )
   // SQLite numbers the rows of this table by itself.
   const isOfBoth = ({ name, column }: (typeof rows)[number]) => !(name === 'sync_run' && column === 'rowid')
-  for (const name of [...tables.map((table) => table.name), ...Object.keys(VIEWS)]) {
+  for (const name of [...(await listTables()), ...Object.keys(VIEWS)]) {
     const expected = database.prepare<[], { name: string }>(`PRAGMA table_xinfo(${name})`).all()
     const columns = rows.filter((row) => row.name === name && isOfBoth(row)).map(({ column }) => column)
     expect(columns, name).toEqual(expected.map((each) => each.name))

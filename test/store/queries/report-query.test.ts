@@ -11,7 +11,7 @@ import {
   tryReportQueries,
 } from '../../../src/store/queries/report-query.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
-import { PRIVATE } from '../../support/data/private-tables.ts'
+import { listPrivateTables } from '../../support/data/tables.ts'
 import { lead, save } from '../../support/store.ts'
 
 const EVERY: LeadFilter = { pipelineIds: null, conditions: [] }
@@ -44,65 +44,64 @@ beforeAll(async () => {
     lead('ld_2', { companyCountry: 'FR', pipelineId: 'p2', createdAt: '2026-11-20T09:00:00.000Z' }),
     lead('ld_3', { companyCountry: 'DE', createdAt: '2026-11-13T09:00:00.000Z' }),
   ])
-  await makeSnapshot(store, { madeAt: '2026-11-21T06:00:00.000Z', version: '', sourcePaths: {} }, file, {
-    group: null,
-    signal,
-  })
+  const job = { madeAt: '2026-11-21T06:00:00.000Z', version: '', sourcePaths: {} }
+  await makeSnapshot(store, job, file, { group: null, signal })
 })
 
-async function ask(
-  sqls: string | readonly string[],
-  { filter = EVERY, ...options }: Partial<QueryOptions> & { filter?: LeadFilter } = {},
-) {
-  const queries = [sqls].flat().map((sql, index) => query(sql, `query-${index + 1}`))
+interface Asked extends Partial<QueryOptions> {
+  readonly filter?: LeadFilter
+  readonly sqls: readonly string[]
+}
+
+function ask({ sqls, filter = EVERY, ...options }: Asked) {
+  const queries = sqls.map((sql, index) => query(sql, `query-${index + 1}`))
   return runReportQueries(async () => file, queries, scope(filter), { signal, ...options })
 }
 
-/** Returns the results of queries that must not fail. */
-async function tablesOf(...asked: Parameters<typeof ask>) {
-  const { tables, failed } = await ask(...asked)
-  expect(failed).toEqual([])
-  return tables
+const CHOSEN = [
+  'WITH mine AS (SELECT * FROM lead_now) SELECT id FROM mine WHERE id IN (SELECT lead_id FROM chosen) ORDER BY id',
+]
+const german = { field: 'company_country', in: ['DE'] }
+const good = { field: 'score', min: 60, max: null }
+
+/** Queries of a report, by what their tables show. */
+const QUERIES: Readonly<Record<string, Asked>> = {
+  'is bound to its period, to the one before, and to the settings of the report': {
+    sqls: [
+      `SELECT id, :top_score AS top, :stalled_days AS days, :prior_to AS prior, :pipelines AS pipelines
+      FROM lead WHERE created_at >= :from AND created_at < :to ORDER BY id;`,
+    ],
+  },
+  'answers with 100 rows at most, and with every digit of a whole number': {
+    sqls: ['WITH RECURSIVE n (i) AS (SELECT 9007199254740993 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n'],
+  },
+  'finds the leads that the report is about in `chosen`': { sqls: CHOSEN },
+  'those of a pipeline': { sqls: CHOSEN, filter: { pipelineIds: ['p1'], conditions: [] } },
+  'those of a country': { sqls: CHOSEN, filter: { pipelineIds: null, conditions: [german] } },
+  'those of all conditions': {
+    sqls: CHOSEN,
+    filter: { pipelineIds: ['p1', 'p2'], conditions: [german, good] },
+  },
+  'that fails leaves the others of its report as they are, those behind it too': {
+    sqls: [
+      'SELECT 1 AS one',
+      'SELECT abs(-9223372036854775807 - 1) FROM lead WHERE id IN (SELECT lead_id FROM chosen)',
+      'SELECT 3 AS three',
+    ],
+  },
+  'takes no longer than it may': { sqls: [FOREVER], timeoutMs: 500 },
 }
 
-describe('a query of a report', () => {
-  test('is bound to its period, to the one before, and to the settings of the report', async () => {
-    const sql = `SELECT id, :top_score AS top, :stalled_days AS days, :prior_to AS prior, :pipelines AS pipelines
-      FROM lead WHERE created_at >= :from AND created_at < :to ORDER BY id;`
-    const [table] = await tablesOf(sql)
-    expect(table).toEqual({
-      name: 'query-1',
-      title: 'Mine',
-      note: null,
-      sql,
-      columns: ['id', 'top', 'days', 'prior', 'pipelines'],
-      rows: [
-        ['ld_1', 80, 7, '2026-11-14T00:00:00.000Z', null],
-        ['ld_2', 80, 7, '2026-11-14T00:00:00.000Z', null],
-      ],
-      isCut: false,
-    })
-  })
-
-  test('answers with 100 rows at most, and with every digit of a whole number', async () => {
-    const [table] = await tablesOf(
-      'WITH RECURSIVE n (i) AS (SELECT 9007199254740993 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n',
-    )
-    expect(table).toMatchObject({ isCut: true, rows: expect.arrayContaining([['9007199254740993']]) })
-    expect(table?.rows).toHaveLength(100)
-  })
-
-  test('finds the leads that the report is about in `chosen`', async () => {
-    const sql =
-      'WITH mine AS (SELECT * FROM lead_now) SELECT id FROM mine WHERE id IN (SELECT lead_id FROM chosen) ORDER BY id'
-    const rows = async (filter: LeadFilter) => (await tablesOf(sql, { filter }))[0]?.rows.flat()
-    expect(await rows(EVERY)).toEqual(['ld_1', 'ld_2', 'ld_3'])
-    expect(await rows({ pipelineIds: ['p1'], conditions: [] })).toEqual(['ld_1', 'ld_3'])
-    const german = { field: 'company_country', in: ['DE'] }
-    expect(await rows({ pipelineIds: null, conditions: [german] })).toEqual(['ld_1', 'ld_3'])
-    const good = { field: 'score', min: 60, max: null }
-    expect(await rows({ pipelineIds: ['p1', 'p2'], conditions: [german, good] })).toEqual(['ld_1'])
-  })
+test('a query of a report has its rows, or its failure alone', async () => {
+  const told: string[] = []
+  for (const [what, asked] of Object.entries(QUERIES)) {
+    const { tables, failed } = await ask(asked)
+    told.push(what)
+    for (const { rows, ...table } of tables)
+      told.push(`  ${JSON.stringify(table)}`, `    ${rows.length} rows: ${JSON.stringify(rows.slice(0, 3))}`)
+    for (const failure of failed) told.push(`  failed: ${JSON.stringify(failure)}`)
+  }
+  await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/report-queries.txt')
 })
 
 describe('a query that will not do', () => {
@@ -115,57 +114,30 @@ describe('a query that will not do', () => {
       'there is no parameter :form; known: :from, :to, :prior_from, :prior_to, :pipelines, :stalled_days, :top_score',
     ],
   ])('%s is told with query and place, when it runs and when it is tried', async (sql, told) => {
-    const problem = {
-      code: 'query_failed',
-      message: expect.stringContaining(`templates/mine/report.yaml:5:10  query query-1: ${told}`),
-    }
-    const [failed] = (await ask(sql)).failed
-    expect(failed).toEqual({ block: 'queries', query: 'query-1', message: problem.message })
+    const message = expect.stringContaining(`templates/mine/report.yaml:5:10  query query-1: ${told}`)
+    const { failed } = await ask({ sqls: [sql] })
+    expect(failed).toEqual([{ block: 'queries', query: 'query-1', message }])
     const trying = tryReportQueries(file, [query(sql, 'query-1')], { signal })
-    await expect(trying).rejects.toMatchObject(problem)
+    await expect(trying).rejects.toMatchObject({ code: 'query_failed', message })
   })
 
   test('finds no private table there is, however it asks', async () => {
-    const sqls = PRIVATE.map((table) => `SELECT * FROM (SELECT 1 AS id) FULL JOIN ${table} USING (id)`)
-    const { failed } = await ask(sqls)
+    const tables = await listPrivateTables()
+    const sqls = tables.map((name) => `SELECT * FROM (SELECT 1 AS id) FULL JOIN ${name} USING (id)`)
+    const { failed } = await ask({ sqls })
     expect(failed).toHaveLength(sqls.length)
     expect(failed.filter(({ message }) => !message.includes('no such table'))).toEqual([])
   })
 
   test('is told where there is no snapshot', async () => {
-    const noSnapshot = async () => {
-      throw new Error('the snapshot cannot be made')
-    }
+    const noSnapshot = () => Promise.reject(new Error('the snapshot cannot be made'))
     const { tables, failed } = await runReportQueries(noSnapshot, [query('SELECT 1')], scope(), { signal })
     expect(tables).toMatchObject([{ name: 'mine', rows: [] }])
     expect(failed).toEqual([{ block: 'queries', query: 'mine', message: 'the snapshot cannot be made' }])
   })
 
-  test('leaves the others of its report as they are, those behind it too', async () => {
-    const overflow = 'SELECT abs(-9223372036854775807 - 1) FROM lead WHERE id IN (SELECT lead_id FROM chosen)'
-    const { tables, failed } = await ask(['SELECT 1 AS one', overflow, 'SELECT 3 AS three'])
-    expect(tables.map(({ name, rows }) => [name, rows])).toEqual([
-      ['query-1', [[1]]],
-      ['query-2', []],
-      ['query-3', [[3]]],
-    ])
-    expect(failed.map(({ query: name, message }) => [name, message])).toEqual([
-      ['query-2', 'templates/mine/report.yaml:5:10  query query-2: integer overflow'],
-    ])
-  })
-
-  test('takes no longer than it may, and is not run when it is tried', async () => {
-    const { tables, failed } = await ask(FOREVER, { timeoutMs: 500 })
-    expect(tables).toMatchObject([{ name: 'query-1', title: 'Mine', columns: [], rows: [] }])
-    expect(failed).toEqual([
-      {
-        block: 'queries',
-        query: 'query-1',
-        message: expect.stringContaining('(query-1) took longer than 0.5 s'),
-      },
-    ])
-    expect(await tryReportQueries(file, [query(FOREVER)], { signal })).toMatchObject([
-      { columns: ['total'], rows: [] },
-    ])
+  test('is not run when it is tried', async () => {
+    const tried = await tryReportQueries(file, [query(FOREVER)], { signal })
+    expect(tried).toMatchObject([{ columns: ['total'], rows: [] }])
   })
 })

@@ -30,6 +30,10 @@ const issue = (subject: string) => ({
 const keep = (store: Store, subject: string) => store.write((trx) => saveIssue(trx, issue(subject)))
 const find = (store: Store) => findIssue(store.db, { report: 'daily', period: figures.period, variant: '' })
 
+/** The start and the end of a day of November. */
+const midnight = (day: string) => `2026-11-${day}T00:00:00.000Z`
+const end = (day: string) => `2026-11-${day}T24:00:00.000Z`
+
 /** Saves a message of the issue, so that it counts as sent. */
 const send = (store: Store, id: string) =>
   store.write((trx) => enqueueMessage(trx, id, { ...MESSAGE, messageId: `<${id}>` }, MESSAGE.date))
@@ -39,9 +43,12 @@ describe('an issue', () => {
     await using store = await openEmptyStore()
     const kept = await keep(store, 'first')
     expect(await find(store)).toEqual(kept)
-    expect(await findIssue(store.db, { ...issue('first'), report: 'weekly' })).toBeUndefined()
-    expect(await findIssue(store.db, { ...issue('first'), variant: '{"pipelines":["eu"]}' })).toBeUndefined()
-    expect(await findIssue(store.db, { ...issue('first'), period: figures.prior })).toBeUndefined()
+    for (const other of [
+      { report: 'weekly' },
+      { variant: '{"pipelines":["eu"]}' },
+      { period: figures.prior },
+    ])
+      expect(await findIssue(store.db, { ...issue('first'), ...other })).toBeUndefined()
   })
 
   it('is made anew, under its own id, until its first letter', async () => {
@@ -58,34 +65,30 @@ describe('an issue', () => {
 })
 
 describe('the last issue that was sent', () => {
-  const onDay = (day: string, variant = '') => ({
-    ...issue(day),
-    variant,
-    period: { from: `2026-11-${day}T00:00:00.000Z`, to: `2026-11-${day}T24:00:00.000Z`, timeZone: 'UTC' },
-  })
-  const keepDay = (store: Store, day: string, variant?: string) =>
-    store.write((trx) => saveIssue(trx, onDay(day, variant)))
+  const dayOf = (day: string) => ({ from: midnight(day), to: end(day), timeZone: 'UTC' })
+  const keepDay = (store: Store, day: string, variant = '', kind: 'day' | 'week' = 'day') =>
+    store.write((trx) =>
+      saveIssue(trx, { ...issue(day), variant, period: dayOf(day), figures: { ...figures, kind } }),
+    )
+  const sendDay = async (store: Store, ...of: [string, string?, 'week'?]) =>
+    send(store, (await keepDay(store, ...of)).id)
 
   it('is the latest one with messages that ended by then, of the same leads and kind of period', async () => {
     await using store = await openEmptyStore()
-    await send(store, (await keepDay(store, '10')).id)
-    await send(store, (await keepDay(store, '12')).id)
-    await send(store, (await keepDay(store, '13', '{"tags":["x"]}')).id)
+    await sendDay(store, '10')
+    await sendDay(store, '12')
+    await sendDay(store, '13', '{"tags":["x"]}')
     await keepDay(store, '14')
-    const week = { ...onDay('15'), figures: { ...figures, kind: 'week' } } as const
-    await send(store, (await store.write((trx) => saveIssue(trx, week))).id)
-    const find = (by: string, kind: 'day' | 'week' = 'day') =>
-      findLastEnqueued(store.db, { report: 'daily', variant: '', kind }, by)
-    expect(await find('2026-11-30T00:00:00.000Z', 'week')).toMatchObject({
-      periodTo: '2026-11-15T24:00:00.000Z',
-    })
-    expect(await find('2026-11-15T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-12T24:00:00.000Z' })
-    expect(await find('2026-11-12T00:00:00.000Z')).toMatchObject({ periodTo: '2026-11-10T24:00:00.000Z' })
-    expect(await find('2026-11-10T00:00:00.000Z')).toBeNull()
-    const all = { report: 'daily', variant: '', kind: 'day' } as const
-    const endBefore = (at: string) => findSeriesEnd(store.db, all, at)
-    expect(await endBefore('2026-11-15T00:00:00.000Z')).toBe('2026-11-12T24:00:00.000Z')
-    expect(await endBefore('2026-11-12T24:00:00.000Z')).toBe('2026-11-10T24:00:00.000Z')
+    await sendDay(store, '15', '', 'week')
+    const daily = { report: 'daily', variant: '', kind: 'day' } as const
+    const last = async (by: string, kind: 'day' | 'week' = 'day') =>
+      (await findLastEnqueued(store.db, { ...daily, kind }, by))?.periodTo
+    expect(await last(midnight('30'), 'week')).toBe(end('15'))
+    expect(await last(midnight('15'))).toBe(end('12'))
+    expect(await last(midnight('12'))).toBe(end('10'))
+    expect(await last(midnight('10'))).toBeUndefined()
+    expect(await findSeriesEnd(store.db, daily, midnight('15'))).toBe(end('12'))
+    expect(await findSeriesEnd(store.db, daily, end('12'))).toBe(end('10'))
   })
 
   it('leaves changes that it could not tell to the next one', async () => {
@@ -103,19 +106,14 @@ describe('the last issue that was sent', () => {
 
   it('is told of a span of time, be it that it was sent or was not worth it, but not of one only looked at', async () => {
     await using store = await openEmptyStore()
-    const hasIt = () =>
-      wasEnqueuedOrSkipped(store.db, 'daily', {
-        from: '2026-11-12T24:00:00.000Z',
-        to: '2026-11-14T24:00:00.000Z',
-      })
-    await send(store, (await keepDay(store, '11')).id)
-    await send(store, (await keepDay(store, '14')).id)
+    const isTold = (report: string, from: string, to: string) =>
+      wasEnqueuedOrSkipped(store.db, report, { from, to })
+    await sendDay(store, '11')
+    await sendDay(store, '14')
     const looked = await keepDay(store, '13')
-    expect(await hasIt()).toBe(false)
+    expect(await isTold('daily', end('12'), end('14'))).toBe(false)
     await store.write((trx) => noteNotSent(trx, looked.id, 'quiet'))
-    expect(await hasIt()).toBe(true)
-    expect(await wasEnqueuedOrSkipped(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(
-      false,
-    )
+    expect(await isTold('daily', end('12'), end('14'))).toBe(true)
+    expect(await isTold('weekly', midnight('01'), midnight('30'))).toBe(false)
   })
 })

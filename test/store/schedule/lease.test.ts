@@ -12,21 +12,19 @@ const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 100
 const at = (moment: Date) => () => moment
 
 /** Puts a lease of another process into the table. */
-async function holdBy(store: Store, other: { host?: string; pid: number; until: Date }): Promise<void> {
+async function holdBy(store: Store, { host = hostname(), pid, until }: Holder): Promise<void> {
+  const times = { acquired_at: NOON.toISOString(), expires_at: until.toISOString() }
+  const lease = { name: 'sync', holder: 'somebody else', host, pid, ...times }
   await store.write(async (trx) => {
     await trx.deleteFrom('lease').execute()
-    await trx
-      .insertInto('lease')
-      .values({
-        name: 'sync',
-        holder: 'somebody else',
-        host: other.host ?? hostname(),
-        pid: other.pid,
-        acquired_at: NOON.toISOString(),
-        expires_at: other.until.toISOString(),
-      })
-      .execute()
+    await trx.insertInto('lease').values(lease).execute()
   })
+}
+
+interface Holder {
+  readonly host?: string
+  readonly pid: number
+  readonly until: Date
 }
 
 /** Returns the id of a process that has ended. */
@@ -55,7 +53,7 @@ describe('a lease', () => {
     await left.release()
   })
 
-  it.each<readonly [string, boolean, () => Parameters<typeof holdBy>[1]]>([
+  it.each<readonly [string, boolean, () => Holder]>([
     ['a machine that gave no sign until it expired', true, () => ({ host: 'other', pid: 1, until: NOON })],
     ['a process id in use by another program, expired', true, () => ({ pid: process.ppid, until: NOON })],
     ['a process that runs', false, () => ({ pid: process.ppid, until: later(60) })],
@@ -93,9 +91,8 @@ describe('a lease', () => {
     await expect(work).rejects.toMatchObject({ code: 'job_busy' })
     expect(await store.db.selectFrom('sync_scan_page').selectAll().execute()).toEqual([])
     await lease.release()
-    expect(await store.db.selectFrom('lease').select('holder').execute()).toEqual([
-      { holder: 'somebody else' },
-    ])
+    const holders = store.db.selectFrom('lease').select('holder')
+    expect(await holders.execute()).toEqual([{ holder: 'somebody else' }])
   })
 
   it('renews itself while it is held, and tells when it was lost', async () => {

@@ -10,21 +10,23 @@ import {
   recordHeartbeat,
   resumeUptime,
 } from '../../../src/store/schedule/uptime.ts'
+import { saveUptime } from '../../support/data/operation.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 const at = (time: string): string => `2026-11-20T${time}:00.000Z`
 
-/** A daemon runs from 06:00 to 07:00 and is killed, and from 09:00 until it is stopped at 11:00. */
-const live = (store: Store) =>
-  store.write(async (trx) => {
-    await endUptime(trx, await beginUptime(trx, { at: at('06:00'), after: 'down' }), at('07:00'))
-    await endUptime(trx, await beginUptime(trx, { at: at('09:00'), after: 'down' }), at('11:00'))
-  })
+/** A daemon runs from one time to another. */
+async function live(store: Store, began: string, ended: string): Promise<void> {
+  await store.write(async (trx) =>
+    endUptime(trx, await beginUptime(trx, { at: at(began), after: 'down' }), at(ended)),
+  )
+}
 
 it('the daemon did not run before it was first started, between its lives, and after the last until now', async () => {
   await using store = await openEmptyStore()
   expect(await findGap(store.db, at('05:00'))).toEqual({ from: null, to: null, why: 'down' })
-  await live(store)
+  await live(store, '06:00', '07:00')
+  await live(store, '09:00', '11:00')
   for (const time of ['06:30', '10:10']) expect(await findGap(store.db, at(time))).toBeNull()
   const between = { from: at('07:00'), to: at('09:00'), why: 'down' }
   const after = { from: at('11:00'), to: null, why: 'down' }
@@ -38,11 +40,8 @@ it('the daemon did not run before it was first started, between its lives, and a
 
 it('a daemon that goes on after it was held up tells of that', async () => {
   await using store = await openEmptyStore()
-  await store.write(async (trx) => {
-    const id = await beginUptime(trx, { at: at('06:00'), after: 'down' })
-    await recordHeartbeat(trx, id, at('07:00'))
-    await resumeUptime(trx, id, { at: at('07:20'), after: 'blocked' })
-  })
+  const id = await saveUptime(store, at('06:00'), at('07:00'))
+  await store.write((trx) => resumeUptime(trx, id, { at: at('07:20'), after: 'blocked' }))
   const held = { from: at('07:00'), to: at('07:20'), why: 'blocked' }
   expect(await findGap(store.db, at('07:10'))).toEqual(held)
   expect(await listGaps(store.db, { since: at('06:00'), now: at('07:21'), leastMs: 60_000 })).toEqual([held])
@@ -67,10 +66,6 @@ it('a clock that was set ahead, and then back, was set', async () => {
 
 it('a daemon that is started again and again leaves one row', async () => {
   await using store = await openEmptyStore()
-  await store.write(async (trx) => {
-    for (let start = 0; start < 10; start++) {
-      await endUptime(trx, await beginUptime(trx, { at: at('06:00'), after: 'down' }), at('06:00'))
-    }
-  })
+  for (let start = 0; start < 10; start++) await live(store, '06:00', '06:00')
   expect(await store.db.selectFrom('daemon_uptime').select('id').execute()).toHaveLength(1)
 })

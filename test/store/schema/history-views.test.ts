@@ -6,9 +6,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
 import { agent, lead, observedAt, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
 
-function hour(number: number): string {
-  return `2026-11-20T${String(number).padStart(2, '0')}:00:00.000Z`
-}
+const hour = (number: number): string => `2026-11-20T0${number}:00:00.000Z`
 
 /** Saves a sample each hour. Each has the status of agents by id. An agent that is not named is gone. */
 async function saveReadings(store: Store, samples: readonly Record<string, string>[]): Promise<void> {
@@ -16,12 +14,6 @@ async function saveReadings(store: Store, samples: readonly Record<string, strin
     const agents = Object.entries(reading).map(([id, status]) => agent(id, status))
     await store.write((trx) => saveAgents(trx, agents, observedAt(hour(index)), { isWhole: true }))
   }
-}
-
-async function outagesOf(store: Store): Promise<unknown> {
-  const { rows } = await sql`SELECT agent_id, began_at, ended_at, samples, hours FROM agent_outage
-    ORDER BY agent_id, began_at`.execute(store.db)
-  return rows
 }
 
 describe('agent_outage', () => {
@@ -33,7 +25,9 @@ describe('agent_outage', () => {
       store,
       states.map((status, hours) => ({ a: status, b: 'idle', ...(hours < 2 ? failing : {}) })),
     )
-    expect(await outagesOf(store)).toEqual([
+    const outages = sql`SELECT agent_id, began_at, ended_at, samples, hours FROM agent_outage
+      ORDER BY agent_id, began_at`
+    expect((await outages.execute(store.db)).rows).toEqual([
       { agent_id: 'a', began_at: hour(1), ended_at: hour(3), samples: 2, hours: 2 },
       { agent_id: 'a', began_at: hour(4), ended_at: hour(5), samples: 1, hours: 1 },
       { agent_id: 'a', began_at: hour(6), ended_at: null, samples: 2, hours: 1 },
@@ -48,13 +42,13 @@ describe('agent_outage', () => {
 describe('stage_stay', () => {
   it('has the stays that ended, with what came next, and the one that lasts up to the last whole reading', async () => {
     await using store = await openEmptyStore()
-    const [first, second, third] = ['2026-11-01', '2026-11-05', '2026-11-08'].map(
-      (day) => `${day}T00:00:00.000Z`,
-    )
-    await save(store, [lead('1', { statusChangedAt: first ?? null, updatedAt: first ?? null })])
-    await save(store, [
-      lead('1', { status: 'contacted', statusChangedAt: second ?? null, updatedAt: third ?? null }),
-    ])
+    const [first, second, third] = [
+      '2026-11-01T00:00:00.000Z',
+      '2026-11-05T00:00:00.000Z',
+      '2026-11-08T00:00:00.000Z',
+    ] as const
+    await save(store, [lead('1', { statusChangedAt: first, updatedAt: first })])
+    await save(store, [lead('1', { status: 'contacted', statusChangedAt: second, updatedAt: third })])
     await saveWholeRun(store, '2026-11-07T00:00:00Z')
     const { rows } = await sql`SELECT * FROM stage_stay ORDER BY entered_at`.execute(store.db)
     const stay = { lead_id: '1', pipeline_id: 'p1' }

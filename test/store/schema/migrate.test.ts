@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
+import { alterFile, askFile } from '../../support/data/alter-file.ts'
 import { folderWith } from '../../support/folder.ts'
 import { countCases } from '../../support/random.ts'
 
@@ -24,21 +24,21 @@ function startOpening(folder: string, count: number): ChildProcess {
 }
 
 /** Returns the schema of a file: tables, indexes and views. */
-function schemaOf(file: string): unknown {
-  const database = new Database(file)
-  const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all()
-  database.close()
-  return rows
+const schemaOf = (file: string) =>
+  askFile(file, 'SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
+
+/** Makes a store and closes it again. */
+async function makeStore(file = join(folderWith(), 'leadsheet.db')): Promise<string> {
+  await (await openStore(file, NOW)).close()
+  return file
 }
 
 describe('opening a store', () => {
   it('brings an empty file to the present schema for its owner alone, and leaves it alone the next time', async () => {
     const file = join(folderWith({ 'leadsheet.db': '' }), 'leadsheet.db')
     const first = await openStore(file, NOW)
-    const modes = readdirSync(dirname(file)).map((name) => [
-      name,
-      statSync(join(dirname(file), name)).mode & 0o777,
-    ])
+    const modeOf = (name: string) => statSync(join(dirname(file), name)).mode & 0o777
+    const modes = readdirSync(dirname(file)).map((name) => [name, modeOf(name)])
     const own = ['leadsheet.db', 'leadsheet.db-shm', 'leadsheet.db-wal'].map((name) => [name, 0o600])
     expect(modes.toSorted()).toEqual(own)
     await first.close()
@@ -57,8 +57,7 @@ describe('opening a store', () => {
   })
 
   it('goes on where a killed process left a file, at whatever moment', async () => {
-    const whole = join(folderWith(), 'leadsheet.db')
-    await (await openStore(whole, NOW)).close()
+    const whole = await makeStore()
     for (let kill = 0; kill < countCases(2, 10); kill++) {
       const folder = folderWith()
       const child = startOpening(folder, 10_000)
@@ -68,38 +67,35 @@ describe('opening a store', () => {
       child.kill('SIGKILL')
       await once(child, 'exit')
       for (const file of readdirSync(folder).filter((name) => name.endsWith('.db'))) {
-        await (await openStore(join(folder, file), NOW)).close()
+        await makeStore(join(folder, file))
         expect(schemaOf(join(folder, file))).toEqual(schemaOf(whole))
       }
     }
   })
 
   it('refuses a file of a newer leadsheet and changes nothing', async () => {
-    const file = join(folderWith(), 'leadsheet.db')
-    await (await openStore(file, NOW)).close()
-    const database = new Database(file)
-    database.exec("INSERT INTO kysely_migration VALUES ('999-future', '2030-01-01T00:00:00Z')")
-    database.exec('DROP VIEW lead_now; CREATE VIEW lead_now AS SELECT 1 AS of_the_future')
-    database.close()
+    const file = await makeStore()
+    alterFile(
+      file,
+      `INSERT INTO kysely_migration VALUES ('999-future', '2030-01-01T00:00:00Z');
+       DROP VIEW lead_now; CREATE VIEW lead_now AS SELECT 1 AS of_the_future`,
+    )
     const before = schemaOf(file)
     await expect(openStore(file, NOW)).rejects.toMatchObject({ code: 'store_newer' })
     expect(schemaOf(file)).toEqual(before)
   })
 
   it('makes a view anew whose text has changed, and leaves those of an analyst alone', async () => {
-    const file = join(folderWith(), 'leadsheet.db')
-    await (await openStore(file, NOW)).close()
+    const file = await makeStore()
     const schema = schemaOf(file)
-    const database = new Database(file)
-    database.exec('DROP VIEW stage_stay; CREATE VIEW stage_stay AS SELECT 1 AS of_an_older_version')
-    database.close()
-    await (await openStore(file, NOW)).close()
+    alterFile(file, 'DROP VIEW stage_stay; CREATE VIEW stage_stay AS SELECT 1 AS of_an_older_version')
+    await makeStore(file)
     expect(schemaOf(file)).toEqual(schema)
 
-    const analyst = new Database(file)
-    analyst.exec("CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'")
-    analyst.exec('DROP VIEW stage_stay')
-    analyst.close()
+    alterFile(
+      file,
+      "CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'; DROP VIEW stage_stay",
+    )
     await using store = await openStore(file, NOW)
     const { rows } = await sql`SELECT count(*) AS n FROM my_won`.execute(store.db)
     expect(rows).toEqual([{ n: 0 }])

@@ -67,13 +67,18 @@ export async function saveSync(
   return runId
 }
 
-/** Notes a run that is due at an instant, by default at that instant and without a message. */
+/**
+ * Notes a run that is due at an instant, by default at that instant and without a message.
+ * @returns whether it was noted anew
+ */
 export async function noteRun(
   store: Store,
   run: Pick<ScheduledRun, 'schedule' | 'due_at' | 'state'> & Partial<ScheduledRun>,
-): Promise<void> {
+): Promise<boolean> {
   const { schedule, due_at, state, noted_at = due_at, not_before = null, message = null } = run
-  await store.write((trx) => addScheduledRun(trx, { schedule, due_at, state, noted_at, not_before, message }))
+  return store.write((trx) =>
+    addScheduledRun(trx, { schedule, due_at, state, noted_at, not_before, message }),
+  )
 }
 
 /** Saves the time of a daemon from its start to its last heartbeat, and returns its number. */

@@ -18,8 +18,8 @@ export interface PastLead {
   readonly isTraced: boolean
   /** The status; null before the first known state. */
   readonly status: string | null
-  /** The status, also known from moves before the first known state. */
-  readonly activityStatus: string | null
+  /** The status as lists show it: before the first known state by the moves, or else the present one. */
+  readonly shownStatus: string
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
   /** The instant at which the lead came into its status. */
   readonly since: string
@@ -44,23 +44,13 @@ export interface Past {
 
 export async function loadPast(db: Db): Promise<Past> {
   const leads = await db.selectFrom('lead').selectAll().execute()
-  const versions = Map.groupBy(
-    await db.selectFrom('lead_version').selectAll().orderBy('valid_from').execute(),
-    (row) => row.lead_id,
-  )
-  const minorUpdates = Map.groupBy(
-    await db.selectFrom('lead_minor_update').selectAll().execute(),
-    (row) => row.lead_id,
-  )
-  const absences = Map.groupBy(
-    await db.selectFrom('lead_deletion').selectAll().execute(),
-    (row) => row.lead_id,
-  )
-  const activities = Map.groupBy(await db.selectFrom('activity').selectAll().execute(), (row) => row.lead_id)
-  const moves = Map.groupBy(
-    await db.selectFrom('stage_move').selectAll().orderBy('moved_at').execute(),
-    (row) => row.lead_id,
-  )
+  const byLead = <R extends { readonly lead_id: string }>(rows: readonly R[]) =>
+    Map.groupBy(rows, (row) => row.lead_id)
+  const versions = byLead(await db.selectFrom('lead_version').selectAll().orderBy('valid_from').execute())
+  const minorUpdates = byLead(await db.selectFrom('lead_minor_update').selectAll().execute())
+  const absences = byLead(await db.selectFrom('lead_deletion').selectAll().execute())
+  const activities = byLead(await db.selectFrom('activity').selectAll().execute())
+  const moves = byLead(await db.selectFrom('stage_move').selectAll().orderBy('moved_at').execute())
   const stages = new Map(
     (await db.selectFrom('stage').selectAll().execute()).map((stage) => [stage.status, stage]),
   )
@@ -111,11 +101,10 @@ export async function loadPast(db: Db): Promise<Past> {
         firstAt,
         isTraced: isTraced(lead),
         status,
-        activityStatus:
-          (moves.get(lead.id) ?? [])
-            .filter((move) => move.moved_at < instant)
-            .toSorted((a, b) => (a.moved_at < b.moved_at ? -1 : 1))
-            .at(-1)?.to_status ?? status,
+        shownStatus:
+          status ??
+          (moves.get(lead.id) ?? []).findLast((move) => move.moved_at < instant)?.to_status ??
+          lead.status,
         outcome: stages.get(status ?? '')?.outcome ?? 'open',
         // A lead that was deleted and came back may have come into its status while it was deleted.
         since:

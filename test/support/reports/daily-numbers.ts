@@ -53,6 +53,13 @@ export function weekdaysOf(values: readonly unknown[]): number[] {
   return values.map((_, day) => day % 7)
 }
 
+/** Returns the dates of so many days from a first one on. */
+export function datesFrom(first: string, days: number): string[] {
+  return Array.from({ length: days }, (_, day) =>
+    new Date(Date.parse(first) + day * 86_400_000).toISOString().slice(0, 10),
+  )
+}
+
 function normal(next: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
 }
