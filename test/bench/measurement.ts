@@ -8,8 +8,6 @@ export interface BenchOptions {
   readonly fewest: number
   readonly most: number
   readonly rounds: number
-  /** The folder that keeps generated databases for the next run. */
-  readonly folder: string
   readonly isShort: boolean
 }
 

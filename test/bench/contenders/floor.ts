@@ -18,17 +18,10 @@ export type From =
   | { readonly made: 'number' | 'record' | 'instant' | 'hash' }
   | { readonly constant: string | number }
 
-export interface FloorTable {
+/** A column that has values, with their source. */
+interface Column {
   readonly name: string
-  readonly columns: readonly { readonly name: string; readonly from: From }[]
-}
-
-export interface Floor {
-  readonly db: Database.Database
-  /** The tables with a row for each lead. */
-  readonly tables: readonly FloorTable[]
-  /** Ends the transaction, counts the leads as leadsheet does, and builds the indexes. */
-  finish(): void
+  readonly from: From
 }
 
 const COLUMNS: Readonly<Record<string, From>> = {
@@ -49,7 +42,7 @@ const COLUMNS: Readonly<Record<string, From>> = {
   observed_at: { made: 'instant' },
 }
 
-export async function openFloor(): Promise<Floor> {
+export async function openFloor() {
   const tables = await readTables()
   await (await openStore(file, new Date())).close()
   const db = new Database(file)
@@ -67,6 +60,7 @@ export async function openFloor(): Promise<Floor> {
     db.pragma(pragma)
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
   db.exec('BEGIN')
+  /** Ends the transaction, counts the leads as leadsheet does, and builds the indexes. */
   const finish = (): void => {
     db.exec('COMMIT')
     for (const { sql } of indexes) db.exec(sql)
@@ -76,8 +70,8 @@ export async function openFloor(): Promise<Floor> {
   return { db, tables, finish }
 }
 
-/** Syncs the first page with leadsheet itself, and looks which tables and columns have values then. */
-async function readTables(): Promise<FloorTable[]> {
+/** Syncs the first page with leadsheet itself. Returns the tables with a row for each lead, and their columns. */
+async function readTables() {
   const sample = `${file}-few`
   await using store = await openStore(sample, new Date())
   const { leads } = await syncLeads(store, `${url}/few-v1`)
@@ -96,7 +90,7 @@ async function readTables(): Promise<FloorTable[]> {
   return tables
 }
 
-function columnsOf(db: Database.Database, table: string): FloorTable['columns'] {
+function columnsOf(db: Database.Database, table: string): Column[] {
   const columns = db
     .prepare<[], { name: string; hidden: number }>(`PRAGMA table_xinfo(${table})`)
     .all()

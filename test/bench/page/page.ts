@@ -31,8 +31,13 @@ export function writePage(outcome: Outcome): void {
 
 /** Returns the page with the tables of these results in place of its old ones. */
 export function pageOf(outcome: Outcome, page: string): string {
+  return page.replace(TABLE, () => summaryOf(outcome))
+}
+
+/** Returns where and when the bench was run, and the tables of its results. */
+export function summaryOf(outcome: Outcome): string {
   const { date, node, machine, load, rounds } = outcome
   const about = `Measured on ${date} with Node ${node.slice(1)} on ${machine.trim()}: ${rounds} rounds, at a load of ${load.join(' to ')}.`
   const times = `The processor that one of ${outcome.leads[0]?.toLocaleString('en')} leads takes:\n\n${timesOf(outcome)}`
-  return page.replace(TABLE, () => `${about}\n\n${markdownOf(outcome)}\n\n${times}`)
+  return [about, markdownOf(outcome), times].join('\n\n')
 }
