@@ -3,10 +3,9 @@
  * token that is used twice revokes all that came of it.
  */
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { openHttpServer } from './http-server.ts'
 
 export const CLIENT = { id: 'leadsheet', secret: 'client-secret-4711' }
 
@@ -18,24 +17,9 @@ interface Asked {
 /** Answers a request for a token in place of the server. If it returns `false`, the server answers. */
 export type TokenAnswer = (asked: Asked, response: ServerResponse) => boolean | undefined | Promise<boolean>
 
-export interface TokenServer extends AsyncDisposable {
-  readonly url: string
-  readonly asked: Asked[]
-  /** The answers to the next requests. Each request takes the first one. */
-  readonly answers: TokenAnswer[]
-  /** The lifetime of tokens in seconds. */
-  lifetime: number
-  /** The access tokens that are good now. */
-  readonly good: Set<string>
-  /** Begins a family of refresh tokens, as the consent of a person does, and returns the first. */
-  consent(): string
-  /** Revokes all tokens. */
-  revoke(): void
-  /** Returns whether a request carries a good token. */
-  allows(headers: IncomingHttpHeaders): boolean
-}
+export type TokenServer = Awaited<ReturnType<typeof startTokenServer>>
 
-export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
+export async function startTokenServer(lifetime = 3600) {
   /** The family of each refresh token that was ever given, and the one of each family that may be used. */
   const families = new Map<string, string>()
   const newest = new Map<string, string>()
@@ -74,7 +58,7 @@ export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
     }
   }
 
-  const listener = createServer(async (request, response) => {
+  const http = await openHttpServer(async (request, response) => {
     const asked = {
       headers: request.headers,
       body: Object.fromEntries(new URLSearchParams(await text(request))),
@@ -84,25 +68,26 @@ export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
     const { status, json } = answer(asked)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
   })
-  listener.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const server: TokenServer = {
-    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/token`,
-    asked: [],
-    answers: [],
+  const server = {
+    url: `${http.url}/token`,
+    asked: [] as Asked[],
+    /** The answers to the next requests. Each request takes the first one. */
+    answers: [] as TokenAnswer[],
+    /** The lifetime of tokens in seconds. */
     lifetime,
-    good: new Set(),
+    /** The access tokens that are good now. */
+    good: new Set<string>(),
+    /** Begins a family of refresh tokens, as the consent of a person does, and returns the first. */
     consent: () => rotate(randomBytes(6).toString('hex')),
-    revoke() {
+    /** Revokes all tokens. */
+    revoke(): void {
       newest.clear()
       server.good.clear()
     },
-    allows: ({ authorization = '' }) => server.good.has(authorization.replace(/^Bearer /, '')),
-    async [Symbol.asyncDispose]() {
-      listener.closeAllConnections()
-      listener.close()
-      await once(listener, 'close')
-    },
+    /** Returns whether a request carries a good token. */
+    allows: ({ authorization = '' }: IncomingHttpHeaders): boolean =>
+      server.good.has(authorization.replace(/^Bearer /, '')),
+    [Symbol.asyncDispose]: http[Symbol.asyncDispose],
   }
   return server
 }
