@@ -2,14 +2,13 @@
  * Runs `leadsheet run` as a user would, starting at an instant of the test's choice, and reads what it has
  * recorded about messages.
  */
-import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { folderWith } from '../folder.ts'
-import { type Finished, finished, startLeadsheet } from '../leadsheet.ts'
+import { finished, startLeadsheet } from '../leadsheet.ts'
 import { startService } from '../service.ts'
 import { clockAt } from './shifted-clock.ts'
 
@@ -72,12 +71,9 @@ export async function runUntil(
   await stopWhen(startDaemon(installation, instant), isReached)
 }
 
-export interface RunningDaemon {
-  readonly child: ChildProcess
-  readonly end: Promise<Finished>
-}
+type RunningDaemon = ReturnType<typeof startDaemon>
 
-export function startDaemon({ cwd, env }: Installation, instant: string): RunningDaemon {
+export function startDaemon({ cwd, env }: Installation, instant: string) {
   const child = startLeadsheet(['run'], { cwd, env: { ...env, ...clockAt(instant) } })
   return { child, end: finished(child) }
 }
