@@ -17,17 +17,10 @@ export function compareRows(
   const arrivalsOf = Map.groupBy(all, ({ messageId }) => messageId)
   const known = new Set(rows.map(({ message_id }) => message_id))
   const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.message_id) ?? [] }))
-  const unconfirmed = found.filter(({ row }) => row.unconfirmed_count > 0)
-  const states = Map.groupBy(rows, ({ state }) => state)
   return {
     messages: rows.length,
-    /** The number of messages in each state at the end. */
-    states: Object.fromEntries(Array.from(states, ([state, of]) => [state, of.length])),
     /** The number of messages that were ever unconfirmed. */
-    unconfirmed: unconfirmed.length,
-    /** The number of unconfirmed messages that arrived more than once, and of those that never arrived. */
-    arrivedTwice: unconfirmed.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
-    arrivedNever: unconfirmed.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
+    unconfirmed: rows.filter((row) => row.unconfirmed_count > 0).length,
     ...refused,
     refused: countEnds('refused'),
     lostReplies: countEnds('lost'),
