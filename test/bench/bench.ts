@@ -11,7 +11,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { GOALS, SUBJECTS, subjectOf } from './goals.ts'
 import { judge, mediansOf, type Part, type Sample } from './measurement.ts'
-import { type Outcome, summaryOf, writePage } from './page/page.ts'
+import { summaryOf, writePage } from './page/page.ts'
 import { BURST } from './parts/burst.ts'
 import { FIGURES } from './parts/figures.ts'
 import { LOOP } from './parts/loop.ts'
@@ -52,18 +52,22 @@ for (const part of PARTS) {
       (what, leads, value) => void samples.push({ what, leads, value }),
     )
     .catch((thrown: Error) => thrown.message)
-  if (note !== null) notes.push(`${part.name}: ${note}`)
+  if (note !== null) notes.push(`${part.subjects[0]}: ${note}`)
 }
 
+export type Outcome = typeof outcome
+
 const medians = mediansOf(samples)
-const outcome: Outcome = {
+const outcome = {
   date: new Date().toISOString().slice(0, 10),
   node: process.version,
   machine: `${cpus().length} × ${cpus()[0]?.model}`,
+  /** The load of the machine before and after. */
   load: [loadBefore, loadavg()[0] ?? 0].map((load) => Number(load.toFixed(1))),
   leads: sizes,
   rounds,
   isShort: given.short,
+  /** The failed measurements with their reasons. */
   notes,
   results: GOALS.filter(({ subject }) => subjects.has(subject)).flatMap((goal) =>
     judge(goal, medians, sizes),

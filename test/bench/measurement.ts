@@ -24,7 +24,6 @@ export function addTimes(add: AddSample, what: string, leads: number, { ms, cpuM
 }
 
 export interface Part {
-  readonly name: string
   readonly subjects: readonly Subject[]
   /** @returns the reason if a part could not be measured; null if all was */
   measure(options: BenchOptions, add: AddSample): Promise<string | null>

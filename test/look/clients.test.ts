@@ -17,8 +17,8 @@ import { putFontInto } from './support/font.ts'
 import { expectLegible } from './support/legible.ts'
 
 const looks = CLIENTS.flatMap((client) =>
-  client.widths.flatMap((width) =>
-    client.schemes.map((scheme) => ({ client, of: client.name, width, scheme })),
+  (client.widths ?? [720, 375]).flatMap((width) =>
+    (client.schemes ?? ['light' as const]).map((scheme) => ({ client, of: client.name, width, scheme })),
   ),
 )
 const WIDTHS = [320, 360, 375, 414, 720]

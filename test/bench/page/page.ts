@@ -1,23 +1,8 @@
 /** Makes the parts of the page about performance from a run of the bench: its results and their tables. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Median, Result } from '../measurement.ts'
+import type { Outcome } from '../bench.ts'
 import { markdownOf, timesOf } from './table.ts'
-
-export interface Outcome {
-  readonly date: string
-  readonly node: string
-  readonly machine: string
-  /** The load of the machine before and after. */
-  readonly load: readonly number[]
-  readonly leads: readonly number[]
-  readonly rounds: number
-  readonly isShort: boolean
-  /** The failed measurements with their reasons. */
-  readonly notes: readonly string[]
-  readonly results: readonly Result[]
-  readonly medians: readonly Median[]
-}
 
 const FOLDER = join(import.meta.dirname, '../../../docs/explanation')
 export const PAGE = join(FOLDER, 'performance.md')

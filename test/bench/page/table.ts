@@ -1,7 +1,7 @@
 /** The results of the bench as tables in Markdown. */
+import type { Outcome } from '../bench.ts'
 import { GOALS } from '../goals.ts'
 import type { Result } from '../measurement.ts'
-import type { Outcome } from './page.ts'
 
 /** Returns one line for each measured goal, with the numbers of leads side by side. Wall time stands only where there is no CPU time. */
 export function markdownOf({ leads, results }: Pick<Outcome, 'leads' | 'results'>): string {

@@ -17,7 +17,6 @@ const [MESSAGES, SHORT_MESSAGES, A_SECOND] = [10_000, 2_500, 10_000 / 60]
 const LOOK_MS = 50
 
 export const BURST: Part = {
-  name: 'burst',
   subjects: ['burst'],
   async measure({ fewest: leads, isShort }, add) {
     // A store of few leads gets fewer messages at the same pace.

@@ -25,7 +25,6 @@ const REPORTS = [
 ] as const
 
 export const FIGURES: Part = {
-  name: 'figures',
   subjects: ['figures'],
   async measure({ most, rounds }, add) {
     process.stderr.write(`figures of ${most} leads\n`)

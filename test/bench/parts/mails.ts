@@ -16,7 +16,6 @@ const A_FILTER = 20
 const COUNTRIES = 20
 
 export const MAILS: Part = {
-  name: 'mails',
   subjects: ['mails'],
   async measure({ fewest, isShort }, add) {
     const count = isShort ? SHORT_RECIPIENTS : RECIPIENTS

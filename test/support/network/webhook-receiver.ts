@@ -1,5 +1,6 @@
 /** A receiver of events on a server of the test, with its own store, and messages that are signed for it. */
 import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
@@ -125,20 +126,14 @@ export function send(
   headers: Readonly<Record<string, string | string[]>>,
   { method = 'POST', agent = false }: { readonly method?: string; readonly agent?: Agent | false } = {},
 ): Promise<Sent> {
-  const pieces = Array.isArray(body) ? body : null
   return new Promise((resolve, reject) => {
     const sending = request(url, { method, headers: { ...headers }, agent }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
-      })
+      const told = { status: answer.statusCode ?? 0, headers: answer.headers }
+      text(answer).then((text) => resolve({ ...told, text }), reject)
     })
     sending.on('error', reject)
-    if (pieces === null) sending.end(body)
-    else for (const piece of pieces) sending.write(piece)
-    if (pieces !== null) sending.end()
+    const pieces = Array.isArray(body) ? body : null
+    for (const piece of pieces ?? []) sending.write(piece)
+    sending.end(pieces === null ? body : undefined)
   })
 }
