@@ -18,6 +18,8 @@ export type From =
   | { readonly made: 'number' | 'record' | 'instant' | 'hash' }
   | { readonly constant: string | number }
 
+type Value = string | number | null
+
 /** A column that has values, with their source. */
 interface Column {
   readonly name: string
@@ -90,23 +92,19 @@ async function readTables() {
   return tables
 }
 
+/** Lists the columns of a table that have values. */
 function columnsOf(db: Database.Database, table: string): Column[] {
-  const columns = db
-    .prepare<[], { name: string; hidden: number }>(`PRAGMA table_xinfo(${table})`)
-    .all()
-    .filter(({ hidden }) => hidden === 0)
-  const filled = db
-    .prepare<[], Record<string, number>>(
-      `SELECT ${columns.map(({ name }) => `max(${name} IS NOT NULL) AS ${name}`).join()} FROM ${table}`,
-    )
-    .get()
-  return columns
-    .filter(({ name }) => filled?.[name] === 1)
-    .map(({ name }) => {
-      const from = COLUMNS[name]
-      if (from !== undefined) return { name, from }
-      const values = db.prepare<[], string | number>(`SELECT DISTINCT ${name} FROM ${table}`).pluck().all()
-      if (values.length === 1) return { name, from: { constant: values[0] ?? '' } }
-      throw new Error(`the floor: found the column ${table}.${name}, expected one that COLUMNS knows`)
-    })
+  const names = db
+    .prepare<[string], string>('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0')
+    .pluck()
+    .all(table)
+  return names.flatMap((name) => {
+    const values = db.prepare<[], Value>(`SELECT DISTINCT ${name} FROM ${table}`).pluck().all()
+    const [constant = null, another] = values
+    if (values.every((value) => value === null)) return []
+    const from = COLUMNS[name]
+    if (from !== undefined) return [{ name, from }]
+    if (constant !== null && another === undefined) return [{ name, from: { constant } }]
+    throw new Error(`the floor: found the column ${table}.${name}, expected one that COLUMNS knows`)
+  })
 }
