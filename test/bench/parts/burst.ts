@@ -3,10 +3,11 @@
  * then to one that reads the whole list again and again. The upstream, the sender and the receiver are
  * processes of their own.
  */
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { IDLE, type Installation, install, type RunningDaemon } from '../installation.ts'
 import type { Part } from '../measurement.ts'
 import { startUpstream } from '../programs.ts'
@@ -69,8 +70,6 @@ async function syncOver(daemon: RunningDaemon, signal: AbortSignal): Promise<voi
 async function send(address: string, messages: number, leads: number): Promise<Sent> {
   const script = join(import.meta.dirname, '../servers/sender.ts')
   const args = [`${address}/webhooks/leads`, SECRET, ...[messages, messages / A_SECOND, leads].map(String)]
-  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let told = ''
-  for await (const chunk of child.stdout) told += chunk
-  return JSON.parse(told)
+  const { stdout } = await promisify(execFile)(process.execPath, [script, ...args])
+  return JSON.parse(stdout)
 }
