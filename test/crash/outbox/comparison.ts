@@ -1,16 +1,11 @@
 /** Compares the messages that a mail server received with those recorded as sent. */
+import type { Row } from '../../../src/store/tables/tables.ts'
 import type { Arrival, Sink } from './sink.ts'
 
-/** The record of a message in the store. */
-export interface Row {
-  readonly recipient: string
-  readonly message_id: string
-  readonly state: string
-  readonly unconfirmed_count: number
-}
+type Message = Row<'delivery'>
 
 export function compareRows(
-  rows: readonly Row[],
+  rows: readonly Message[],
   { arrivals: all, refused }: Pick<Sink, 'arrivals' | 'refused'>,
 ) {
   const countEnds = (wanted: Arrival['end']): number => all.filter(({ end }) => end === wanted).length
@@ -42,7 +37,7 @@ export function compareRows(
 }
 
 interface Found {
-  readonly row: Row
+  readonly row: Message
   readonly arrivals: readonly Arrival[]
 }
 
@@ -61,7 +56,7 @@ function copiesOf(arrivals: readonly Arrival[]): number {
 /**
  * True if all attempts, refused ones included, had the same signed bytes and went to the recorded recipient.
  */
-function isOneMessage(row: Row, arrivals: readonly Arrival[]): boolean {
+function isOneMessage(row: Message, arrivals: readonly Arrival[]): boolean {
   const kinds = new Set(arrivals.map(({ sha256 }) => sha256))
   return kinds.size <= 1 && arrivals.every((one) => one.to === row.recipient && one.isSigned)
 }
