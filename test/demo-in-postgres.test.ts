@@ -19,19 +19,15 @@ const FIGURES = [
   'figures --from 2026-11-01 --to 2026-11-20 --where score>=60 --json',
 ]
 
-interface Demo {
-  readonly store: string
-  readonly folder: string
-  run(args: readonly string[], at: string): Promise<string>
-}
+type Demo = ReturnType<typeof demoIn>
 
 /** @param store the URL of the store; null for a file */
-function demoIn(cwd: string, store: string | null): Demo {
+function demoIn(cwd: string, store: string | null) {
   const folder = join(cwd, store === null ? 'data/demo' : 'data/demo/postgres')
   return {
     folder,
     store: store ?? join(folder, 'leadsheet.db'),
-    async run(args, at) {
+    async run(args: readonly string[], at: string): Promise<string> {
       const env = { ...clockStandingAt(at), LEADSHEET_CONFIG: join(folder, 'leadsheet.yaml') }
       const { status, stdout, stderr } = await runWarm(args, { cwd, env })
       expect(status, stderr).toBe(0)

@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { readPages } from './support/docs/docs.ts'
 
@@ -37,11 +37,11 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = Object.fromEntries
 
 /** Packages and texts that only some paths may hold. Each path is the beginning of a file's path. */
 const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: ['src/proxy.ts', 'src/service/webhooks/post.ts'],
-  'better-sqlite3': ['src/store/', 'src/login/', 'src/service/'],
-  kysely: ['src/store/', 'src/service/'],
-  'pg-boss': ['src/queue/'],
-  '@resvg/resvg-js': ['src/report/charts/png.ts'],
+  undici: ['src/packages.ts', 'src/proxy.ts', 'src/service/webhooks/post.ts'],
+  'better-sqlite3': ['src/packages.ts', 'src/store/', 'src/login/', 'src/service/'],
+  kysely: ['src/packages.ts', 'src/store/', 'src/service/'],
+  'pg-boss': ['src/packages.ts', 'src/queue/'],
+  '@resvg/resvg-js': ['src/packages.ts', 'src/report/charts/png.ts'],
 }
 const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   'process.env': ['src/config/'],
@@ -70,54 +70,61 @@ const sources = globSync('src/**/*.ts', { cwd: ROOT })
   .sort()
   .map((path) => readSource(path, readFileSync(join(ROOT, path), 'utf8')))
 
-describe('the table of layers', () => {
-  test('names every folder and file directly in src', () => {
-    const areas = new Set(sources.map(({ path }) => areaOf(path)))
-    expect([...areas].sort()).toEqual(AREAS.toSorted())
-    expect(Object.keys(IN_ORDER)).toEqual(['upstream', 'store', 'web'])
-  })
-
-  test('is kept by every import', () => {
-    expect(sources.flatMap(forbiddenImports)).toEqual([])
-  })
-
-  test('would tell of an import that breaks it', () => {
-    const source = readSource(
-      'src/store/leads/lead.ts',
-      "import type { Source } from '../../upstream/source.ts'\n",
-    )
-    expect(forbiddenImports(source)).toEqual(['src/store/leads/lead.ts imports src/upstream/source.ts'])
-  })
+test('the table of layers names every folder and file directly in src, and those within a layer', () => {
+  expect([...new Set(sources.map(({ path }) => areaOf(path)))].sort()).toEqual(AREAS.toSorted())
+  expect(Object.keys(IN_ORDER)).toEqual(['upstream', 'store', 'web'])
+  for (const [layer, folders] of Object.entries(IN_ORDER)) {
+    const own = sources.filter(({ path }) => areaOf(path) === layer).map(({ path }) => folderOf(path))
+    expect([...new Set(own)].filter((folder) => folder !== null).sort()).toEqual(folders.toSorted())
+  }
 })
 
-describe('the folders within a layer', () => {
-  test.each(Object.entries(IN_ORDER))('of %s import only those before them', (layer, folders) => {
-    expect(sources.flatMap((source) => importsOfLater(source, layer, folders))).toEqual([])
-    const there = sources.map(({ path }) => folderOf(path, layer)).filter((folder) => folder !== null)
-    expect([...new Set(there)].sort()).toEqual(folders.toSorted())
-  })
+/** What all sources keep to, and an invented source of which the check must tell. */
+const RULES: readonly {
+  readonly rule: string
+  readonly check: (all: readonly Source[]) => string[]
+  readonly broken: Readonly<Record<string, string>>
+  readonly told: readonly string[]
+}[] = [
+  {
+    rule: 'an import is one that the table of layers allows',
+    check: (all) => all.flatMap(forbiddenImports),
+    broken: { 'src/store/leads/lead.ts': "import type { Source } from '../../upstream/source.ts'" },
+    told: ['src/store/leads/lead.ts imports src/upstream/source.ts'],
+  },
+  {
+    rule: 'a folder within a layer imports only those before it',
+    check: (all) => all.flatMap(importsOfLater),
+    broken: { 'src/store/db/rows.ts': "import { Lead } from '../leads/lead.ts'" },
+    told: ['src/store/db/rows.ts imports src/store/leads/lead.ts'],
+  },
+  {
+    rule: 'imports have no cycle, types and dynamic imports included',
+    check: findCycle,
+    broken: {
+      'src/a/one.ts': "import type { Two } from './two.ts'",
+      'src/a/two.ts': "export const load = () => import('../b/three.ts')",
+      'src/b/three.ts': "export { one } from '../a/one.ts'",
+    },
+    told: ['src/a/one.ts', 'src/a/two.ts', 'src/b/three.ts', 'src/a/one.ts'],
+  },
+  {
+    rule: 'packages and texts that are kept in some places stand in no other',
+    check: (all) => all.flatMap(strayed),
+    broken: { 'src/cli/x.ts': "import { sql } from 'kysely/migration'\nprocess.env.HOME" },
+    told: ['src/cli/x.ts has kysely', 'src/cli/x.ts has process.env'],
+  },
+  {
+    rule: 'shown commands are written by shellCommand, CALLED or the helper shell, which know how the program was started',
+    check: (all) => all.flatMap(bareCommands),
+    broken: { 'src/cli/x.ts': 'Run `leadsheet sync` first' },
+    told: ['src/cli/x.ts: leadsheet sync'],
+  },
+]
 
-  test('would tell of an import of a later one', () => {
-    const source = readSource('src/store/db/rows.ts', "import { Lead } from '../leads/lead.ts'\n")
-    expect(importsOfLater(source, 'store', IN_ORDER.store ?? [])).toEqual([
-      'src/store/db/rows.ts imports src/store/leads/lead.ts',
-    ])
-  })
-})
-
-describe('imports between files', () => {
-  test('have no cycle', () => {
-    expect(findCycle(sources)).toBeNull()
-  })
-
-  test('would tell of a cycle, types and dynamic imports included', () => {
-    const loop = [
-      readSource('src/a/one.ts', "import type { Two } from './two.ts'"),
-      readSource('src/a/two.ts', "export const load = () => import('../b/three.ts')"),
-      readSource('src/b/three.ts', "export { one } from '../a/one.ts'"),
-    ]
-    expect(findCycle(loop)).toBe('src/a/one.ts -> src/a/two.ts -> src/b/three.ts -> src/a/one.ts')
-  })
+test.each(RULES)('$rule', ({ check, broken, told }) => {
+  expect(check(sources)).toEqual([])
+  expect(check(Object.entries(broken).map(([path, text]) => readSource(path, text)))).toEqual(told)
 })
 
 test('no line is packed by spreading a literal', () => {
@@ -130,52 +137,16 @@ test('no line is packed by spreading a literal', () => {
   expect(packed).toEqual([])
 })
 
-describe('what is kept in one place', () => {
-  test.each(Object.entries(KEPT_IN))('%s is imported only in %s', (name, places) => {
-    const users = sources.filter((source) =>
-      source.specifiers.some((each) => each === name || each.startsWith(`${name}/`)),
-    )
-    expect(outside(users, ['src/packages.ts', ...places])).toEqual([])
-  })
-
-  test.each(Object.entries(TEXT_KEPT_IN))('%s stands only in %s', (text, places) => {
-    expect(
-      outside(
-        sources.filter(({ code }) => code.includes(text)),
-        places,
-      ),
-    ).toEqual([])
-  })
-})
-
-describe('commands that are shown', () => {
-  const names = COMMANDS.map(({ name }) => name).join('|')
-  const bare = new RegExp(`(?<!npx )\\bleadsheet (?:${names})\\b(?!')`)
-  const withBare = (texts: readonly { readonly path: string; readonly code: string }[]) =>
-    texts.flatMap(({ path, code }) => {
-      const found = bare.exec(code)
-      return found === null ? [] : [`${path}: ${found[0]}`]
-    })
-
-  test('are written by shellCommand, CALLED or the helper shell, which know how the program was started', () => {
-    const templates = globSync('{templates,src}/**/*.hbs', { cwd: ROOT }).map((path) => ({
-      path,
-      code: readFileSync(join(ROOT, path), 'utf8'),
-    }))
-    expect(withBare([...sources, ...templates])).toEqual([])
-  })
-
-  test('can be pasted in a clone wherever the documentation is about one', () => {
-    const sections = readPages()
-      .filter(({ path }) => !INSTALLED.test(path))
-      .flatMap(({ path, text }) => text.split(/^#{2,3} /m).map((code) => ({ path, code })))
-    const installed = /^Run it from a crontab\n/
-    expect(withBare(sections.filter(({ code }) => !installed.test(code)))).toEqual([])
-  })
-
-  test('would be told of', () => {
-    expect(withBare([{ path: 'a', code: 'Run `leadsheet sync` first' }])).toEqual(['a: leadsheet sync'])
-  })
+test('commands of templates are written by the helper shell, and those of the pages about a clone can be pasted there', () => {
+  const templates = globSync('{templates,src}/**/*.hbs', { cwd: ROOT }).map((path) => ({
+    path,
+    code: readFileSync(join(ROOT, path), 'utf8'),
+  }))
+  const sections = readPages()
+    .filter(({ path }) => !INSTALLED.test(path))
+    .flatMap(({ path, text }) => text.split(/^#{2,3} /m).map((code) => ({ path, code })))
+    .filter(({ code }) => !code.startsWith('Run it from a crontab\n'))
+  expect([...templates, ...sections].flatMap(bareCommands)).toEqual([])
 })
 
 function readSource(path: string, text: string): Source {
@@ -203,44 +174,49 @@ function isOf(path: string): (area: string) => boolean {
   return (area) => area === areaOf(path) || path === `src/${area}.ts`
 }
 
-/**
- * Returns the folder within a layer: `db` for `src/store/db/rows.ts`. Null for a file directly in the layer,
- * or in another layer.
- */
-function folderOf(path: string, layer: string): string | null {
+/** Returns the folder within a layer: `db` for `src/store/db/rows.ts`. Null for a file directly in the layer. */
+function folderOf(path: string): string | null {
   const parts = path.split('/')
-  return parts[1] === layer && parts.length > 3 ? (parts[2] ?? null) : null
+  return parts.length > 3 ? (parts[2] ?? null) : null
 }
 
-function importsOfLater({ path, imports }: Source, layer: string, folders: readonly string[]): string[] {
-  const folder = folderOf(path, layer)
-  if (folder === null) return []
+function importsOfLater({ path, imports }: Source): string[] {
+  const folders = IN_ORDER[areaOf(path)] ?? []
+  const place = (of: string) => (areaOf(of) === areaOf(path) ? folders.indexOf(folderOf(of) ?? '') : -1)
+  if (place(path) < 0) return []
   return imports
-    .filter((imported) => folders.indexOf(folderOf(imported, layer) ?? '') > folders.indexOf(folder))
+    .filter((imported) => place(imported) > place(path))
     .map((imported) => `${path} imports ${imported}`)
 }
 
-function outside(users: readonly Source[], places: readonly string[]): string[] {
-  return users.map(({ path }) => path).filter((path) => !places.some((place) => path.startsWith(place)))
+/** Lists the packages and texts of a file that are kept elsewhere. */
+function strayed({ path, code, specifiers }: Source): string[] {
+  const packages = Object.keys(KEPT_IN).filter((name) =>
+    specifiers.some((each) => each === name || each.startsWith(`${name}/`)),
+  )
+  const texts = Object.keys(TEXT_KEPT_IN).filter((text) => code.includes(text))
+  const places = { ...KEPT_IN, ...TEXT_KEPT_IN }
+  return [...packages, ...texts]
+    .filter((name) => !places[name]?.some((place) => path.startsWith(place)))
+    .map((name) => `${path} has ${name}`)
 }
 
-/** Finds the first import cycle, as a chain of files. */
-function findCycle(all: readonly Source[]): string | null {
+/** Finds a command that only somebody who has installed leadsheet can type. */
+function bareCommands({ path, code }: Pick<Source, 'path' | 'code'>): string[] {
+  const names = COMMANDS.map(({ name }) => name).join('|')
+  const found = new RegExp(`(?<!npx )\\bleadsheet (?:${names})\\b(?!')`).exec(code)
+  return found === null ? [] : [`${path}: ${found[0]}`]
+}
+
+/** Lists the files of import cycles, each cycle as a chain. */
+function findCycle(all: readonly Source[]): string[] {
   const byPath = new Map(all.map((source) => [source.path, source]))
   const finished = new Set<string>()
-  const visit = (path: string, trail: readonly string[]): string | null => {
-    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].join(' -> ')
-    if (finished.has(path)) return null
-    for (const imported of byPath.get(path)?.imports ?? []) {
-      const cycle = visit(imported, [...trail, path])
-      if (cycle !== null) return cycle
-    }
+  const visit = (path: string, trail: readonly string[]): string[] => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path]
+    if (finished.has(path)) return []
     finished.add(path)
-    return null
+    return (byPath.get(path)?.imports ?? []).flatMap((imported) => visit(imported, [...trail, path]))
   }
-  for (const { path } of all) {
-    const cycle = visit(path, [])
-    if (cycle !== null) return cycle
-  }
-  return null
+  return all.flatMap(({ path }) => visit(path, []))
 }

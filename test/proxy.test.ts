@@ -1,5 +1,5 @@
 /** Requests go through the proxies of the environment, and never if they are for this machine. */
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { proxyOf } from '../src/app/configured-login.ts'
 import { openSourceOf } from '../src/app/configured-upstream.ts'
 import { loadConfig } from '../src/config/load.ts'
@@ -9,10 +9,15 @@ import { startProxy } from './support/network/forward-proxy.ts'
 import { SILENT } from './support/syncing.ts'
 import { startUpstream } from './support/upstream.ts'
 
-const ENV = { LEADSHEET_API_KEY: 'k-123456' }
-
 function configOf(env: Record<string, string>) {
-  return loadConfig({ cwd: folderWith(), env: { ...ENV, ...env } })
+  return loadConfig({ cwd: folderWith(), env: { LEADSHEET_API_KEY: 'k-123456', ...env } })
+}
+
+/** Opens the service of these settings, which is asked once. */
+function sourceOf(env: Record<string, string>) {
+  const source = openSourceOf(configOf(env), SILENT, { backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
+  onTestFinished(() => source.close())
+  return source
 }
 
 describe('a request to the service', () => {
@@ -21,18 +26,16 @@ describe('a request to the service', () => {
     await using proxy = await startProxy()
     const port = new URL(upstream.url).port
     const url = `http://leads.internal:${port}`
-    const source = openSourceOf(configOf({ LEADSHEET_API_URL: url, [name]: proxy.url }), SILENT)
+    const source = sourceOf({ LEADSHEET_API_URL: url, [name]: proxy.url })
     expect((await source.listLeads({}, null, 10)).records).toHaveLength(3)
     const login = `Basic ${Buffer.from('user:p@ss-word-4711').toString('base64')}`
     expect(proxy.asked).toEqual([{ what: `GET ${url}/api/v1/leads?sort=updated_at&limit=10`, login }])
     expect(upstream.requests[0]?.headers).toMatchObject({ authorization: 'Bearer k-123456' })
-    await source.close()
   })
 
   it('with TLS goes through a tunnel, and a refusal does not name the login of the proxy', async () => {
     await using proxy = await startProxy(403)
-    const config = configOf({ LEADSHEET_API_URL: 'https://leads.example.com', HTTPS_PROXY: proxy.url })
-    const source = openSourceOf(config, SILENT, { backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
+    const source = sourceOf({ LEADSHEET_API_URL: 'https://leads.example.com', HTTPS_PROXY: proxy.url })
     const failure = await source.listLeads({}, null, 10).catch((thrown: unknown) => thrown)
     expect(failure).toMatchObject({
       code: 'api_unreachable',
@@ -41,17 +44,14 @@ describe('a request to the service', () => {
     })
     expect(JSON.stringify(failure)).not.toContain('4711')
     expect(proxy.asked.map(({ what }) => what)).toEqual(['CONNECT leads.example.com:443'])
-    await source.close()
   })
 
   it('on this machine goes through none', async () => {
     await using upstream = await startUpstream(3)
     await using proxy = await startProxy()
     const env = { LEADSHEET_API_URL: upstream.url, HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url }
-    const source = openSourceOf(configOf(env), SILENT)
-    expect((await source.listLeads({}, null, 10)).records).toHaveLength(3)
+    expect((await sourceOf(env).listLeads({}, null, 10)).records).toHaveLength(3)
     expect(proxy.asked).toEqual([])
-    await source.close()
   })
 })
 
@@ -71,8 +71,6 @@ test.each([
 ])('%s goes through none if NO_PROXY is %s', async (url, except) => {
   await using proxy = await startProxy(200)
   const env = { LEADSHEET_API_URL: url, HTTP_PROXY: proxy.url, NO_PROXY: except }
-  const source = openSourceOf(configOf(env), SILENT, { backoff: { attempts: 1, baseMs: 0, maxMs: 0 } })
-  await expect(source.listLeads({}, null, 10)).rejects.toMatchObject({ code: 'api_unreachable' })
+  await expect(sourceOf(env).listLeads({}, null, 10)).rejects.toMatchObject({ code: 'api_unreachable' })
   expect(proxy.asked).toEqual([])
-  await source.close()
 })

@@ -59,24 +59,11 @@ const READERS: Readonly<Record<string, Read>> = {
   withoutNamedSecrets,
 }
 const PIECES: readonly string[] = [
-  ...['[', ']', "'", '"', '`', '/*', '*/', '--', '--\n', ';', '; ', ';\n', '(', ':a', '::', '?1', '$', ' '],
-  ...[
-    "['",
-    '["',
-    "'[",
-    '"/*',
-    '[/*',
-    "''[",
-    'chosen',
-    'chosen ',
-    '9',
-    '9e',
-    'e+9',
-    '\u001b[',
-    '\u001b[3',
-    ',',
-  ],
-  ...['"pass":"', '\\"pass\\":\\"', '"pass":"\\', 'bearer ', 'cookie: ', '//a:', '?key=', 'whsec_', '"a_'],
+  ...`[ ] ' " \` /* */ -- ; ( :a :: ?1 $ [' [" '[ "/* [/* ''[ chosen 9 9e e+9 , //a: ?key= whsec_ "a_`.split(
+    ' ',
+  ),
+  ...[' ', '--\n', '; ', ';\n', 'chosen ', '\u001b[', '\u001b[3', 'bearer ', 'cookie: '],
+  ...['"pass":"', '\\"pass\\":\\"', '"pass":"\\'],
 ]
 /** A megabyte. It takes a second in linear time, and hours in quadratic time. */
 const LONG = 1_000_000
@@ -153,10 +140,6 @@ function isSlow(read: Read, piece: string): boolean {
 }
 
 describe('the expressions', () => {
-  it('are found', () => {
-    expect(expressions.length).toBeGreaterThan(300)
-  })
-
   it('are seen where they are slow', () => {
     // A busy machine may hide the growth once.
     const growths = Array.from({ length: 5 }, () => growthOf(by(/(\s+)$/), ' '))
@@ -165,6 +148,7 @@ describe('the expressions', () => {
   })
 
   it('that read what others write take no longer than these are long', () => {
+    expect(expressions.length).toBeGreaterThan(300)
     const slow = casesOfToday(expressions, 6)
       .filter(({ shown }) => ![...OURS, ...SHORT].some((place) => shown.startsWith(place)))
       .flatMap(({ shown, pattern }) =>

@@ -75,25 +75,16 @@ describe('all packages', () => {
   })
 })
 
-describe('npm in a clone', () => {
-  const run = promisify(execFile)
-  const npm = (args: string[], cwd: string, home = folderWith()) =>
-    run('npm', args, {
-      cwd,
-      env: { PATH: process.env['PATH'], HOME: home, npm_config_cache: home, npm_config_offline: 'true' },
-    }).then(
-      (said) => ({ code: 0, ...said }),
-      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-    )
-
-  it('runs the program from its sources by npx, and hints say so', async () => {
-    const { code, stderr } = await npm(['exec', '--', 'leadsheet', 'leads', '--nope'], process.cwd())
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining(
-        "error: unknown option '--nope'\nhint: `npx leadsheet leads --help` shows what there is.\n",
-      ),
-    })
+it('npx runs the program of a clone from its sources, and hints say so', async () => {
+  const home = folderWith()
+  const env = { PATH: process.env['PATH'], HOME: home, npm_config_cache: home, npm_config_offline: 'true' }
+  await expect(
+    promisify(execFile)('npm', ['exec', '--', 'leadsheet', 'leads', '--nope'], { env }),
+  ).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      "error: unknown option '--nope'\nhint: `npx leadsheet leads --help` shows what there is.\n",
+    ),
   })
 })
 

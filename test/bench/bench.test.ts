@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { missingPostgres } from '../support/postgres/postgres-programs.ts'
+import type { Outcome } from './bench.ts'
 import { GOALS, SUBJECTS } from './goals.ts'
 import { GOALS as CLAIMS, type Result } from './insight/result.ts'
-import type { Outcome } from './page/page.ts'
 import { hasPython } from './programs.ts'
 
 const run = promisify(execFile)

@@ -2,19 +2,16 @@
  * `npm run bench`: measures every goal of goals.ts, and says of each whether it is met. Contenders run one after
  * the other, each in a process of its own, round by round; what counts are medians and ratios of medians.
  *
- *     npm run bench -- [--short] [--only first,figures] [--leads 100000,1000000] [--rounds 5] [--data FOLDER]
- *       [--json] [--page]
+ *     npm run bench -- [--short] [--only first,figures] [--leads 100000,1000000] [--rounds 5] [--json]
+ *       [--page]
  *
  * `--page` writes the results and the tables of docs/explanation/performance.md.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { GOALS, SUBJECTS, subjectOf } from './goals.ts'
 import { judge, mediansOf, type Part, type Sample } from './measurement.ts'
-import { type Outcome, writePage } from './page/page.ts'
-import { printTables } from './page/table.ts'
+import { summaryOf, writePage } from './page/page.ts'
 import { BURST } from './parts/burst.ts'
 import { FIGURES } from './parts/figures.ts'
 import { LOOP } from './parts/loop.ts'
@@ -33,7 +30,6 @@ const { values: given } = parseArgs({
     leads: { type: 'string' },
     rounds: { type: 'string' },
     only: { type: 'string', default: SUBJECTS.join() },
-    data: { type: 'string' },
     short: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
@@ -44,35 +40,34 @@ const sizes = (given.leads ?? (given.short ? '100000' : '100000,1000000')).split
 const [fewest = 0, most = fewest] = [sizes.at(0), sizes.at(-1)]
 const rounds = Number(given.rounds ?? (given.short ? 3 : 5))
 const subjects = new Set(given.only.split(',').map(subjectOf))
-const folder = given.data ?? (await mkdtemp(join(tmpdir(), 'leadsheet-bench-data-')))
 
 const samples: Sample[] = []
 const notes: string[] = []
 const loadBefore = loadavg()[0] ?? 0
-try {
-  for (const part of PARTS) {
-    if (!part.subjects.some((subject) => subjects.has(subject))) continue
-    const note = await part
-      .measure(
-        { leads: sizes, fewest, most, rounds, folder, isShort: given.short },
-        (what, leads, value) => void samples.push({ what, leads, value }),
-      )
-      .catch((thrown: Error) => thrown.message)
-    if (note !== null) notes.push(`${part.name}: ${note}`)
-  }
-} finally {
-  if (given.data === undefined) await rm(folder, { recursive: true })
+for (const part of PARTS) {
+  if (!part.subjects.some((subject) => subjects.has(subject))) continue
+  const note = await part
+    .measure(
+      { leads: sizes, fewest, most, rounds, isShort: given.short },
+      (what, leads, value) => void samples.push({ what, leads, value }),
+    )
+    .catch((thrown: Error) => thrown.message)
+  if (note !== null) notes.push(`${part.subjects[0]}: ${note}`)
 }
 
+export type Outcome = typeof outcome
+
 const medians = mediansOf(samples)
-const outcome: Outcome = {
+const outcome = {
   date: new Date().toISOString().slice(0, 10),
   node: process.version,
   machine: `${cpus().length} × ${cpus()[0]?.model}`,
+  /** The load of the machine before and after. */
   load: [loadBefore, loadavg()[0] ?? 0].map((load) => Number(load.toFixed(1))),
   leads: sizes,
   rounds,
   isShort: given.short,
+  /** The failed measurements with their reasons. */
   notes,
   results: GOALS.filter(({ subject }) => subjects.has(subject)).flatMap((goal) =>
     judge(goal, medians, sizes),
@@ -80,5 +75,8 @@ const outcome: Outcome = {
   medians,
 }
 if (given.json) console.log(JSON.stringify(outcome, null, 2))
-else printTables(outcome)
+else {
+  console.log([...notes, summaryOf(outcome)].join('\n'))
+  console.table(medians)
+}
 if (given.page) writePage(outcome)

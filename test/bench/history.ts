@@ -1,8 +1,4 @@
-/** A store with generated history. Its file is used again by later runs with the same numbers and schema. */
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+/** A store with generated history. */
 import Database from 'better-sqlite3'
 import { STAGES } from '../../src/contract/lead.ts'
 import { COUNT_ALL_DAYS } from '../../src/store/leads/lead-day.ts'
@@ -17,33 +13,6 @@ const MOVES_MAX = 6
 const PIPELINES = 4
 const COUNTRIES = 40
 const SOURCES = 6
-
-/** @returns the file: so many leads with 3 moves each, over two years. Copy it before a change */
-export async function generateHistory(folder: string, leads: number, seed = 1): Promise<string> {
-  await mkdir(folder, { recursive: true })
-  const unfinished = join(folder, `history-${process.pid}.db`)
-  await rm(unfinished, { force: true })
-  await (await openStore(unfinished, NOW)).close()
-  const file = join(folder, `history-${leads}-${seed}-${schemaHash(unfinished)}.db`)
-  try {
-    if (!existsSync(file)) {
-      generate(unfinished, leads, seed)
-      await rename(unfinished, file)
-    }
-  } finally {
-    await rm(unfinished, { force: true })
-  }
-  return file
-}
-
-function schemaHash(file: string): string {
-  const database = new Database(file)
-  const schema =
-    database.prepare<[], string>('SELECT group_concat(sql) FROM sqlite_schema').pluck().get() ?? ''
-  database.pragma('wal_checkpoint(TRUNCATE)')
-  database.close()
-  return createHash('sha256').update(schema).digest('hex').slice(0, 8)
-}
 
 /**
  * Fills the tables with what was made: each state of a lead, the former one and the next, and its first time. A lead
@@ -70,12 +39,16 @@ INSERT INTO stage_move
   FROM state WHERE status <> former ORDER BY number, place;
 DROP TABLE state; DROP TABLE made_state; DROP TABLE made_lead`
 
-/** Writes history directly into the tables, because syncing it would take an hour. */
-function generate(path: string, leads: number, seed: number): void {
+/**
+ * Makes a store of so many leads with 3 moves each, over two years. It writes into the tables, because syncing would
+ * take an hour.
+ */
+export async function generateHistory(path: string, leads: number): Promise<void> {
+  await (await openStore(path, NOW)).close()
   const database = new Database(path)
   database.pragma('synchronous = OFF')
   database.pragma('foreign_keys = OFF')
-  const next = random(seed)
+  const next = random(1)
   const indexes = database
     .prepare<[], { name: string; sql: string }>(
       `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('lead', 'stage_move', 'lead_history')`,

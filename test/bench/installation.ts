@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import Database from 'better-sqlite3'
+import { ask as askDatabase } from '../support/data/publishing.ts'
 import { readAddress } from '../support/process/daemon-address.ts'
 import { MAIN } from './programs.ts'
 
@@ -92,12 +92,5 @@ async function startDaemon(cwd: string, database: string, imports: readonly stri
 }
 
 function countSyncs(file: string): number {
-  const database = new Database(file, { readonly: true, fileMustExist: true })
-  try {
-    return Number(
-      database.prepare('SELECT count(*) FROM sync_run WHERE finished_at IS NOT NULL').pluck().get(),
-    )
-  } finally {
-    database.close()
-  }
+  return askDatabase(file, 'SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL').length
 }

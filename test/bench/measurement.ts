@@ -8,8 +8,6 @@ export interface BenchOptions {
   readonly fewest: number
   readonly most: number
   readonly rounds: number
-  /** The folder that keeps generated databases for the next run. */
-  readonly folder: string
   readonly isShort: boolean
 }
 
@@ -26,7 +24,6 @@ export function addTimes(add: AddSample, what: string, leads: number, { ms, cpuM
 }
 
 export interface Part {
-  readonly name: string
   readonly subjects: readonly Subject[]
   /** @returns the reason if a part could not be measured; null if all was */
   measure(options: BenchOptions, add: AddSample): Promise<string | null>

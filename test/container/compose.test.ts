@@ -14,6 +14,7 @@ const FILES = [
   'deploy/compose/litestream.yaml',
   'deploy/compose/try.yaml',
 ]
+const STORE = 'postgres://leadsheet:a-password@postgres:5432/leadsheet'
 /** The mounted files as `leadsheet init` writes them. */
 const MOUNTED = {
   '/etc/leadsheet/leadsheet.yaml': `
@@ -27,13 +28,13 @@ reports: [{ name: daily, schedule: every weekday at 07:00 }]
   '/etc/leadsheet/secrets/api-key': 'k-0123456789',
   '/etc/leadsheet/secrets/smtp-url': 'smtp://reports:secret@mail.example.com:587',
   '/etc/leadsheet/secrets/web-token': 'a-token-for-the-test',
-  '/etc/leadsheet/secrets/database-url': 'postgres://leadsheet:a-password@postgres:5432/leadsheet',
+  '/service/api-key': 'k-0123456789',
+  '/etc/leadsheet/secrets/database-url': STORE,
 }
 const check = schemaCheck('compose')
 
 interface Service {
   readonly image: string
-  readonly user?: string
   readonly command?: readonly string[]
   readonly entrypoint?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
@@ -42,13 +43,8 @@ interface Service {
   readonly read_only?: boolean
   readonly cap_drop?: readonly string[]
   readonly security_opt?: readonly string[]
-  readonly pids_limit?: number
   readonly mem_limit?: string
   readonly restart?: string
-  readonly logging?: { readonly options: object }
-  readonly healthcheck?: { readonly test: readonly string[] }
-  readonly deploy?: { readonly replicas: number }
-  readonly secrets?: readonly string[]
 }
 
 interface Composed {
@@ -93,51 +89,40 @@ describe.each(FILES)('%s', (file) => {
   })
 })
 
-describe('compose.yaml', () => {
-  const leadsheet = service('compose.yaml', 'leadsheet')
+/** What the daemons of the files read: the list of leads, the store and where their dashboard listens. */
+const GIVEN = [
+  ['compose.yaml', 'leadsheet', 'https://leads.example.com/api/v1', undefined, '0.0.0.0:8080'],
+  ['compose.scale.yaml', 'leadsheet', 'https://leads.example.com/api/v1', STORE, '0.0.0.0:8080'],
+  ['compose.scale.yaml', 'worker', 'https://leads.example.com/api/v1', STORE, undefined],
+  ['deploy/compose/try.yaml', 'leadsheet', 'http://service:8484/api/v1', undefined, '0.0.0.0:8080'],
+] as const
 
-  it('gives settings that the daemon takes, without a warning', () => {
-    const { web, warnings } = settingsWith(leadsheet.environment ?? {}, MOUNTED)
-    expect(warnings).toEqual([])
-    expect(web).toMatchObject({ listen: { host: '0.0.0.0', port: 8080 } })
-    expect(web.token).not.toBeNull()
-    expect(leadsheet).toMatchObject({ mem_limit: '1g', restart: 'unless-stopped' })
-  })
+it.each(GIVEN)('%s gives settings that %s takes, without a warning', (file, name, url, store, listen) => {
+  const { environment = {} } = service(file, name)
+  const { api, databaseUrl, web, recipients, warnings } = settingsWith(environment, MOUNTED)
+  // The network of the trial is its own.
+  expect(warnings.filter((one) => !one.includes('unencrypted to service:8484'))).toEqual([])
+  expect(api.url?.toString()).toBe(url)
+  expect(databaseUrl?.reveal()).toBe(store)
+  expect(web.listen && `${web.listen.host}:${web.listen.port}`).toBe(listen ?? null)
+  expect(web.token).not.toBeNull()
+  expect(recipients).toHaveLength(1)
 })
 
-describe('compose.scale.yaml', () => {
-  const FILE = 'compose.scale.yaml'
-  const workers = ['leadsheet', 'worker'].map((name) => service(FILE, name))
-
-  it('gives settings that each worker takes, without a warning, and has the store in PostgreSQL', () => {
-    for (const { environment = {} } of workers) {
-      const { databaseUrl: store, web, warnings } = settingsWith(environment, MOUNTED)
-      expect(warnings).toEqual([])
-      expect(store?.reveal()).toBe(MOUNTED['/etc/leadsheet/secrets/database-url'])
-      expect(web.listen === null).toBe(environment['LEADSHEET_WEB_LISTEN'] === 'none')
-    }
-  })
-
-  it('has no secret in it, none where git would find it, and publishes no database', () => {
-    const { services, secrets = {} } = read(FILE)
-    const values = Object.values(services).flatMap((each) => Object.values(each.environment ?? {}))
-    for (const value of values) expect(value).toMatch(/^[\w./-]+$/)
-    for (const { file } of Object.values(secrets)) expect(file).toMatch(/^\.\/settings\//)
-    const folders = Object.values(services)
-      .flatMap((each) => each.volumes ?? [])
-      .flatMap((volume) => /^\.\/(settings|backups):/.exec(volume)?.[1] ?? [])
-    const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
-    expect(new Set(folders)).toEqual(new Set(['settings', 'backups']))
-    for (const folder of folders) expect(ignored).toContain(`/${folder}/`)
-    expect(service(FILE, 'postgres').ports).toBeUndefined()
-  })
+it('compose.yaml limits the memory, and starts again what ended', () => {
+  expect(service('compose.yaml', 'leadsheet')).toMatchObject({ mem_limit: '1g', restart: 'unless-stopped' })
 })
 
-describe('deploy/compose/try.yaml', () => {
-  it('gives settings that the daemon takes', () => {
-    const { environment = {} } = service('deploy/compose/try.yaml', 'leadsheet')
-    const { api, recipients } = settingsWith(environment, { '/service/api-key': 'k-0123456789' })
-    expect(api.url?.toString()).toBe('http://service:8484/api/v1')
-    expect(recipients).toHaveLength(1)
-  })
+it('compose.scale.yaml has no secret in it, none where git would find it, and publishes no database', () => {
+  const { services, secrets = {} } = read('compose.scale.yaml')
+  const values = Object.values(services).flatMap((each) => Object.values(each.environment ?? {}))
+  for (const value of values) expect(value).toMatch(/^[\w./-]+$/)
+  for (const { file } of Object.values(secrets)) expect(file).toMatch(/^\.\/settings\//)
+  const folders = Object.values(services)
+    .flatMap((each) => each.volumes ?? [])
+    .flatMap((volume) => /^\.\/(settings|backups):/.exec(volume)?.[1] ?? [])
+  const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
+  expect(new Set(folders)).toEqual(new Set(['settings', 'backups']))
+  for (const folder of folders) expect(ignored).toContain(`/${folder}/`)
+  expect(services['postgres']?.ports).toBeUndefined()
 })

@@ -28,11 +28,15 @@ interface PodSpec {
   readonly volumes: readonly { readonly name: string }[]
 }
 
+interface Template {
+  readonly template?: { readonly spec: PodSpec }
+}
+
 interface Manifest {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string }
-  readonly spec: object
+  readonly spec: Template & { readonly jobTemplate?: { readonly spec: Template } }
 }
 
 function read(file: string): Manifest[] {
@@ -41,13 +45,12 @@ function read(file: string): Manifest[] {
 
 /** Returns the pod of each deployment and of each cron job. */
 function pods(): [name: string, pod: PodSpec][] {
-  return FILES.flatMap((file) => read(file).flatMap((manifest) => podsOf(file, manifest)))
-}
-
-function podsOf(file: string, { metadata, spec }: Manifest): [name: string, pod: PodSpec][] {
-  const job = 'jobTemplate' in spec ? (spec.jobTemplate as { spec: { template: { spec: PodSpec } } }) : null
-  const template = 'template' in spec ? (spec.template as { spec: PodSpec }) : job?.spec.template
-  return template === undefined ? [] : [[`${metadata.name} in ${file}`, template.spec]]
+  return FILES.flatMap((file) =>
+    read(file).flatMap(({ metadata, spec }): [name: string, pod: PodSpec][] => {
+      const { template } = spec.jobTemplate?.spec ?? spec
+      return template === undefined ? [] : [[`${metadata.name} in ${file}`, template.spec]]
+    }),
+  )
 }
 
 describe.each(FILES)('deploy/kubernetes/%s', (file) => {

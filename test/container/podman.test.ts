@@ -113,17 +113,11 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       args = [...own, `--env=LEADSHEET_WEB_LISTEN=0.0.0.0:${port}`]
       cpSync(layOut({ 'api-key': key, 'smtp-url': mail.url }), join(settings, 'secrets'), { recursive: true })
       for (const path of ['', 'api-key', 'smtp-url']) chownSync(join(settings, 'secrets', path), UID, UID)
-      const init = [
-        ...['init', '--yes', '--config', '/etc/leadsheet/leadsheet.yaml', '--api-url', service.url],
-        ...['--key-file', '/etc/leadsheet/secrets/api-key', '--from', 'reports@example.com'],
-        ...['--smtp-url-file', '/etc/leadsheet/secrets/smtp-url'],
-        ...['--recipients', RECIPIENTS.join(), '--alert-recipients', 'none', '--schedule', '* * * * *'],
-      ]
-      const { status, stdout, stderr } = await podman.run([
-        `--volume=${settings}:/etc/leadsheet`,
-        IMAGE,
-        ...init,
-      ])
+      const init = `init --yes --config /etc/leadsheet/leadsheet.yaml --api-url ${service.url}
+        --key-file /etc/leadsheet/secrets/api-key --smtp-url-file /etc/leadsheet/secrets/smtp-url
+        --from reports@example.com --recipients ${RECIPIENTS} --alert-recipients none --schedule`.split(/\s+/)
+      const volume = `--volume=${settings}:/etc/leadsheet`
+      const { status, stdout, stderr } = await podman.run([volume, IMAGE, ...init, '* * * * *'])
       expect([0, 3], stdout + stderr).toContain(status)
       await podman.start(name, [...args, IMAGE])
     })
@@ -174,16 +168,8 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       const outcomes = commands.map(async (command) => (await leadsheet(name, ...command)).status)
       // The last one warns that no operator is told of problems.
       expect(await Promise.all(outcomes)).toEqual([0, 0, 3])
-      const listed = await podman.run([
-        ...args,
-        IMAGE,
-        'leads',
-        'list',
-        '--remote',
-        '--min-score',
-        '90',
-        '--json',
-      ])
+      const list = 'leads list --remote --min-score 90 --json'.split(' ')
+      const listed = await podman.run([...args, IMAGE, ...list])
       expect(JSON.parse(listed.stdout).data.length).toBeGreaterThan(0)
       const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
       expect([await statusOf('/healthz'), await statusOf('/')]).toEqual([200, 401])
@@ -197,16 +183,8 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       await podman.untilSaid('upgraded', REPORTED)
       expect((await leadsheet('upgraded', '--version')).stdout).toBe('0.2.0\n')
       expect(toldSince(0)).toEqual(RECIPIENTS)
-      const resent = await leadsheet(
-        'upgraded',
-        'report',
-        'resend',
-        'daily',
-        '--all',
-        '--yes',
-        '--reason',
-        'to try it',
-      )
+      const resend = 'report resend daily --all --yes --reason tried'.split(' ')
+      const resent = await leadsheet('upgraded', ...resend)
       expect(resent.status, resent.stdout + resent.stderr).toBe(0)
       await expect.poll(() => toldSince(RECIPIENTS.length)).toEqual(['ana@example.com'])
       await stop('upgraded')

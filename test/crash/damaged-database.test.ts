@@ -2,10 +2,8 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { folderWith } from '../support/folder.ts'
-import { openSyncing } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
-import { run } from './support/program.ts'
+import { run, syncOf } from './support/program.ts'
 
 /** Enough leads for tables of many pages. */
 const LEADS = 500
@@ -53,16 +51,12 @@ it.each(DAMAGES)(
   'a damaged database file is named, left as it is, and comes with what to do: %s',
   async (_, damage, says, hint) => {
     await using upstream = await startUpstream(LEADS)
-    const cwd = folderWith({ 'leadsheet.yaml': 'data_dir: .' })
-    {
-      await using syncing = await openSyncing(upstream.url, 'test-key', { folder: cwd })
-      await syncing.sync({ parts: ['leads'], pageSize: 100 })
-    }
-    const file = join(cwd, 'leadsheet.db')
+    const sync = syncOf(upstream.url, '{ page_size: 100 }', '--json')
+    expect(await run(sync)).toMatchObject({ status: 0 })
+    const file = join(sync.cwd, 'leadsheet.db')
     damage(file)
     const damaged = readFileSync(file)
-    const env = { LEADSHEET_API_URL: 'http://127.0.0.1:1', LEADSHEET_API_KEY: 'test-key' }
-    const { status, stderr } = await run({ args: ['sync', '--json'], cwd, env })
+    const { status, stderr } = await run(sync)
     expect(status).not.toBe(0)
     const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
     expect(error).toMatchObject({

@@ -12,40 +12,80 @@ import { type Case, killEverywhere } from './support/everywhere.ts'
 import { listPoints, type Program, run, runKilledAt } from './support/program.ts'
 import { IS_FULL } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
-import { copyOf, databaseIn, openFolder, openWorld } from './support/world.ts'
+import { copyOf, databaseIn, openFolder, openWorld, type World } from './support/world.ts'
 
 const ROUNDS = IS_FULL ? 3 : 1
 const SUPPORT = join(import.meta.dirname, 'support')
+const LEADS_WITHOUT_VALUES = 'lead LEFT JOIN lead_values ON lead_no = no WHERE lead_no IS NULL'
+const PROFILE = `
+name: killed
+paging: { kind: cursor, param: cursor, next: page.next_cursor, size_param: limit, has_more: page.has_more }
+envelope: { leads: data }
+mapping: { lead: { id: id, pipeline_id: pipeline_id, status: status, created_at: created_at, updated_at: updated_at } }
+fields:
+  points: { from: score, type: integer, history: true }
+  industry: company.industry
+`
 
 const count = (file: string, table: string): number =>
   ask<{ n: number }>(file, `SELECT count(*) AS n FROM ${table}`)[0]?.n ?? 0
 
 describe('a program killed at every point', () => {
-  it('ends a first sync and one of a day’s changes with the tables of one never killed', async () => {
-    await using world = await openWorld(6)
-    const killSync = async (base: string): Promise<Program> => {
-      const programIn = (cwd: string): Program => ({ args: ['sync', '--full'], cwd, env: world.env })
-      const whole = programIn(copyOf(base, folderWith(), 'whole'))
-      // Each run that was killed after it had stored details leaves the details of one more lead.
-      const tablesAfterEach: Record<string, string>[] = []
-      for (let sync = 0; sync <= ROUNDS; sync++) {
-        expect(await run(whole)).toMatchObject({ status: 0 })
-        tablesAfterEach.push(hashTables(databaseIn(whole.cwd)))
-      }
-      const check = (folder: string) => () => {
+  /** Kills the first sync of a folder everywhere, or that of a day's changes. Returns the whole one's program. */
+  async function killSync(
+    base: string,
+    { env }: World,
+    { args = [] as readonly string[], rounds = ROUNDS, checkKilled = (_file: string): void => {} } = {},
+  ): Promise<Program> {
+    const programIn = (cwd: string): Program => ({ args: ['sync', '--full', ...args], cwd, env })
+    const whole = programIn(copyOf(base, folderWith(), 'whole'))
+    // Each run that was killed after it had stored details leaves the details of one more lead.
+    const tablesAfterEach: Record<string, string>[] = []
+    for (let sync = 0; sync <= rounds; sync++) {
+      expect(await run(whole)).toMatchObject({ status: 0 })
+      tablesAfterEach.push(hashTables(databaseIn(whole.cwd)))
+    }
+    const open = (folder: string): Case => ({
+      program: programIn(folder),
+      checkKilled: () => checkKilled(databaseIn(folder)),
+      check() {
         const tables = hashTables(databaseIn(folder))
         const same = tablesAfterEach.find(({ lead_detail }) => lead_detail === tables['lead_detail'])
         expect(tables).toEqual(same ?? tablesAfterEach[0])
-      }
-      const open = (folder: string): Case => ({ program: programIn(folder), check: check(folder) })
-      await killEverywhere(base, open, { rounds: ROUNDS })
-      return whole
-    }
-    const { cwd } = await killSync(await openFolder())
+      },
+    })
+    await killEverywhere(base, open, { rounds })
+    return whole
+  }
+
+  it('ends a first sync and one of a day’s changes with the tables of one never killed', async () => {
+    await using world = await openWorld(6)
+    const { cwd } = await killSync(await openFolder(), world)
     const before = hashTables(databaseIn(cwd))
     await world.toNextDay()
-    const next = await killSync(cwd)
+    const next = await killSync(cwd, world)
     expect(hashTables(databaseIn(next.cwd))['lead']).not.toEqual(before['lead'])
+  })
+
+  it('leaves declared fields with the rows of their leads, also if the profile changed (row 38)', async () => {
+    await using world = await openWorld(25)
+    const base = await openFolder('api: { page_size: 40, profile: profile.yaml }')
+    const write = (fields: string) => writeFileSync(join(base, 'profile.yaml'), `${PROFILE}${fields}`)
+    const killAndSync = async () => {
+      const { args, env } = await killSync(base, world, {
+        args: ['--only', 'leads'],
+        rounds: 1,
+        checkKilled: (file) => expect(count(file, LEADS_WITHOUT_VALUES)).toBe(0),
+      })
+      expect(await run({ args, cwd: base, env })).toMatchObject({ status: 0 })
+    }
+    write('')
+    await killAndSync()
+    write('  country: company.country\n  city: company.city\n')
+    await killAndSync()
+    await world.toNextDay()
+    await killAndSync()
+    expect(count(databaseIn(base), 'field_change')).toBeGreaterThan(0)
   })
 
   it('sends each message once, or again under the same Message-ID where it may have been lost, and knows which', async () => {

@@ -12,7 +12,7 @@ import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Finished, finished } from '../support/leadsheet.ts'
 import { untilSaid } from '../support/process/daemon-address.ts'
-import type { LedgerRow } from '../support/process/daemon-run.ts'
+import { readLedger } from '../support/process/daemon-run.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { HAS_TERMINAL } from '../support/process/typed.ts'
 import { random } from '../support/random.ts'
@@ -224,14 +224,12 @@ function daemonOf(cwd: string, env: Program['env']): Program {
   }
 }
 
-type Message = LedgerRow & { readonly next_attempt_at: string | null }
-
 /**
  * Checks that each recipient has a recorded message. Only an unconfirmed message may have arrived twice, and
  * both must be equal.
  */
 function expectKept(file: string, { taken }: HoldingServer): void {
-  const messages = ask<Message>(file, 'SELECT * FROM delivery ORDER BY recipient')
+  const messages = readLedger({ file })
   expect(messages.map(({ recipient }) => recipient)).toEqual(RECIPIENTS)
   for (const { recipient, message_id, state, unconfirmed_count, next_attempt_at } of messages) {
     const copies = taken.filter(({ to }) => to === recipient)

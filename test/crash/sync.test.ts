@@ -3,23 +3,14 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { folderWith } from '../support/folder.ts'
 import { random } from '../support/random.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { hashTables } from './support/contents.ts'
-import { killProgram, type Program, run, start } from './support/program.ts'
+import { killProgram, run, start, syncOf } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
 const PAGES = 22
-
-function syncOf(upstream: Upstream, pageSize: number): Program {
-  return {
-    args: ['sync', '--only', 'leads', '--full', '--config', 'small.yaml'],
-    cwd: folderWith({ 'small.yaml': `api: { page_size: ${pageSize} }\nsnapshot: { when: never }` }),
-    env: { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key', LEADSHEET_DATA_DIR: '.' },
-  }
-}
 
 const LOADS = [
   {
@@ -54,14 +45,15 @@ describe(`a sync killed with SIGKILL, SEED=${SEED}`, () => {
   it.each(LOADS.map((load) => [load.what, load] as const))('%s', async (_, load) => {
     const { leads, pageSize, databases, kills, requests, within, least } = load
     await using upstream = await startUpstream(leads)
-    const whole = syncOf(upstream, pageSize)
+    const api = `{ page_size: ${pageSize} }`
+    const whole = syncOf(upstream.url, api)
     const begun = performance.now()
     expect(await run(whole)).toMatchObject({ status: 0 })
     const withinMs = within(performance.now() - begun)
     const next = random(SEED)
     let [inMidSync, resumed] = [0, 0]
     for (let database = 0; database < databases; database++) {
-      const program = syncOf(upstream, pageSize)
+      const program = syncOf(upstream.url, api)
       const file = join(program.cwd, 'leadsheet.db')
       for (let kill = 0; kill < kills; kill++) {
         upstream.requests.length = 0

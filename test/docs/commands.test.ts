@@ -7,12 +7,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openService } from '../../src/service/open.ts'
+import { ask } from '../support/data/publishing.ts'
 import { listShownLines } from '../support/docs/shown-commands.ts'
 import { folderWith } from '../support/folder.ts'
-import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { finished, type RunOptions, startLeadsheet } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { openInTime } from '../support/network/in-time.ts'
 import { quickFolder } from '../support/process/programs.ts'
@@ -151,11 +151,11 @@ beforeAll(async () => {
     const { status, stderr } = await runWarm(args, { cwd: base, env })
     expect(status, `${args.join(' ')}: ${stderr}`).toBe(0)
   }
-  using database = openDatabase(join(base, 'data/leadsheet.db'))
-  const first = (sql: string): string => String(database.prepare(sql).pluck().get())
+  const firstId = (table: string): string =>
+    ask<{ id: string }>(join(base, 'data/leadsheet.db'), `SELECT id FROM ${table} ORDER BY id`)[0]?.id ?? ''
   replacements.push(
-    [/\bld_01\b/g, first('SELECT id FROM lead ORDER BY id')],
-    [/\bpl_01\b/g, first('SELECT id FROM pipeline ORDER BY id')],
+    [/\bld_01\b/g, firstId('lead')],
+    [/\bpl_01\b/g, firstId('pipeline')],
     [/https?:\/\/(?:leads|crm)\.example\.com[\w/.]*/g, upstream.url],
     [/smtp:\/\/mail\.example\.com:587/g, mail.url],
     [/(?<![\w.])\/(etc|run|tmp|backups)\//g, './$1/'],
@@ -205,7 +205,7 @@ async function tryLine(shown: string, cwd: string, given: Record<string, string>
   const { values, rest } = assignmentsIn(line)
   const [, command = '', then = ''] =
     /^(?:npx )?leadsheet ((?:'[^']*'|"[^"]*"|[^|>'"])*)(.*)$/s.exec(rest) ?? []
-  const options = { cwd, env: { ...given, ...values } }
+  const options: RunOptions = { cwd, env: { ...given, ...values } }
   if (command === '') return runInShell(line, '', options, shown)
   const args = splitWords(command)
   const [, begun = null] = LASTING.find(([row]) => row.test(rest)) ?? []
@@ -225,10 +225,10 @@ async function startLasting(
   shown: string,
   args: readonly string[],
   begun: RegExp,
-  { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
+  { cwd, env }: RunOptions,
 ): Promise<string[]> {
   const anyPort = / service run/.test(shown) && !shown.includes('--port') ? ['--port', '0'] : []
-  const { CLOCK_STANDS_AT_MS: _, ...moving } = env
+  const { CLOCK_STANDS_AT_MS: _, ...moving } = env ?? {}
   const child = startLeadsheet([...args, ...anyPort], {
     cwd,
     env: { ...moving, ...clockAt(SHOWN_AT), LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
@@ -252,7 +252,7 @@ async function startLasting(
 async function runInShell(
   line: string,
   input: string,
-  { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
+  { cwd, env }: RunOptions,
   shown: string,
 ): Promise<string[]> {
   const folder = shown.includes('snapshot.db') && !shown.includes('data/') ? join(cwd, 'data/demo') : cwd
@@ -262,7 +262,7 @@ async function runInShell(
     cwd: folder,
     input,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], HOME: env['HOME'] },
+    env: { PATH: process.env['PATH'], HOME: env?.['HOME'] },
   })
   return status === 0 ? [] : [`${shown}: ${status}: ${stderr}`]
 }
@@ -287,9 +287,4 @@ function splitWords(line: string): string[] {
   return execFileSync('bash', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' })
     .split('\0')
     .slice(0, -1)
-}
-
-function openDatabase(file: string): Database.Database & Disposable {
-  const database = new Database(file, { readonly: true })
-  return Object.assign(database, { [Symbol.dispose]: () => void database.close() })
 }

@@ -8,8 +8,10 @@ import type { MailPage } from './pages.ts'
 
 export interface MailClient {
   readonly name: string
-  readonly widths: readonly number[]
-  readonly schemes: readonly ('light' | 'dark')[]
+  /** By default those of a desktop's reading pane and of a phone. */
+  readonly widths?: readonly number[]
+  /** By default light alone. */
+  readonly schemes?: readonly ('light' | 'dark')[]
   /** Returns the page that the program gives to its engine. */
   readonly show: (page: MailPage) => string
   /** A script that runs in the loaded page. */
@@ -32,25 +34,19 @@ export const CLIENTS: readonly MailClient[] = [
   {
     name: 'a client that drops every style block',
     widths: ALL_WIDTHS,
-    schemes: ['light'],
     show: (page) => withoutStyleBlocks(withImages(page)),
   },
   {
     name: 'Gmail',
-    widths: [720, 375],
-    schemes: ['light'],
     show: (page) => inWebmail(withGmailStyles(withoutDarkRules(withImages(page)))),
   },
   {
     name: 'Yahoo Mail',
-    widths: [720, 375],
-    schemes: ['light'],
     show: (page) => inWebmail(withoutDarkRules(withImages(page))),
   },
   {
     name: 'Outlook for Windows',
     widths: [720],
-    schemes: ['light'],
     show: (page) => withWordComments(withImages(page)),
     strip: readFileSync(join(import.meta.dirname, 'word.js'), 'utf8'),
   },

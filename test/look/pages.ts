@@ -12,16 +12,11 @@ export interface MailPage {
   readonly images: ReadonlyMap<string, Uint8Array>
 }
 
-/** A page that is made where it is needed. */
-export interface PageCase {
-  readonly name: string
-  readonly make: () => Promise<MailPage>
-}
-
-function pageCase(name: string, figures: ReportFigures, making: Making = {}): PageCase {
+/** Returns a page that is made where it is needed. */
+function pageCase(name: string, figures: ReportFigures, making: Making = {}) {
   return {
     name,
-    async make() {
+    async make(): Promise<MailPage> {
       const { files } = await drawCharts(figures, chartLabels(localeContextOf(making)))
       const chart = findChart(files, (file) => `cid:${file}`)
       return {
@@ -43,7 +38,7 @@ const LINKED: Making = {
 }
 
 /** Every kind of report; the last one has full lists with the longest possible names. */
-export const PAGES: readonly PageCase[] = [
+export const PAGES = [
   ...REPORTS.map(({ name, figures, making }) => pageCase(name, figures, making)),
   pageCase('German', busyWeek(), { locale: 'de-DE' }),
   pageCase('with links', busyDay(), LINKED),
@@ -53,7 +48,7 @@ export const PAGES: readonly PageCase[] = [
 const LANGUAGES = { English: 'en-GB', German: 'de-DE' }
 
 /** Each kind of report in each language, and one with the widest possible numbers. */
-export const WORDED: readonly PageCase[] = Object.entries(LANGUAGES).flatMap(([language, locale]) =>
+export const WORDED = Object.entries(LANGUAGES).flatMap(([language, locale]) =>
   [...REPORTS, { name: 'wide', figures: wideDay(), making: {} }].map(({ name, figures, making }) =>
     pageCase(`${name}, ${language}`, figures, { ...making, locale }),
   ),

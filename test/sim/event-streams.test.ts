@@ -7,12 +7,11 @@ import type { WireLead } from '../../src/contract/lead.ts'
 import type { UpstreamEvent } from '../../src/domain/model.ts'
 import type { Db } from '../../src/store/db/store.ts'
 import { findViolations } from '../../src/store/invariants/invariants.ts'
-import type { Profile } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { random } from '../support/random.ts'
 import { eventOf, type Following, openFollowing } from '../support/source/following.ts'
 import { openSyncing } from '../support/syncing.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { startUpstream } from '../support/upstream.ts'
 import { IS_FULL, SEED } from './scale.ts'
 
 const STREAMS = IS_FULL ? 1000 : 40
@@ -28,29 +27,18 @@ const WITHOUT_TIMES = {
   mapping: { ...REFERENCE_PROFILE.mapping, lead: untimed },
 }
 
-/** An upstream whose leads come, change and go. */
-interface World extends AsyncDisposable {
-  readonly upstream: Upstream
-  readonly profile: Profile
-  /** The share of events that the network loses. */
-  readonly losses: number
-  readonly next: () => number
-  /** Each state that a lead has had, such as `status score`, by lead. */
-  readonly past: Map<string, string[]>
-  readonly clock: { now: Date }
-  /** Makes one change, and returns the event that tells of it. */
-  change(): UpstreamEvent
-}
+type World = Awaited<ReturnType<typeof openWorld>>
 
 const STATUSES = ['discovered', 'contacted', 'won', 'lost'] as const
 /** Few enough to be believed when two scans in a row miss them. */
 const REMOVALS_MAX = 5
 
-/** Opens each kind of upstream and network in turn. */
-async function openWorld(seed: number): Promise<World> {
+/** Opens an upstream whose leads come, change and go: each kind of upstream and network in turn. */
+async function openWorld(seed: number) {
   const next = random(seed)
   const upstream = await startUpstream(0)
   const profile = seed % 4 === 0 ? WITHOUT_TIMES : REFERENCE_PROFILE
+  /** Each state that a lead has had, such as `status score`, by lead. */
   const past = new Map<string, string[]>()
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
   const numbers = new Map<string, number>()
@@ -83,11 +71,13 @@ async function openWorld(seed: number): Promise<World> {
   return {
     upstream,
     profile,
+    /** The share of events that the network loses. */
     losses: seed % 3 === 0 ? 0 : 0.25,
     next,
     past,
     clock,
-    change() {
+    /** Makes one change, and returns the event that tells of it. */
+    change(): UpstreamEvent {
       clock.now = new Date(clock.now.getTime() + 1 + Math.floor(next() * 2000))
       const [type, id] = changeOne()
       return eventOf(id, {

@@ -4,14 +4,10 @@
  */
 import type { Store } from '../../src/store/db/store.ts'
 
-export interface MortalStore extends Store {
-  readonly isDead: () => boolean
-  /** Kills the process at a write, where 1 is the next one: before it begins, or after it is on disk. */
-  dieAt(write: number, when: 'before' | 'after'): void
-}
+export type MortalStore = ReturnType<typeof mortal>
 
 /** @param store stays open for the next process */
-export function mortal(store: Store): MortalStore {
+export function mortal(store: Store) {
   let left = Number.POSITIVE_INFINITY
   let dies: 'before' | 'after' = 'before'
   const assertAlive = (): void => {
@@ -36,7 +32,8 @@ export function mortal(store: Store): MortalStore {
     write: guarded(store.write),
     writeSoon: guarded(store.writeSoon),
     isDead: () => left <= 0,
-    dieAt(write, when) {
+    /** Kills the process at a write, where 1 is the next one: before it begins, or after it is on disk. */
+    dieAt(write: number, when: 'before' | 'after'): void {
       left = write
       dies = when
     },

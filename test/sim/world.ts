@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type StartedDaemon, startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import type { DueRun, Schedule } from '../../src/jobs/schedule/schedule.ts'
-import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { scheduleOf } from '../support/schedule/schedule.ts'
@@ -37,38 +36,7 @@ export interface Run {
   endedAt: number | null
 }
 
-/** A tick of a daemon that did not die in it. */
-export interface Tick {
-  readonly at: number
-  readonly isClockRight: boolean
-}
-
-export interface World extends AsyncDisposable {
-  readonly store: Store
-  readonly planned: readonly Planned[]
-  readonly from: Date
-  /**
-   * The true time in ms, the difference of the machine's clock to it, and the time that the machine has
-   * slept.
-   */
-  readonly clock: { at: number; skewMs: number; asleepMs: number }
-  readonly runs: readonly Run[]
-  readonly ticks: readonly Tick[]
-  /** The times at which the daemon was killed. */
-  readonly kills: readonly number[]
-  readonly isUp: () => boolean
-  /** Starts the daemon, with its first tick. */
-  start(): Promise<void>
-  /** Runs a tick and the work that follows from it, if the daemon is up. */
-  tick(): Promise<void>
-  /** Lets time pass up to an instant, with ticks around each full hour and at the end. */
-  passTo(until: Date | string): Promise<void>
-  /** Stops the daemon like SIGTERM. */
-  stop(): Promise<void>
-  /** Kills the daemon at one of its next writes; see {@link MortalStore.dieAt}. */
-  killAt: MortalStore['dieAt']
-  kill(): void
-}
+export type World = Awaited<ReturnType<typeof openWorld>>
 
 interface RunningDaemon {
   readonly store: MortalStore
@@ -76,7 +44,7 @@ interface RunningDaemon {
   readonly controller: AbortController
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly from: Date
   readonly planned: readonly Planned[]
   /** Returns the duration of the work for a schedule. */
@@ -84,7 +52,8 @@ export interface WorldOptions {
 }
 
 /** Opens a machine. It is off until it is started. */
-export async function openWorld({ from, planned, durationMs = () => 2_000 }: WorldOptions): Promise<World> {
+export async function openWorld({ from, planned, durationMs = () => 2_000 }: WorldOptions) {
+  /** The true time in ms, the difference of the machine's clock to it, and the time that the machine has slept. */
   const clock = { at: from.getTime(), skewMs: 0, asleepMs: 0 }
   const now = (): Date => new Date(clock.at + clock.skewMs)
   const monotonicMs = (): number => clock.at - clock.asleepMs
@@ -92,7 +61,9 @@ export async function openWorld({ from, planned, durationMs = () => 2_000 }: Wor
   // No power cut is simulated, and a year has many commits.
   await sql`PRAGMA synchronous = OFF`.execute(store.db)
   const runs: Run[] = []
-  const ticks: Tick[] = []
+  /** The ticks of daemons that did not die in them. */
+  const ticks: { readonly at: number; readonly isClockRight: boolean }[] = []
+  /** The times at which the daemon was killed. */
   const kills: number[] = []
   let running: RunningDaemon | null = null
 
@@ -127,6 +98,7 @@ export async function openWorld({ from, planned, durationMs = () => 2_000 }: Wor
     kills.push(clock.at)
     running = null
   }
+  /** Runs a tick and the work that follows from it, if the daemon is up. */
   const tick = async (): Promise<void> => {
     if (running === null) return
     const lived = { at: clock.at, isClockRight: clock.skewMs === 0 }
@@ -144,6 +116,7 @@ export async function openWorld({ from, planned, durationMs = () => 2_000 }: Wor
     ticks,
     kills,
     isUp: () => running !== null,
+    /** Starts the daemon, with its first tick. */
     async start() {
       await store.write((trx) => trx.updateTable('lease').set({ pid: DEAD_PID }).execute())
       const own = mortal(store)
@@ -153,7 +126,8 @@ export async function openWorld({ from, planned, durationMs = () => 2_000 }: Wor
       await tick()
     },
     tick,
-    async passTo(until) {
+    /** Lets time pass up to an instant, with ticks around each full hour and at the end. */
+    async passTo(until: Date | string) {
       const end = new Date(until).getTime()
       const nextMinute = (): number => (Math.floor(clock.at / MINUTE_MS) + 1) * MINUTE_MS
       while (nextMinute() <= end) {
@@ -163,13 +137,15 @@ export async function openWorld({ from, planned, durationMs = () => 2_000 }: Wor
       }
       clock.at = Math.max(clock.at, end)
     },
+    /** Stops the daemon like SIGTERM. */
     async stop() {
       if (running === null) return
       running.controller.abort()
       await running.daemon.stop()
       running = null
     },
-    killAt: (write, when) => running?.store.dieAt(write, when),
+    /** Kills the daemon at one of its next writes; see {@link MortalStore.dieAt}. */
+    killAt: (...at: Parameters<MortalStore['dieAt']>) => running?.store.dieAt(...at),
     kill() {
       running?.store.dieAt(0, 'before')
       bury()

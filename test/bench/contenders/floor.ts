@@ -18,17 +18,12 @@ export type From =
   | { readonly made: 'number' | 'record' | 'instant' | 'hash' }
   | { readonly constant: string | number }
 
-export interface FloorTable {
-  readonly name: string
-  readonly columns: readonly { readonly name: string; readonly from: From }[]
-}
+type Value = string | number | null
 
-export interface Floor {
-  readonly db: Database.Database
-  /** The tables with a row for each lead. */
-  readonly tables: readonly FloorTable[]
-  /** Ends the transaction, counts the leads as leadsheet does, and builds the indexes. */
-  finish(): void
+/** A column that has values, with their source. */
+interface Column {
+  readonly name: string
+  readonly from: From
 }
 
 const COLUMNS: Readonly<Record<string, From>> = {
@@ -49,7 +44,7 @@ const COLUMNS: Readonly<Record<string, From>> = {
   observed_at: { made: 'instant' },
 }
 
-export async function openFloor(): Promise<Floor> {
+export async function openFloor() {
   const tables = await readTables()
   await (await openStore(file, new Date())).close()
   const db = new Database(file)
@@ -67,6 +62,7 @@ export async function openFloor(): Promise<Floor> {
     db.pragma(pragma)
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
   db.exec('BEGIN')
+  /** Ends the transaction, counts the leads as leadsheet does, and builds the indexes. */
   const finish = (): void => {
     db.exec('COMMIT')
     for (const { sql } of indexes) db.exec(sql)
@@ -76,8 +72,8 @@ export async function openFloor(): Promise<Floor> {
   return { db, tables, finish }
 }
 
-/** Syncs the first page with leadsheet itself, and looks which tables and columns have values then. */
-async function readTables(): Promise<FloorTable[]> {
+/** Syncs the first page with leadsheet itself. Returns the tables with a row for each lead, and their columns. */
+async function readTables() {
   const sample = `${file}-few`
   await using store = await openStore(sample, new Date())
   const { leads } = await syncLeads(store, `${url}/few-v1`)
@@ -96,23 +92,19 @@ async function readTables(): Promise<FloorTable[]> {
   return tables
 }
 
-function columnsOf(db: Database.Database, table: string): FloorTable['columns'] {
-  const columns = db
-    .prepare<[], { name: string; hidden: number }>(`PRAGMA table_xinfo(${table})`)
-    .all()
-    .filter(({ hidden }) => hidden === 0)
-  const filled = db
-    .prepare<[], Record<string, number>>(
-      `SELECT ${columns.map(({ name }) => `max(${name} IS NOT NULL) AS ${name}`).join()} FROM ${table}`,
-    )
-    .get()
-  return columns
-    .filter(({ name }) => filled?.[name] === 1)
-    .map(({ name }) => {
-      const from = COLUMNS[name]
-      if (from !== undefined) return { name, from }
-      const values = db.prepare<[], string | number>(`SELECT DISTINCT ${name} FROM ${table}`).pluck().all()
-      if (values.length === 1) return { name, from: { constant: values[0] ?? '' } }
-      throw new Error(`the floor: found the column ${table}.${name}, expected one that COLUMNS knows`)
-    })
+/** Lists the columns of a table that have values. */
+function columnsOf(db: Database.Database, table: string): Column[] {
+  const names = db
+    .prepare<[string], string>('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0')
+    .pluck()
+    .all(table)
+  return names.flatMap((name) => {
+    const values = db.prepare<[], Value>(`SELECT DISTINCT ${name} FROM ${table}`).pluck().all()
+    const [constant = null, another] = values
+    if (values.every((value) => value === null)) return []
+    const from = COLUMNS[name]
+    if (from !== undefined) return [{ name, from }]
+    if (constant !== null && another === undefined) return [{ name, from: { constant } }]
+    throw new Error(`the floor: found the column ${table}.${name}, expected one that COLUMNS knows`)
+  })
 }

@@ -3,8 +3,9 @@
 import { isWithin } from '../../../src/insight/normal-range.ts'
 import { forecastEnd } from '../../../src/insight/pace.ts'
 import type { Span } from '../../../src/insight/series.ts'
-import { dailyNumbers, type Numbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
+import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { addHit, type Hits, noHits, type Result, resultOf, shareOf } from './result.ts'
+import { type Kind, KINDS as OF_RANGES } from './series.ts'
 
 const FIRST_DATE = Date.UTC(2022, 0, 1)
 const DAY_MS = 86_400_000
@@ -25,29 +26,25 @@ function isQuarterEnd(day: number): boolean {
   return dateOf(day).getUTCMonth() % 3 === 2 && dateOf(day + 7).getUTCMonth() % 3 !== 2
 }
 
-const KINDS: Readonly<Record<string, Omit<Numbers, 'days' | 'seed'>>> = {
-  'independent, 1 a day': { mean: 1 },
-  'independent, 12 a day': { mean: 12 },
-  'independent, 40 a day': { mean: 40 },
-  '3 times the variance, 40 a day': { mean: 40, overdispersion: 3 },
-  'grows by half in a year, 12 a day': { mean: 12, times: (day) => 1.5 ** (day / 365) },
-  'falls by 30 % in the third year, 40 a day': { mean: 40, times: (day) => (day < 900 ? 1 : 0.7) },
-  'twice as many in the last week of a quarter, 6 a day': {
-    mean: 6,
-    times: (day) => (isQuarterEnd(day) ? 2 : 1),
+/** The kinds that are tried with ranges too. */
+const SHARED = /^(?:independent, (?:12|40)|3 times the variance, 40|grows|yearly|auto|level that|nothing on)/
+
+const KINDS: readonly Pick<Kind, 'name' | 'given'>[] = [
+  ...OF_RANGES.filter(({ name }) => SHARED.test(name)),
+  { name: 'independent, 1 a day', given: { mean: 1 } },
+  {
+    name: 'falls by 30 % in the third year, 40 a day',
+    given: { mean: 40, times: (day) => (day < 900 ? 1 : 0.7) },
   },
-  'twice as many on the last five days of a month, 12 a day': {
-    mean: 12,
-    times: (day) => (dateOf(day + 5).getUTCDate() <= 5 ? 2 : 1),
+  {
+    name: 'twice as many in the last week of a quarter, 6 a day',
+    given: { mean: 6, times: (day) => (isQuarterEnd(day) ? 2 : 1) },
   },
-  'yearly season of 30 %, 40 a day': {
-    mean: 40,
-    times: (day) => 1 + 0.3 * Math.sin((2 * Math.PI * day) / 365),
+  {
+    name: 'twice as many on the last five days of a month, 12 a day',
+    given: { mean: 12, times: (day) => (dateOf(day + 5).getUTCDate() <= 5 ? 2 : 1) },
   },
-  'autocorrelated, 40 a day': { mean: 40, moves: { keeps: 0.97, step: 0.06 } },
-  'level that wanders, 12 a day': { mean: 12, moves: { keeps: 1, step: 0.02 } },
-  'nothing on 30 % of days, 20 a day': { mean: 28, zeros: 0.3 },
-}
+]
 
 interface Sum {
   readonly hits: Hits
@@ -57,7 +54,7 @@ interface Sum {
 }
 
 export function measurePaces(rounds: number): Result[] {
-  return Object.entries(KINDS).flatMap(([name, given]) => {
+  return KINDS.flatMap(({ name, given }) => {
     const series = Array.from({ length: rounds }, (_, index) =>
       dailyNumbers({ ...given, days: ALL_DAYS, seed: 700 + index }),
     )

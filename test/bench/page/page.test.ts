@@ -1,9 +1,10 @@
 /** The page about performance agrees with the goals and with its results. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { Outcome } from '../bench.ts'
 import { GOALS } from '../goals.ts'
 import { judge, mediansOf } from '../measurement.ts'
-import { type Outcome, PAGE, pageOf, RESULTS } from './page.ts'
+import { PAGE, pageOf, RESULTS } from './page.ts'
 
 const outcome: Outcome = JSON.parse(readFileSync(RESULTS, 'utf8'))
 const page = readFileSync(PAGE, 'utf8')

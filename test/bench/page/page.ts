@@ -1,23 +1,8 @@
 /** Makes the parts of the page about performance from a run of the bench: its results and their tables. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Median, Result } from '../measurement.ts'
+import type { Outcome } from '../bench.ts'
 import { markdownOf, timesOf } from './table.ts'
-
-export interface Outcome {
-  readonly date: string
-  readonly node: string
-  readonly machine: string
-  /** The load of the machine before and after. */
-  readonly load: readonly number[]
-  readonly leads: readonly number[]
-  readonly rounds: number
-  readonly isShort: boolean
-  /** The failed measurements with their reasons. */
-  readonly notes: readonly string[]
-  readonly results: readonly Result[]
-  readonly medians: readonly Median[]
-}
 
 const FOLDER = join(import.meta.dirname, '../../../docs/explanation')
 export const PAGE = join(FOLDER, 'performance.md')
@@ -31,8 +16,13 @@ export function writePage(outcome: Outcome): void {
 
 /** Returns the page with the tables of these results in place of its old ones. */
 export function pageOf(outcome: Outcome, page: string): string {
+  return page.replace(TABLE, () => summaryOf(outcome))
+}
+
+/** Returns where and when the bench was run, and the tables of its results. */
+export function summaryOf(outcome: Outcome): string {
   const { date, node, machine, load, rounds } = outcome
   const about = `Measured on ${date} with Node ${node.slice(1)} on ${machine.trim()}: ${rounds} rounds, at a load of ${load.join(' to ')}.`
   const times = `The processor that one of ${outcome.leads[0]?.toLocaleString('en')} leads takes:\n\n${timesOf(outcome)}`
-  return page.replace(TABLE, () => `${about}\n\n${markdownOf(outcome)}\n\n${times}`)
+  return [about, markdownOf(outcome), times].join('\n\n')
 }

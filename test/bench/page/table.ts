@@ -1,20 +1,7 @@
-/** The results of the bench as a table: for a terminal, and in Markdown for the page. */
+/** The results of the bench as tables in Markdown. */
+import type { Outcome } from '../bench.ts'
 import { GOALS } from '../goals.ts'
 import type { Result } from '../measurement.ts'
-import type { Outcome } from './page.ts'
-
-/** Prints the results, and then the medians that they follow from. */
-export function printTables({ date, node, machine, load, rounds, notes, results, medians }: Outcome): void {
-  console.log(`Node ${node}, ${machine}, load ${load.join(' to ')}; ${date}; ${rounds} rounds`)
-  for (const note of notes) console.log(note)
-  console.table(
-    results.map((result) => {
-      const { goal, leads, kind, verdict } = result
-      return { goal, leads, kind, measured: measuredOf(result), limit: goalOf(result), verdict }
-    }),
-  )
-  console.table(medians)
-}
 
 /** Returns one line for each measured goal, with the numbers of leads side by side. Wall time stands only where there is no CPU time. */
 export function markdownOf({ leads, results }: Pick<Outcome, 'leads' | 'results'>): string {

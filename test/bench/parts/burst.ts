@@ -3,11 +3,11 @@
  * then to one that reads the whole list again and again. The upstream, the sender and the receiver are
  * processes of their own.
  */
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import Database from 'better-sqlite3'
+import { promisify } from 'node:util'
 import { IDLE, type Installation, install, type RunningDaemon } from '../installation.ts'
 import type { Part } from '../measurement.ts'
 import { startUpstream } from '../programs.ts'
@@ -15,13 +15,9 @@ import type { Sent } from '../servers/sender.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of the bench, 32 bytes.').toString('base64')}`
 const [MESSAGES, SHORT_MESSAGES, A_SECOND] = [10_000, 2_500, 10_000 / 60]
-/** The leads that the messages are about have changed since then. All other leads of the bench are older. */
-const CHANGED_SINCE = '2026-11-02'
-const RIGHT_WITHIN_MS = 120_000
 const LOOK_MS = 50
 
 export const BURST: Part = {
-  name: 'burst',
   subjects: ['burst'],
   async measure({ fewest: leads, isShort }, add) {
     // A store of few leads gets fewer messages at the same pace.
@@ -50,7 +46,6 @@ export const BURST: Part = {
       if (taken !== messages)
         throw new Error(`burst: found ${JSON.stringify(sent.statuses)}, expected all taken`)
       add(`burst ${name}`, leads, sent.p99Ms)
-      add(`burst ${name} right after`, leads, await untilRight(installation.database, leads))
     }
     return null
 
@@ -75,29 +70,6 @@ async function syncOver(daemon: RunningDaemon, signal: AbortSignal): Promise<voi
 async function send(address: string, messages: number, leads: number): Promise<Sent> {
   const script = join(import.meta.dirname, '../servers/sender.ts')
   const args = [`${address}/webhooks/leads`, SECRET, ...[messages, messages / A_SECOND, leads].map(String)]
-  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let told = ''
-  for await (const chunk of child.stdout) told += chunk
-  return JSON.parse(told)
-}
-
-/** Returns the milliseconds until the copy has all changes and nothing waits. */
-async function untilRight(file: string, leads: number): Promise<number> {
-  const began = performance.now()
-  const changed = [7, 13].reduce((sum, ending) => sum + Math.floor((leads - ending - 1) / 100) + 1, 0)
-  const database = new Database(file, { readonly: true })
-  const lacking = database
-    .prepare<[number, string], number>(
-      `SELECT ? - (SELECT count(*) FROM lead WHERE updated_at >= ?) + (SELECT count(*) FROM event_queue)`,
-    )
-    .pluck()
-  try {
-    while (lacking.get(changed, CHANGED_SINCE) !== 0) {
-      if (performance.now() - began > RIGHT_WITHIN_MS) throw new Error('the copy does not become right')
-      await delay(LOOK_MS)
-    }
-    return performance.now() - began
-  } finally {
-    database.close()
-  }
+  const { stdout } = await promisify(execFile)(process.execPath, [script, ...args])
+  return JSON.parse(stdout)
 }

@@ -2,6 +2,9 @@
  * The time of all figures of a report, over leads with 3 moves each. They are read once to warm the cache,
  * and then timed.
  */
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { PeriodKind } from '../../../src/domain/figures.ts'
 import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
@@ -22,11 +25,13 @@ const REPORTS = [
 ] as const
 
 export const FIGURES: Part = {
-  name: 'figures',
   subjects: ['figures'],
-  async measure({ most, rounds, folder }, add) {
+  async measure({ most, rounds }, add) {
     process.stderr.write(`figures of ${most} leads\n`)
-    await using store = await openStore(await generateHistory(folder, most), NOW)
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
+    const file = join(folder.path, 'leadsheet.db')
+    await generateHistory(file, most)
+    await using store = await openStore(file, NOW)
     for (const { name, kind, at } of REPORTS) {
       await readAll(kind, at)
       for (let round = 0; round < rounds; round++)

@@ -9,7 +9,6 @@ import type { LoopDelay } from '../servers/loop-probe.ts'
 const PROBE = join(import.meta.dirname, '../servers/loop-probe.ts')
 
 export const LOOP: Part = {
-  name: 'loop',
   subjects: ['loop'],
   async measure({ most: leads }, add) {
     await using upstream = await startUpstream(leads)

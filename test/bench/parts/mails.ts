@@ -1,8 +1,8 @@
 /**
  * The time from `leadsheet report send` to the last message that a mail server on this machine has accepted.
  */
-import { copyFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
+import { ask } from '../../support/data/publishing.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { clockAt } from '../../support/process/shifted-clock.ts'
 import { generateHistory, NOW } from '../history.ts'
@@ -16,9 +16,8 @@ const A_FILTER = 20
 const COUNTRIES = 20
 
 export const MAILS: Part = {
-  name: 'mails',
   subjects: ['mails'],
-  async measure({ fewest, folder, isShort }, add) {
+  async measure({ fewest, isShort }, add) {
     const count = isShort ? SHORT_RECIPIENTS : RECIPIENTS
     process.stderr.write(`${count} mails, ${count / A_FILTER} filters\n`)
     await using server = await openMailServer({
@@ -30,14 +29,12 @@ smtp: { url: "${server.url}" }
 mail: { from: reports@example.com, per_minute: 100000 }
 reports: [{ name: daily }]
 recipients: ${JSON.stringify(Array.from({ length: count }, (_, number) => recipientOf(number, count / A_FILTER)))}`)
-    await copyFile(await generateHistory(folder, fewest), installation.database)
+    await generateHistory(installation.database, fewest)
     addSync(installation.database)
     const began = performance.now()
     await installation.run(['report', 'send', 'daily'], clockAt(NOW.toISOString()))
     const seconds = (performance.now() - began) / 1000
-    const database = new Database(installation.database, { readonly: true })
-    const sent = database.prepare("SELECT count(*) FROM delivery WHERE state = 'sent'").pluck().get()
-    database.close()
+    const sent = ask(installation.database, "SELECT 1 FROM delivery WHERE state = 'sent'").length
     if (sent !== count) throw new Error(`mails: found ${sent} sent, expected ${count}`)
     add('mails wall', fewest, (seconds * RECIPIENTS) / count)
     return count === RECIPIENTS ? null : `the time of ${count} mails, as if there were ${RECIPIENTS}`

@@ -16,7 +16,6 @@ const STEPS = 'first,unchanged,incremental'
 const SHORT_LEADS_MAX = 30_000
 
 export const POSTGRES: Part = {
-  name: 'postgres',
   subjects: ['postgres'],
   async measure({ fewest, rounds, isShort }, add) {
     const missing = missingPostgres()

@@ -12,7 +12,6 @@ interface Lock {
 }
 
 export const SIZE: Part = {
-  name: 'size',
   subjects: ['size'],
   async measure({ fewest }, add) {
     const { packages }: Lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))

@@ -9,7 +9,6 @@ const LEADS_MAX = 50_000
 const SHORT_LEADS_MAX = 20_000
 
 export const SLOW: Part = {
-  name: 'slow',
   subjects: ['slow'],
   async measure({ fewest, rounds, isShort }, add) {
     const leads = Math.min(fewest, isShort ? SHORT_LEADS_MAX : LEADS_MAX)

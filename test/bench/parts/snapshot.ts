@@ -13,7 +13,6 @@ import { startUpstream } from '../programs.ts'
 import { timeOf } from '../step.ts'
 
 export const SNAPSHOT: Part = {
-  name: 'snapshot',
   subjects: ['snapshot'],
   async measure({ most, rounds, isShort }, add) {
     // Keeps what Node compiles, as the command leadsheet does.

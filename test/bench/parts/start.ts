@@ -11,7 +11,6 @@ const LEADS = 1000
 const COMMAND = join(import.meta.dirname, '../../../bin/leadsheet.js')
 
 export const START: Part = {
-  name: 'start',
   subjects: ['start'],
   async measure({ fewest, rounds }, add) {
     await using upstream = await startUpstream(LEADS)

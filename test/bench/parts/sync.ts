@@ -32,7 +32,6 @@ const CONTENDERS: readonly Contender[] = [
 ]
 
 export const SYNC: Part = {
-  name: 'sync',
   subjects: ['first', 'unchanged', 'changed', 'incremental', 'growth', 'memory'],
   async measure({ leads: sizes, rounds }, add) {
     const present = CONTENDERS.filter(({ modules }) => modules === undefined || hasPython(modules))

@@ -3,8 +3,8 @@
  * SECONDS`. They are about the changed leads of the bench's state `v3`, each equally often, in an order from
  * a seed. Prints one line of JSON with the answers and their times.
  */
-import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, request } from 'undici'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { random, shuffled } from '../../support/random.ts'
 import { generateLead } from '../generate.ts'
@@ -19,7 +19,7 @@ export interface Sent {
 const [address = '', secret = ''] = process.argv.slice(2)
 const [messages = 0, seconds = 0, leads = 0] = process.argv.slice(4).map(Number)
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+const dispatcher = new Agent({ connections: 64 })
 const changed = Array.from({ length: leads }, (_, number) => number).filter((number) =>
   [7, 13].includes(number % 100),
 )
@@ -39,7 +39,7 @@ for (const [index, { id, body }] of bodies.entries()) {
   answers.push(post(id, body))
 }
 await Promise.all(answers)
-agent.destroy()
+await dispatcher.close()
 
 times.sort((one, other) => one - other)
 const sent: Sent = { p99Ms: times[Math.ceil(0.99 * times.length) - 1] ?? Number.NaN, statuses }
@@ -58,25 +58,14 @@ function bodyOf(index: number): { readonly id: string; readonly body: string } {
   return { id, body: JSON.stringify({ id, type: 'lead.status_changed', version: '1', timestamp, data }) }
 }
 
-function post(id: string, body: string): Promise<void> {
+async function post(id: string, body: string): Promise<void> {
   const signed = standardHeaders([secret], { id, timestamp: Math.floor(Date.now() / 1000), body })
-  const headers = {
-    ...signed,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  }
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const headers = { ...signed, 'content-type': 'application/json' }
   const asked = performance.now()
-  const told = (status: string): void => {
-    times.push(performance.now() - asked)
-    statuses[status] = (statuses[status] ?? 0) + 1
-    resolve()
-  }
-  const sending = request(address, { method: 'POST', agent, headers }, (answer) => {
-    answer.resume()
-    answer.once('end', () => told(String(answer.statusCode)))
-  })
-  sending.once('error', (error) => told(error.message))
-  sending.end(body)
-  return promise
+  const status = await request(address, { method: 'POST', dispatcher, headers, body }).then(
+    (answer) => answer.body.dump().then(() => String(answer.statusCode)),
+    (error: Error) => error.message,
+  )
+  times.push(performance.now() - asked)
+  statuses[status] = (statuses[status] ?? 0) + 1
 }

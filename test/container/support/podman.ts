@@ -68,13 +68,7 @@ export function openPodman() {
       writeFileSync(npmrc, `${existsSync(own) ? readFileSync(own, 'utf8') : ''}\ncafile=${CERTIFICATES}\n`)
       const mounts = [`${npmrc}:/root/.npmrc:ro`, `${CERTIFICATES}:${CERTIFICATES}:ro`]
       const volumes = mounts.map((mount) => `--volume=${mount}`)
-      const how = [
-        '--network=host',
-        '--isolation=chroot',
-        '--format=docker',
-        '--pull=never',
-        '--layers=false',
-      ]
+      const how = '--network=host --isolation=chroot --format=docker --pull=never --layers=false'.split(' ')
       await succeed('build', ...how, ...volumes, '--tag', name, context)
     },
     /** Starts a container in the background. */

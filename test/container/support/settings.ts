@@ -7,14 +7,15 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { folderWith } from '../../support/folder.ts'
 import { readImage } from './image.ts'
 
-/** Files of settings and secrets, by their path in the container. */
-export type MountedFiles = Readonly<Record<string, string>>
-
 /**
  * Loads the settings of the daemon in the image, with this environment.
+ * @param files settings and secrets by their path in the container
  * @throws LeadsheetError config_*
  */
-export function settingsWith(env: Readonly<Record<string, string>>, files: MountedFiles): Config {
+export function settingsWith(
+  env: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>>,
+): Config {
   const root = folderWith()
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })

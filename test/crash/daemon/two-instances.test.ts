@@ -19,7 +19,7 @@ import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
 import { type Fault, startUpstream } from '../../support/upstream.ts'
 import { hashTables } from '../support/contents.ts'
-import { type Program, run, start } from '../support/program.ts'
+import { run, start, syncOf } from '../support/program.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
 
@@ -42,17 +42,9 @@ function holding() {
   return { fault, isHeld: held.promise, letGo }
 }
 
-function syncOf(url: string): Program {
-  return {
-    args: ['sync', '--only', 'leads', '--full', '--json'],
-    cwd: folderWith({ 'leadsheet.yaml': 'api: { page_size: 10 }\nsnapshot: { when: never }\ndata_dir: .' }),
-    env: { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: 'test-key' },
-  }
-}
-
 it(`of two syncs on the same data one runs and the other is told who does; ${RACES} races`, async () => {
   await using upstream = await startUpstream(5)
-  const program = syncOf(upstream.url)
+  const program = syncOf(upstream.url, '{ page_size: 10 }', '--json')
   const file = join(program.cwd, 'leadsheet.db')
   await (await openStore(file, new Date())).close()
   for (let race = 1; race <= RACES; race++) {
@@ -73,7 +65,7 @@ it(`of two syncs on the same data one runs and the other is told who does; ${RAC
 
 it('a sync that hung until another had taken over writes nothing when it wakes up', async () => {
   await using upstream = await startUpstream(30)
-  const program = syncOf(upstream.url)
+  const program = syncOf(upstream.url, '{ page_size: 10 }', '--json')
   const file = join(program.cwd, 'leadsheet.db')
   const { fault, isHeld, letGo } = holding()
   upstream.faults.push(fault)
@@ -124,7 +116,14 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
     const { status, stdout, stderr } = await byHand
     if (status !== 0 && stderr !== '') expect(stderr, stderr).toMatch(/job_busy|report_no_data/)
     // If the daemon is sending, the command lists the messages that it leaves to the daemon.
-    if (status !== 0 && stderr === '') expectLeft(stdout)
+    if (status !== 0 && stderr === '') {
+      const { deliveries }: { deliveries: { state: string; response: string | null }[] } =
+        JSON.parse(stdout).data
+      const left = deliveries.filter(({ state }) => state !== 'sent')
+      expect(left.length, stdout).toBeGreaterThan(0)
+      for (const { state, response } of left)
+        if (state === 'pending') expect(response).toBe('another process is sending')
+    }
     const sent = "SELECT recipient FROM delivery WHERE state = 'sent'"
     // If the command was in the way, the daemon would send the message at its next tick.
     const isLeft = (): boolean => ask(file, sent).length < RECIPIENTS.length
@@ -136,16 +135,6 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
     await expectSound(file)
   }
 })
-
-function expectLeft(stdout: string): void {
-  const { deliveries } = JSON.parse(stdout).data as {
-    deliveries: readonly { readonly state: string; readonly response: string | null }[]
-  }
-  const left = deliveries.filter(({ state }) => state !== 'sent')
-  expect(left.length, stdout).toBeGreaterThan(0)
-  for (const { state, response } of left)
-    if (state === 'pending') expect(response).toBe('another process is sending')
-}
 
 it('a scheduled run whose daemon hung until another had taken over is done by the other, and the first changes nothing of it when it wakes up', async () => {
   const file = join(folderWith(), 'leadsheet.db')

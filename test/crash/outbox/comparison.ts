@@ -1,33 +1,21 @@
 /** Compares the messages that a mail server received with those recorded as sent. */
+import type { Row } from '../../../src/store/tables/tables.ts'
 import type { Arrival, Sink } from './sink.ts'
 
-/** The record of a message in the store. */
-export interface Row {
-  readonly recipient: string
-  readonly message_id: string
-  readonly state: string
-  readonly unconfirmed_count: number
-}
+type Message = Row<'delivery'>
 
 export function compareRows(
-  rows: readonly Row[],
+  rows: readonly Message[],
   { arrivals: all, refused }: Pick<Sink, 'arrivals' | 'refused'>,
 ) {
   const countEnds = (wanted: Arrival['end']): number => all.filter(({ end }) => end === wanted).length
   const arrivalsOf = Map.groupBy(all, ({ messageId }) => messageId)
   const known = new Set(rows.map(({ message_id }) => message_id))
   const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.message_id) ?? [] }))
-  const unconfirmed = found.filter(({ row }) => row.unconfirmed_count > 0)
-  const states = Map.groupBy(rows, ({ state }) => state)
   return {
     messages: rows.length,
-    /** The number of messages in each state at the end. */
-    states: Object.fromEntries(Array.from(states, ([state, of]) => [state, of.length])),
     /** The number of messages that were ever unconfirmed. */
-    unconfirmed: unconfirmed.length,
-    /** The number of unconfirmed messages that arrived more than once, and of those that never arrived. */
-    arrivedTwice: unconfirmed.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
-    arrivedNever: unconfirmed.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
+    unconfirmed: rows.filter((row) => row.unconfirmed_count > 0).length,
     ...refused,
     refused: countEnds('refused'),
     lostReplies: countEnds('lost'),
@@ -49,7 +37,7 @@ export function compareRows(
 }
 
 interface Found {
-  readonly row: Row
+  readonly row: Message
   readonly arrivals: readonly Arrival[]
 }
 
@@ -68,7 +56,7 @@ function copiesOf(arrivals: readonly Arrival[]): number {
 /**
  * True if all attempts, refused ones included, had the same signed bytes and went to the recorded recipient.
  */
-function isOneMessage(row: Row, arrivals: readonly Arrival[]): boolean {
+function isOneMessage(row: Message, arrivals: readonly Arrival[]): boolean {
   const kinds = new Set(arrivals.map(({ sha256 }) => sha256))
   return kinds.size <= 1 && arrivals.every((one) => one.to === row.recipient && one.isSigned)
 }

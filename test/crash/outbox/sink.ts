@@ -7,7 +7,7 @@ import { openMailServer, refusal } from '../../support/mail-server.ts'
 import { random } from '../../support/random.ts'
 
 /** The shares of faults, from 0 to 1. */
-export interface SinkFaults {
+interface SinkFaults {
   readonly seed: number
   /** The share of sessions refused before anything is said (421). */
   readonly turnedAway: number
@@ -32,18 +32,12 @@ export interface Arrival {
 /** How far a session is. */
 export type SinkEvent = 'MAIL' | 'RCPT' | 'DATA' | 'bytes' | 'dot'
 
-export interface Sink {
-  readonly url: string
-  readonly arrivals: readonly Arrival[]
-  /** The numbers of sessions and recipients that were refused before a message. */
-  readonly refused: { turnedAway: number; deferred: number }
-  /** Resolves when sessions have come so far so many times from now on. */
-  untilEvent(event: SinkEvent, times: number): Promise<void>
-}
+export type Sink = Awaited<ReturnType<typeof startSink>>
 
 /** Starts the server for the current test. */
-export async function startSink(faults: SinkFaults): Promise<Sink> {
+export async function startSink(faults: SinkFaults) {
   const arrivals: Arrival[] = []
+  /** The numbers of sessions and recipients that were refused before a message. */
   const refused = { turnedAway: 0, deferred: 0 }
   const attempts = new Map<string, number>()
   const events = new EventEmitter<Record<SinkEvent, []>>()
@@ -101,7 +95,8 @@ export async function startSink(faults: SinkFaults): Promise<Sink> {
     url: server.url,
     arrivals,
     refused,
-    async untilEvent(event, times) {
+    /** Resolves when sessions have come so far so many times from now on. */
+    async untilEvent(event: SinkEvent, times: number): Promise<void> {
       for (let left = times; left > 0; left--) await once(events, event)
     },
   }

@@ -12,18 +12,12 @@ import { openMailServer } from '../../support/mail-server.ts'
 export const HOLDS = ['greeting', 'MAIL', 'RCPT', 'body', 'reply'] as const
 export type Hold = (typeof HOLDS)[number]
 
-export interface Taken {
-  readonly to: string
-  readonly messageId: string
-  readonly sha256: string
-}
-
 export type HoldingServer = Awaited<ReturnType<typeof openHoldingServer>>
 
 /** @param at the number of the reply that is held, among those of its kind */
 export async function openHoldingServer(hold: Hold, at = 1) {
   /** All accepted messages, also if the sender was gone before the reply. */
-  const taken: Taken[] = []
+  const taken: { readonly to: string; readonly messageId: string; readonly sha256: string }[] = []
   const held = Promise.withResolvers<void>()
   const freed = Promise.withResolvers<void>()
   let replies = 0

@@ -21,6 +21,15 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** Returns a sync of all leads, in a new folder with these settings of the API. */
+export function syncOf(url: string, api: string, ...options: readonly string[]): Program {
+  return {
+    args: ['sync', '--only', 'leads', '--full', ...options],
+    cwd: folderWith({ 'leadsheet.yaml': `api: ${api}\nsnapshot: { when: never }\ndata_dir: .` }),
+    env: { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: 'test-key' },
+  }
+}
+
 /** Starts the program. It is killed at the end of the test if it still runs. */
 export function start({ main = MAIN, within = [], args, cwd, env }: Program): ChildProcess {
   const { PATH = '', HOME = '' } = process.env

@@ -12,11 +12,12 @@ const DAY_MS = 86_400_000
  * tests.
  */
 const SETTINGS = `
-api: { page_size: 100 }
 enrichment: { per_run: 1 }
 snapshot: { when: never }
 recipients: [ana@example.com, ben@example.com]
 `
+
+export type World = Awaited<ReturnType<typeof openWorld>>
 
 /** @param historyDays the length of the service's history; a day has about 30 leads */
 export async function openWorld(historyDays: number) {
@@ -51,8 +52,8 @@ function lastTuesdayNoon(): number {
 }
 
 /** Makes a working directory with settings and an empty database. */
-export async function openFolder(): Promise<string> {
-  const folder = folderWith({ 'leadsheet.yaml': SETTINGS, 'data/.keep': '' })
+export async function openFolder(api = 'api: { page_size: 100 }'): Promise<string> {
+  const folder = folderWith({ 'leadsheet.yaml': `${api}${SETTINGS}`, 'data/.keep': '' })
   await (await openStore(databaseIn(folder), new Date())).close()
   return folder
 }

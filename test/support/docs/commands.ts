@@ -5,34 +5,25 @@
 import type { Command } from 'commander'
 import { createProgram } from '../../../src/cli/program.ts'
 
-export interface CalledCommand {
-  readonly command: Command
-  /** The words after the name of the command. */
-  readonly rest: readonly string[]
-  /** All options of the command, such as `--report` and `-q`. */
-  readonly options: readonly string[]
-}
-
-/** @returns undefined if the first word names no command */
-export async function findCommand(words: readonly string[]): Promise<CalledCommand | undefined> {
+/**
+ * Finds the command that words call. `rest` are the words after its name, `options` all its options, such as `--report`
+ * and `-q`.
+ * @returns undefined if the first word names no command
+ */
+export async function findCommand(words: readonly string[]) {
   const program = await loadProgram()
   const [first, ...others] = words
   const found = program.commands.find((each) => each.name() === first)
   if (found === undefined) return undefined
+  const innerOf = (outer: Command, name: unknown) => outer.commands.find((each) => each.name() === name)
   let command: Command = found
   let rest = others
-  for (;;) {
-    const inner: Command | undefined = command.commands.find((each) => each.name() === rest[0])
-    if (inner === undefined) break
+  for (let inner = innerOf(command, rest[0]); inner !== undefined; inner = innerOf(command, rest[0])) {
     command = inner
     rest = rest.slice(1)
   }
-  const standard = command.commands.find((each) => each.name() === defaultName(command))
-  const called = standard ?? command
-  const options = [...program.options, ...called.options].flatMap(({ long, short }) => [
-    ...(long ? [long] : []),
-    ...(short ? [short] : []),
-  ])
+  const called = innerOf(command, Reflect.get(command, '_defaultCommandName')) ?? command
+  const options = [...program.options, ...called.options].flatMap(({ long, short }) => [long, short])
   return { command: called, rest, options }
 }
 
@@ -48,8 +39,4 @@ export async function listCommands(): Promise<{ readonly name: string; readonly 
       return each.commands.length === 0 ? [{ name, command: each }] : within(each, `${name} `)
     })
   return within(await loadProgram(), '')
-}
-
-function defaultName(command: Command): unknown {
-  return Reflect.get(command, '_defaultCommandName')
 }

@@ -30,28 +30,24 @@ export function readAllText(): string {
 }
 
 /**
- * Returns the lines of the only table, in any page, whose first column is headed `heading`. The head is left
- * out.
+ * Returns the rows of the only table, in any page, whose first column is headed `heading`, as lists of cells without
+ * backquotes. The head is left out.
  */
-export function rowsUnder(heading: string): string[] {
-  const lines = readAllText().split('\n')
-  const starts = lines.flatMap((line, index) => (line.startsWith(`| ${heading} |`) ? [index] : []))
-  expect(starts, `tables headed ${heading}`).toHaveLength(1)
-  const rows = lines.slice((starts[0] ?? 0) + 2)
-  return rows.slice(
-    0,
-    rows.findIndex((line) => !line.startsWith('|')),
-  )
-}
-
-/** Returns the same rows as lists of cells, without backquotes. */
 export function tableUnder(heading: string): string[][] {
-  return rowsUnder(heading).map((line) =>
-    line
-      .slice(1, -1)
-      .split('|')
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  )
+  const [, ...tables] = readAllText().split(`\n| ${heading} |`)
+  expect(tables, `tables headed ${heading}`).toHaveLength(1)
+  const [, , ...lines] = (tables[0] ?? '').split('\n')
+  return lines
+    .slice(
+      0,
+      lines.findIndex((line) => !line.startsWith('|')),
+    )
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    )
 }
 
 /** Returns the fenced code blocks of a language from all pages. */

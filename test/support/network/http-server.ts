@@ -1,21 +1,16 @@
 /** Servers on a free port of 127.0.0.1, for tests that write what they answer. */
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
 
-export interface HttpServer extends AsyncDisposable {
-  readonly server: Server
-  /** The address, without a path. */
-  readonly url: string
-}
-
-export async function openHttpServer(answer: RequestListener): Promise<HttpServer> {
+/** Opens a server. Its `url` is the address without a path. */
+export async function openHttpServer(answer: RequestListener) {
   const server = createServer(answer)
   const port = await listen(server)
   return {
     server,
     url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },

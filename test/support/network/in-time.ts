@@ -5,10 +5,7 @@
 import { request } from 'node:http'
 import { openHttpServer } from './http-server.ts'
 
-export async function openInTime(
-  url: string,
-  now: () => Date,
-): Promise<{ url: string; close(): Promise<void> }> {
+export async function openInTime(url: string, now: () => Date) {
   const { origin, pathname } = new URL(url)
   const server = await openHttpServer((asked, answer) => {
     const { method, headers } = asked

@@ -12,14 +12,9 @@ export interface ReceivedPost {
   readonly body: string
 }
 
-export interface Receiver extends AsyncDisposable {
-  readonly url: string
-  readonly posts: readonly ReceivedPost[]
-  /** The answer from now on: a status, or a function that writes the answer. */
-  answer: number | ((response: ServerResponse) => void)
-}
+export type Receiver = Awaited<ReturnType<typeof openReceiver>>
 
-export async function openReceiver(): Promise<Receiver> {
+export async function openReceiver() {
   const posts: ReceivedPost[] = []
   const server = await openHttpServer(async (request, response) => {
     const { method = '', url = '', headers } = request
@@ -28,10 +23,11 @@ export async function openReceiver(): Promise<Receiver> {
     if (typeof receiver.answer === 'function') receiver.answer(response)
     else response.writeHead(receiver.answer).end('ok')
   })
-  const receiver: Receiver = {
+  const receiver = {
     url: `${server.url}/hook/s3cr3t`,
     posts,
-    answer: 200,
+    /** The answer from now on: a status, or a function that writes the answer. */
+    answer: 200 as number | ((response: ServerResponse) => void),
     [Symbol.asyncDispose]: server[Symbol.asyncDispose],
   }
   return receiver

@@ -3,22 +3,10 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from './free-port.ts'
 
-export interface TcpProxy extends AsyncDisposable {
-  /** Returns the same URL with the proxy in place of the server. */
-  urlOf(url: string): string
-  /** Resets all connections. Data on their way are lost. */
-  cut(): void
-  /** Sets whether new connections are refused. Open connections are kept. */
-  refuse(isRefusing: boolean): Promise<void>
-  /**
-   * Sets whether the proxy is silent. A silent proxy accepts connections, but passes on no data. The held
-   * data are passed on afterwards.
-   */
-  stall(isStalled: boolean): void
-}
+export type TcpProxy = Awaited<ReturnType<typeof openTcpProxy>>
 
 /** @param behind the port of the server */
-export async function openTcpProxy(behind: number): Promise<TcpProxy> {
+export async function openTcpProxy(behind: number) {
   const port = await freePort()
   const pairs = new Set<Pair>()
   let isStalled = false
@@ -37,16 +25,19 @@ export async function openTcpProxy(behind: number): Promise<TcpProxy> {
     }
     if (!isStalled) join(pair)
   }
-  const proxy: TcpProxy = {
-    urlOf(url) {
+  const proxy = {
+    /** Returns the same URL with the proxy in place of the server. */
+    urlOf(url: string): string {
       const through = new URL(url)
       through.port = String(port)
       return through.href
     },
-    cut() {
+    /** Resets all connections. Data on their way are lost. */
+    cut(): void {
       for (const socket of [...pairs].flatMap(ends)) socket.resetAndDestroy()
     },
-    async refuse(isRefusing) {
+    /** Sets whether new connections are refused. Open connections are kept. */
+    async refuse(isRefusing: boolean): Promise<void> {
       if (isRefusing === (server === null)) return
       if (isRefusing) {
         server?.close()
@@ -56,12 +47,16 @@ export async function openTcpProxy(behind: number): Promise<TcpProxy> {
         await once(server, 'listening')
       }
     },
-    stall(isWanted) {
+    /**
+     * Sets whether the proxy is silent. A silent proxy accepts connections, but passes on no data. The held data are
+     * passed on afterwards.
+     */
+    stall(isWanted: boolean): void {
       if (isWanted === isStalled) return
       isStalled = isWanted
       for (const pair of pairs) (isStalled ? part : join)(pair)
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await proxy.refuse(true)
       proxy.cut()
     },

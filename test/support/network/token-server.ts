@@ -37,24 +37,9 @@ interface Asked {
 /** Answers a request for a token in place of the server. If it returns `false`, the server answers. */
 export type TokenAnswer = (asked: Asked, response: ServerResponse) => boolean | undefined | Promise<boolean>
 
-export interface TokenServer extends AsyncDisposable {
-  readonly url: string
-  readonly asked: Asked[]
-  /** The answers to the next requests. Each request takes the first one. */
-  readonly answers: TokenAnswer[]
-  /** The lifetime of tokens in seconds. */
-  lifetime: number
-  /** The access tokens that are good now. */
-  readonly good: Set<string>
-  /** Begins a family of refresh tokens, as the consent of a person does, and returns the first. */
-  consent(): string
-  /** Revokes all tokens. */
-  revoke(): void
-  /** Returns whether a request carries a good token. */
-  allows(headers: IncomingHttpHeaders): boolean
-}
+export type TokenServer = Awaited<ReturnType<typeof startTokenServer>>
 
-export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
+export async function startTokenServer(lifetime = 3600) {
   /** The family of each refresh token that was ever given, and the one of each family that may be used. */
   const families = new Map<string, string>()
   const newest = new Map<string, string>()
@@ -103,18 +88,25 @@ export async function startTokenServer(lifetime = 3600): Promise<TokenServer> {
     const { status, json } = answer(asked)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
   })
-  const server: TokenServer = {
+  const server = {
     url: `${http.url}/token`,
-    asked: [],
-    answers: [],
+    asked: [] as Asked[],
+    /** The answers to the next requests. Each request takes the first one. */
+    answers: [] as TokenAnswer[],
+    /** The lifetime of tokens in seconds. */
     lifetime,
-    good: new Set(),
+    /** The access tokens that are good now. */
+    good: new Set<string>(),
+    /** Begins a family of refresh tokens, as the consent of a person does, and returns the first. */
     consent: () => rotate(randomBytes(6).toString('hex')),
-    revoke() {
+    /** Revokes all tokens. */
+    revoke(): void {
       newest.clear()
       server.good.clear()
     },
-    allows: ({ authorization = '' }) => server.good.has(authorization.replace(/^Bearer /, '')),
+    /** Returns whether a request carries a good token. */
+    allows: ({ authorization = '' }: IncomingHttpHeaders): boolean =>
+      server.good.has(authorization.replace(/^Bearer /, '')),
     [Symbol.asyncDispose]: http[Symbol.asyncDispose],
   }
   return server

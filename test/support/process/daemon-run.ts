@@ -2,14 +2,14 @@
  * Runs `leadsheet run` as a user would, starting at an instant of the test's choice, and reads what it has
  * recorded about messages.
  */
-import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
+import type { Row } from '../../../src/store/tables/tables.ts'
 import { folderWith } from '../folder.ts'
-import { type Finished, finished, startLeadsheet } from '../leadsheet.ts'
+import { finished, startLeadsheet } from '../leadsheet.ts'
 import { startService } from '../service.ts'
 import { clockAt } from './shifted-clock.ts'
 
@@ -72,12 +72,9 @@ export async function runUntil(
   await stopWhen(startDaemon(installation, instant), isReached)
 }
 
-export interface RunningDaemon {
-  readonly child: ChildProcess
-  readonly end: Promise<Finished>
-}
+type RunningDaemon = ReturnType<typeof startDaemon>
 
-export function startDaemon({ cwd, env }: Installation, instant: string): RunningDaemon {
+export function startDaemon({ cwd, env }: Installation, instant: string) {
   const child = startLeadsheet(['run'], { cwd, env: { ...env, ...clockAt(instant) } })
   return { child, end: finished(child) }
 }
@@ -92,17 +89,9 @@ export async function stopWhen({ child, end }: RunningDaemon, isReached: () => b
   if (status !== 0 || !hasReached) throw new Error(`the daemon ended with ${status}: ${stdout}${stderr}`)
 }
 
-export interface LedgerRow {
-  readonly recipient: string
-  readonly message_id: string
-  readonly state: string
-  readonly unconfirmed_count: number
-  readonly response: string | null
-}
-
 /** Returns the rows by recipient; none before the first start of the daemon has made the table. */
-export function readLedger({ file }: Pick<Installation, 'file'>): LedgerRow[] {
-  return readRows<LedgerRow>(file, 'SELECT * FROM delivery ORDER BY recipient')
+export function readLedger({ file }: Pick<Installation, 'file'>): Row<'delivery'>[] {
+  return readRows<Row<'delivery'>>(file, 'SELECT * FROM delivery ORDER BY recipient')
 }
 
 /** Returns the states, such as `ana@example.com sent`. */
@@ -114,11 +103,11 @@ export function countSyncs({ file }: Pick<Installation, 'file'>): number {
   return readRows(file, 'SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL').length
 }
 
-function readRows<Row>(file: string, query: string): Row[] {
+function readRows<R>(file: string, query: string): R[] {
   if (!existsSync(file)) return []
   const database = new Database(file, { readonly: true })
   try {
-    return database.prepare<[], Row>(query).all()
+    return database.prepare<[], R>(query).all()
   } catch (thrown) {
     // The first start has not made the table yet.
     if (thrown instanceof Error && thrown.message.startsWith('no such table')) return []

@@ -15,20 +15,10 @@ export const HAS_TERMINAL = !isSkipped(
     : 'apt-get install bsdutils',
 )
 
-export interface Typing {
-  /**
-   * Waits until the screen shows `shown`, after the text that the last call waited for, and then types. \r is
-   * Enter, \x03 is Ctrl-C.
-   */
-  answer(shown: string, keys: string): Promise<void>
-  /** Waits until the program has ended. Returns everything that was on the screen, and the exit status. */
-  finished(): Promise<{ readonly screen: string; readonly status: number | null }>
-}
-
 export function typeTo(
   args: readonly string[],
   { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
-): Typing {
+) {
   const { PATH = '', HOME = '' } = process.env
   const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -43,7 +33,11 @@ export function typeTo(
   })
   const left = once(child, 'close')
   return {
-    async answer(shown, keys) {
+    /**
+     * Waits until the screen shows `shown`, after the text that the last call waited for, and then types. \r is Enter,
+     * \x03 is Ctrl-C.
+     */
+    async answer(shown: string, keys: string): Promise<void> {
       while (!screen.includes(shown, seen)) {
         const isOver = await Promise.race([
           left.then(() => true),
@@ -55,7 +49,8 @@ export function typeTo(
       seen = screen.indexOf(shown, seen) + shown.length
       child.stdin.write(keys)
     },
-    async finished() {
+    /** Waits until the program has ended. Returns everything that was on the screen, and the exit status. */
+    async finished(): Promise<{ readonly screen: string; readonly status: number | null }> {
       const [status] = await left
       // Removes the sequences that move the cursor.
       // biome-ignore lint/suspicious/noControlCharactersInRegex: it begins with one
