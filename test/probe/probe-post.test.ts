@@ -73,9 +73,7 @@ describe('a list by POST', () => {
     vendor.before = () => ({ status: 400, body: { message: 'a segment is required' } })
     const { gaps } = await probeForeign(vendor.url + ATTIO.path, VENDOR_KEY)
     expect(gaps.at(-1)?.problem).toContain(`POST ${ATTIO.path} {} -> 400: a segment is required`)
-    expect(gaps.at(-1)?.remedy).toBe(
-      'write by hand what the list wants: request: { method: POST, body: { … } }',
-    )
+    expect(gaps.at(-1)?.remedy).toBe('what the list wants: request: { method: POST, body: { … } }')
   })
 
   test('is not looked for at an address where a POST may make a record, and the remedy is not --path', async () => {
