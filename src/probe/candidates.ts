@@ -201,7 +201,7 @@ export interface SinceBody extends Pick<TimeFilterInput, 'param' | 'value' | 'fo
   readonly records?: number
 }
 
-/** Filters of lists by POST: of HubSpot, Notion, Attio, Copper, Intercom, Wix, Elasticsearch, and others. */
+/** Filters of lists by POST: of HubSpot, Notion, Attio, Copper, Intercom, Wix, Elasticsearch, CouchDB, and others. */
 export const SINCE_BODIES: readonly SinceBody[] = [
   ...['{field}', 'lastmodifieddate', 'hs_lastmodifieddate'].map((propertyName) => ({
     param: 'filterGroups',
@@ -233,6 +233,7 @@ export const SINCE_BODIES: readonly SinceBody[] = [
   { param: 'filter', value: { '{field}': { gte: '{value}' } } },
   { param: 'filters', value: [{ field: '{field}', operator: 'gte', value: '{value}' }] },
   { param: 'where', value: { '{field}': { gte: '{value}' } } },
+  { param: 'selector', value: { '{field}': { $gte: '{value}' } } },
 ]
 
 /** The bodies of a POST that usually answers a list, and changes nothing, the simplest first. */
@@ -243,6 +244,7 @@ export const LIST_BODIES: readonly Readonly<Record<string, unknown>>[] = [
   { query: '' },
   { filterGroups: [], limit: 10 },
   { page_size: 10 },
+  { selector: {} },
   { query: { field: 'created_at', operator: '>', value: 0 } },
 ]
 

@@ -129,6 +129,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
   const wanted = smallSize(first.ids.length)
   if (first.ids.length >= 2) {
     const attempts: [readonly string[], Params][] = [
+      [namesFor(list, echoedInBrackets(first)), {}],
       [echoedFirst(Object.keys(SIZE_PARAMS), first), {}],
       [namesFor(list, Object.keys(SIZE_PARAMS_IN_BRACKETS)), {}],
       // Some upstreams ignore the size unless a page is requested too.
@@ -136,6 +137,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
       [['per_page', 'limit', 'size', 'page_size', 'pageSize'], { page: '1' }],
     ]
     for (const [params, along] of attempts) {
+      if (params.length === 0) continue
       const param = await searchSize(asker, list, params, along, first, budget)
       const small = param === null ? null : await readPage(asker, list, { ...along, [param]: String(wanted) })
       if (param === null || small?.ids.length !== wanted) continue
@@ -259,6 +261,14 @@ function echoedFirst(params: readonly string[], { reply, envelope }: Page): stri
       names.includes(param) || link.includes(`${param}=`) || link.includes(`${encodeURIComponent(param)}=`),
   )
   return [...new Set([...echoed, ...params])]
+}
+
+/** Returns `pagination[pageSize]` if the answer has `pagination.pageSize`. Such a server may refuse other names. */
+function echoedInBrackets({ reply, envelope }: Page): string[] {
+  const places = [...leavesAround(reply.body, envelope)].map(({ path }) => path.slice(-2).join('.'))
+  return Object.keys(SIZE_PARAMS_IN_BRACKETS).filter((name) =>
+    places.includes(name.replace(/\[(\w+)\]/, '.$1')),
+  )
 }
 
 function asParams(values: ReadonlyMap<string, number>): Params {

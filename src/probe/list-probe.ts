@@ -216,11 +216,11 @@ class Search {
           : `no list of records was found${why === null ? '' : `; ${why}`}${this.#auth === null ? '' : '; the key is taken'}`
     const remedy =
       this.#unsent !== null
-        ? `if ${this.#unsent.pathname} is a list and makes no records, write by hand: request: { method: POST, body: {} }`
+        ? `if ${this.#unsent.pathname} is a list and makes no records, write: request: { method: POST, body: {} }`
         : this.#posted !== null
-          ? 'write by hand what the list wants: request: { method: POST, body: { … } }'
+          ? 'what the list wants: request: { method: POST, body: { … } }'
           : this.#isGraphql
-            ? 'write by hand: request: { method: POST, body: { query: … } }, with paging.param: variables.after and envelope.leads: data.…'
+            ? 'request: { method: POST, body: { query: … } }, with paging.param: variables.after and envelope.leads: data.…'
             : 'name the path of the list with --path, with the parameters that it wants: /leads?fields=name'
     return gap('endpoints.leads', problem, remedy)
   }

@@ -11,6 +11,7 @@ import { startProcess } from './server-process.ts'
 const BIN = '/usr/sbin/pdns_server'
 const SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 const KEY = 'k3y-for-tests'
+const ZONES = '/api/v1/servers/localhost/zones'
 
 export const POWERDNS: RealServerKind = {
   name: 'PowerDNS',
@@ -42,12 +43,15 @@ async function startPowerDns(records: number): Promise<RealServer> {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   writeFileSync(join(folder, 'pdns.conf'), `${lines.join('\n')}\n`)
   return serverWith(records, startProcess(BIN, [`--config-dir=${folder}`]), {
-    url: `http://127.0.0.1:${port}/api/v1/servers/localhost/zones`,
+    url: `http://127.0.0.1:${port}${ZONES}`,
     key: KEY,
     headers: { 'x-api-key': KEY },
     id: 'id',
-    folder: '/',
-    addition: (index) => ['POST', '', { name: `${zone(index)}.`, kind: 'Native', nameservers: [] }],
+    read: () => ['GET', ZONES],
+    write: (change, index) =>
+      change === 'add'
+        ? ['POST', ZONES, { name: `${zone(index)}.`, kind: 'Native', nameservers: [] }]
+        : [change === 'change' ? 'PUT' : 'DELETE', `${ZONES}/${zone(index)}.`, { kind: 'Master' }],
   })
 }
 

@@ -53,8 +53,13 @@ async function startRabbitMq(records: number): Promise<RealServer> {
     key: KEY,
     headers: { authorization: `Basic ${Buffer.from(KEY).toString('base64')}` },
     id: 'name',
-    folder: '/%2F/',
-    addition: (index) => ['PUT', `/%2F/${queue(index).name}`, queue(index)],
+    read: () => ['GET', '/api/queues'],
+    // A queue cannot be changed, so that it stays as it is.
+    write: (change, index) => [
+      change === 'remove' ? 'DELETE' : 'PUT',
+      `/api/queues/%2F/${queue(index).name}`,
+      queue(index),
+    ],
   })
 }
 

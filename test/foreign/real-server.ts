@@ -1,21 +1,30 @@
 /** A real server for a test, whose records are read and changed through its own API. */
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open.ts'
+import { readPath, splitPath } from '../../src/upstream/values/json.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { type ServerProcess, untilTrue } from './server-process.ts'
 
 export type UpstreamRecord = Readonly<Record<string, unknown>>
 
+export type Change = 'add' | 'change' | 'remove'
+type Request = readonly [method: string, path: string, body?: unknown]
+type Records = ReadonlyMap<string, UpstreamRecord>
+
+export const METHODS = { add: 'POST', change: 'PATCH', remove: 'DELETE' } as const satisfies Record<
+  Change,
+  string
+>
+
 export interface RealServer {
   /** The address of its list. */
   readonly url: string
-  /** The key; empty if it needs none. */
-  readonly key: string
+  /** The key, if it needs one. */
+  readonly key?: string | undefined
   /** Returns the whole list by id, read without the client under test. */
-  list(): Promise<ReadonlyMap<string, UpstreamRecord>>
-  /** Adds records. */
-  add(count: number): Promise<void>
-  remove(ids: readonly string[]): Promise<void>
+  list(): Promise<Records>
+  /** Adds, changes or removes the records with these numbers. `edits` is 0 for the first form of a record. */
+  write(change: Change, numbers: readonly number[], edits: 0 | 1): Promise<void>
 }
 
 export interface RealServerKind {
@@ -25,6 +34,10 @@ export interface RealServerKind {
   /** Starts it for the current test, on a free port of 127.0.0.1, with its data in a temporary folder. */
   readonly start: (records: number) => Promise<RealServer>
 }
+
+/** Returns the numbers of some records. */
+export const range = (from: number, count: number): number[] =>
+  [...Array(count).keys()].map((index) => from + index)
 
 /** For `test.skipIf`. */
 export function isMissing({ name, missing }: RealServerKind): boolean {
@@ -48,46 +61,81 @@ export async function storedIn(cwd: string): Promise<ReadonlyMap<string, unknown
   return new Map(rows.map(({ id, raw }) => [id, JSON.parse(raw)]))
 }
 
-interface Api extends Pick<RealServer, 'url' | 'key'> {
-  readonly headers: Readonly<Record<string, string>>
+export interface Api extends Pick<RealServer, 'url' | 'key'> {
+  readonly headers?: Readonly<Record<string, string>>
   /** The field that tells records apart. */
-  readonly id: 'id' | 'name'
-  /** The path of a record below the list, before its id. */
-  readonly folder: '/' | '/%2F/'
-  /** The request that adds the record with a number. */
-  addition(index: number): readonly [method: 'POST' | 'PUT', path: string, body: UpstreamRecord]
+  readonly id: 'id' | 'name' | '_id'
+  /** The path of the records in an answer, if it is not the list itself. */
+  readonly records?: string
+  /** The request for the records behind the first ones, or for all. */
+  read(from: number): Request
+  /** The request that writes the record with a number. */
+  write(change: Change, index: number, edits: 0 | 1, stored: Records): Request
 }
 
 /** Waits until a server lists the records that it began with. */
 export async function serverWith(
-  records: number,
+  count: number,
   process: ServerProcess,
-  { url, key, headers, id, folder, addition }: Api,
+  { url, key, headers, id, records = '', read, write }: Api,
 ): Promise<RealServer> {
-  /** @throws Error if the answer has another status than 2xx */
-  const ask = async (method: string, path: string, body?: UpstreamRecord): Promise<string> => {
-    const response = await fetch(`${url}${path}`, {
+  /** @throws Error if the answer is an error */
+  const ask = async ([method, path, body]: Request): Promise<unknown> => {
+    const response = await fetch(new URL(path, url), {
       method,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: body === undefined ? null : JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+      body: method === 'GET' || method === 'DELETE' ? null : JSON.stringify(body),
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${url}${path} -> ${response.status}: ${text.slice(0, 200)}`)
-    return text
+    if (!response.ok || text.startsWith('{"errors"'))
+      throw new Error(`${method} ${path} -> ${response.status}: ${text.slice(0, 200)}`)
+    return text === '' ? null : JSON.parse(text)
   }
-  const list: RealServer['list'] = async () =>
-    new Map(JSON.parse(await ask('GET', '')).map((record: UpstreamRecord) => [String(record[id]), record]))
-  let next = records
-  await untilTrue(process, async () => (await list()).size === records)
+  const list = async (): Promise<Records> => {
+    const found = new Map<string, UpstreamRecord>()
+    for (let from = -1; from < found.size; ) {
+      from = found.size
+      const page = readPath(await ask(read(from)), splitPath(records)) as UpstreamRecord[]
+      for (const record of page) found.set(String(record[id]), record)
+    }
+    return found
+  }
+  await untilTrue(process, async () => (await list()).size === count)
   return {
     url,
     key,
     list,
-    async add(count) {
-      for (const end = next + count; next < end; next++) await ask(...addition(next))
+    async write(change, numbers, edits) {
+      const stored = await list()
+      for (const index of numbers) await ask(write(change, index, edits, stored))
     },
-    async remove(ids) {
-      for (const each of ids) await ask('DELETE', `${folder}${each}`)
-    },
+  }
+}
+
+const STAGES = ['new', 'contacted', 'won', 'lost']
+const NOTES = ['Zoë O’Neil', '', '株式会社レモン 🍋', null, ' two\n"lines" <b> ', '12.500', 'x'.repeat(5_000)]
+
+/** A lead with all kinds of scalars. */
+export function lead(index: number, edits: number): UpstreamRecord {
+  const hours = (count: number) => new Date(Date.UTC(2026, 0, 1) + count * 3_600_000).toISOString()
+  return {
+    id: `l-${index}`,
+    firstName: `Ada${index}`,
+    lastName: edits === 0 ? 'Lovelace' : 'King',
+    email: `ada${index}@firma${index}.example`,
+    stage: STAGES[(index + edits) % STAGES.length],
+    score: (index + edits) % 101,
+    amount: index % 7 === 3 ? null : index * 12.25 + edits,
+    ratio: (index - 100) / 64,
+    views: 5_000_000_000 + index + edits,
+    hot: index % 3 === edits,
+    closes: hours(24 * (index + edits)).slice(0, 10),
+    callAt: `0${(index + edits) % 10}:30:00`,
+    calledAt: index % 5 === edits ? null : hours(index * 7 + edits),
+    createdAt: hours(index),
+    // The times are scattered, and those of what is added or changed are the latest.
+    updatedAt: hours(3_000 + ((index * 7919) % 500) + edits * 1_000),
+    note: NOTES[(index + edits) % NOTES.length],
+    company: { id: index, name: `Firma ${index} GmbH`, city: index % 4 === edits ? null : 'Köln' },
   }
 }

@@ -58,8 +58,6 @@ describe('a list by POST', () => {
     vendor.before = (_, { method }) => (method === 'POST' ? refused('a segment is required') : null)
     const { gaps } = await probeForeign(vendor.url + ATTIO.path, KEY)
     expect(gaps.at(-1)?.problem).toContain(`POST ${ATTIO.path} {} -> 400: a segment is required`)
-    expect(gaps.at(-1)?.remedy).toBe(
-      'write by hand what the list wants: request: { method: POST, body: { … } }',
-    )
+    expect(gaps.at(-1)?.remedy).toBe('what the list wants: request: { method: POST, body: { … } }')
   })
 })

@@ -265,7 +265,8 @@ function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): Leadsh
 
 function headersOf(call: Call, options: ClientOptions): Record<string, string> {
   return {
-    accept: 'application/json',
+    // A server may have its list only as application/vnd.api+json. To */* Rails answers with HTML.
+    accept: 'application/json, application/*;q=0.5',
     'accept-encoding': 'gzip',
     'user-agent': options.userAgent,
     ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -55,7 +55,10 @@ const JSON_SERVER_1: Shape = {
   },
 }
 
-/** Strapi: all parameters stand in brackets. Filters with unknown fields or operators are errors. */
+/**
+ * Strapi: all parameters stand in brackets. Filters with unknown fields or operators are errors, and so are `page` outside
+ * of `pagination`, and a page beside an offset (5.54.0 does so).
+ */
 function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
   return {
     path: '/api/leads',
@@ -68,8 +71,15 @@ function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
     },
     list: (all, url) => {
       const filters = [...url.searchParams].filter(([name]) => name.startsWith('filters'))
-      const odd = filters.find(([name]) => !/^filters\[(updatedAt|createdAt)\]\[\$(gte|gt)\]$/.test(name))
-      if (odd) return { status: 400, body: { data: null, error: { message: `Invalid key ${odd[0]}` } } }
+      const names = [...url.searchParams.keys()]
+      const isByPage = names.some((name) => /^pagination\[page(Size)?\]$/.test(name))
+      const isByOffset = names.some((name) => /^pagination\[(start|limit)\]$/.test(name))
+      const odd =
+        [...url.searchParams].find(([name]) => /^page(Size)?(\[|$)/.test(name) || (isByPage && isByOffset)) ??
+        filters.find(([name]) => !/^filters\[(updatedAt|createdAt)\]\[\$(gte|gt)\]$/.test(name))
+      const message = `Invalid key ${odd?.[0]}`
+      if (odd)
+        return { status: 400, body: { data: null, error: { status: 400, name: 'ValidationError', message } } }
       const timeOf = (record: ForeignRecord, name: string): string =>
         String(Reflect.get(Object(record.attributes ?? record), name))
       const found = all.filter((record) =>

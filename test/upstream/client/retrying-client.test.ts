@@ -109,7 +109,7 @@ describe('a call', () => {
     expect((await call(server)).answer).toEqual({ ok: true })
     expect(server.requests[0]?.headers).toMatchObject({
       authorization: `Bearer ${KEY}`,
-      accept: 'application/json',
+      accept: 'application/json, application/*;q=0.5',
       'accept-encoding': 'gzip',
       'user-agent': 'leadsheet',
     })
