@@ -74,7 +74,8 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       reads: [...chosen, 'deleted_then'],
       sql: `-- leads as they were at the end of the period; a lead whose first known state began later is open, without a
     -- status. is_known tells whether the lead was read as it was then
-    SELECT lead_id, created_at, pipeline_id, stage.status, coalesce(outcome, 'open') AS outcome, score, value_amount,
+    SELECT lead_id, created_at, pipeline_id, CASE WHEN valid_from < :to THEN state.status END AS status,
+      coalesce(outcome, 'open') AS outcome, score, value_amount,
       value_currency, (valid_from < :to AND changed_at < :to) AS is_known
     FROM (SELECT lead.id AS lead_id, lead.created_at,
         ${stateOf('pipeline_id status score value_amount value_currency valid_from changed_at')}
