@@ -51,7 +51,7 @@ const NOTHING_THERE = ['ENOTFOUND', 'ENODATA']
 /** Checks that the DNS has the DKIM key that receivers need to verify the signatures of mails. */
 export async function checkSignature(key: DkimKey, findRecords: FindRecords): Promise<CheckResult> {
   const { name, text } = dnsRecordOf(key)
-  const remedy = `give the DNS this TXT record at ${name}: ${text}`
+  const remedy = `see that the DNS has this TXT record at ${name}: ${text}`
   try {
     const found = (await findRecords(name)).map((pieces) => pieces.join(''))
     if (found.some((record) => publicKeyIn(record) === publicKeyIn(text))) {
@@ -62,7 +62,7 @@ export async function checkSignature(key: DkimKey, findRecords: FindRecords): Pr
     const { code } = thrown as NodeJS.ErrnoException
     return code !== undefined && NOTHING_THERE.includes(code)
       ? fail('signature', `the DNS has nothing at ${name}`, remedy)
-      : warn('signature', `the DNS cannot be asked for ${name}: ${errorText(thrown)}`, `see that ${remedy}`)
+      : warn('signature', `the DNS cannot be asked for ${name}: ${errorText(thrown)}`, remedy)
   }
 }
 

@@ -234,7 +234,8 @@ export async function findSizeMax(
       const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
       return result(smaller, page, 'proved', proof)
     }
-    if (best === null || count > best.max) best = result(count, page, 'proved', `${evidence}: cut to that`)
+    const confidence = more === true ? 'proved' : 'likely'
+    if (best === null || count > best.max) best = result(count, page, confidence, `${evidence}: cut to that`)
     // The upstream cut the page to its own maximum. The smaller sizes cannot give more.
     if (best.max >= 100) break
   }

@@ -85,7 +85,8 @@ async function makeReport(terminal: Terminal, name: string, from: string): Promi
   }
   const toSend = [
     terminal.style('bold', `To send it, add to reports in ${settingsFile(config.file)}`),
-    `  - name: ${name}`,
+    // In YAML a bare 2026 would be a number.
+    `  - name: ${/[a-z]/.test(name) ? name : JSON.stringify(name)}`,
     `    schedule: "${schedule}"`,
   ]
   return {
