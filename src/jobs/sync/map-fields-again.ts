@@ -55,7 +55,7 @@ const NAMES_SHOWN = 10
 function describe(news: FieldNews, leads: number): string[] {
   const parts = Object.entries(news).flatMap(([what, names]) => {
     const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
-    return names.length === 0 ? [] : [`${what}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`]
+    return names.length === 0 ? [] : [`${what}: ${names.toSorted().slice(0, NAMES_SHOWN).join(', ')}${more}`]
   })
   if (parts.length === 0) return []
   return [`fields of the profile ${parts.join('; ')}; read from ${counted(leads, 'stored record')}`]
