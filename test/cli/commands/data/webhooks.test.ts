@@ -57,6 +57,8 @@ web: { listen: "${listen}", public_url: "${publicUrl}" }
   daemon.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
   const { stdout, stderr } = await runWarm(['webhooks', 'register', '--self'], installed)
-  expect(stdout).toMatch(/^Webhook +wh_\w+\nURL +.+\nEvents +all\nRegistered .+\nTest +not now, since no daemon runs here/)
+  expect(stdout).toMatch(
+    /^Webhook +wh_\w+\nURL +.+\nEvents +all\nRegistered .+\nTest +not now, since no daemon runs here/,
+  )
   expect(stderr).toContain('Its secret is in data/webhook.json')
 })
