@@ -104,11 +104,6 @@ function busyPeriod(
   }
 }
 
-/** Returns the freshness of data that were all read at that instant. */
-function freshAt(at: string): ReportFigures['freshness'] {
-  return { ...busyDay().freshness, dataAsOf: at, statsAsOf: at, agentsAsOf: at }
-}
-
 /** A Sunday without events and problems. */
 export function quietDay(): ReportFigures {
   const period = inBerlin('2026-11-22', '2026-11-23')
@@ -141,11 +136,14 @@ export const QUIET_GENERATED_AT = '2026-11-23T05:04:00.000Z'
 /** The busy Friday, but the last whole sync was at 14:10 and the next one failed. */
 export function staleDay(): ReportFigures {
   const busy = busyDay()
+  const at = '2026-11-20T13:10:00.000Z'
   return {
     ...busy,
     freshness: {
       ...busy.freshness,
-      ...freshAt('2026-11-20T13:10:00.000Z'),
+      dataAsOf: at,
+      statsAsOf: at,
+      agentsAsOf: at,
       coversPeriod: false,
       lastFailure: {
         at: '2026-11-21T05:00:00.000Z',
@@ -157,9 +155,9 @@ export function staleDay(): ReportFigures {
     newLeads: { current: 31, prior: 50 },
     won: { current: 1, prior: 2 },
     wonValue: { current: [usd(22_000)], prior: [usd(41_000)] },
-    funnel: { ...busy.funnel, asOf: '2026-11-20T13:10:00.000Z' },
+    funnel: { ...busy.funnel, asOf: at },
     changes: { ...busy.changes, kinds: busy.changes.kinds.slice(0, 1) },
-    agents: { ...busy.agents, asOf: '2026-11-20T13:10:00.000Z' },
+    agents: { ...busy.agents, asOf: at },
   }
 }
 
