@@ -88,7 +88,7 @@ const withInsight = (figures: ReportFigures, insight: Partial<Insight>): ReportF
 })
 const FEW: Partial<Expectation> = { judgement: 'low' }
 const MANY: Partial<Expectation> = { judgement: 'high' }
-const MARKET = { pipeline: { id: 'pl_1', name: 'EU mid-market' } }
+const MARKET = { pipeline: { id: 'pl_2', name: 'EU mid-market' } }
 const LEARNING = { judgement: 'learning', range: null, periods: { known: 3, needed: 8 } } as const
 const SHIFT = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4, isNew: true }
 const HIGH_RATE: JudgedWinRate = {

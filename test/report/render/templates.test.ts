@@ -19,12 +19,6 @@ describe('a rendered report', () => {
     await expect(lines).toMatchFileSnapshot(`golden/page-${name}.html`)
   })
 
-  it('carries its styles on its elements', () => {
-    const { html } = renderReport(busyDay())
-    expect(html).toMatch(/<h1 style="[^"]*font-size: ?21px/)
-    expect(html).not.toMatch(/rgba?\(|var\(|@import|url\(/)
-  })
-
   it('keeps the columns of its text part, however long the names in it are', () => {
     const { text } = renderReport(longNamed('North America and the rest of the world'))
     const numbers = text.split('\n').filter((line) => /^(?!New ).* 1,284,567 .*%/.test(line))

@@ -1,25 +1,21 @@
-/** Invented figures of busy and empty periods, for tests of the texts about them. */
+/** Invented figures of busy and empty periods, for tests of the texts about them. They begin with those of a preview. */
 
 import { BLOCKS } from '../../../src/domain/choices.ts'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import type { AgentLine, ChangedLead, ListedLead } from '../../../src/domain/lists.ts'
+import type { ListedLead } from '../../../src/domain/lists.ts'
 import type { Money } from '../../../src/domain/model.ts'
 import { periodBetween } from '../../../src/domain/period.ts'
 import type { BlockContext } from '../../../src/report/context.ts'
-import { BLANK_LISTED } from '../data/blank-lead.ts'
-import { normalTrend, trendOf } from './trend.ts'
+import { emptyFigures, sampleFigures } from '../../../src/report/sample.ts'
 
 export const GENERATED_AT = '2026-11-21T05:04:00.000Z'
 const DATA_AS_OF = '2026-11-21T05:00:00.000Z'
 const inBerlin = (from: string, to: string) => periodBetween(from, to, 'Europe/Berlin')
-const PERIOD = inBerlin('2026-11-20', '2026-11-21')
-const PRIOR = inBerlin('2026-11-13', '2026-11-14')
 
 const usd = (amount: number): Money => ({ amount, currency: 'USD' })
 const eur = (amount: number): Money => ({ amount, currency: 'EUR' })
 
 const NONE_IN_QUESTION = { known: 0, of: 0 }
-const ALL_KNOWN = { current: { known: 3912, of: 3912 }, prior: { known: 3853, of: 3853 } }
 
 export const CONTEXT: BlockContext = {
   title: 'Daily leads',
@@ -37,134 +33,66 @@ export const CONTEXT: BlockContext = {
   unsubscribe: null,
 }
 
-/** A busy Friday: two pipelines, two currencies, one failing agent. */
+/** What leads are like beside those of a preview: long names, letters of any language, and fields that are missing. */
+const ODD: readonly Partial<ListedLead>[] = [
+  { value: usd(120_000) },
+  { companyName: 'Şimşek Łódź Optik', companyCountry: 'Türkiye', value: null },
+  {
+    companyName: 'Fathom Analytics for Regional Hospitals and Care Homes',
+    companyOneLiner: null,
+    contactName: 'Bartholomew Featherstonehaugh-Cholmondeley',
+  },
+  {
+    companyOneLiner:
+      'Heat pumps, financed, installed and looked after for the whole of their life by one team',
+    contactName: null,
+    contactTitle: null,
+  },
+]
+
+/** A busy Friday: two currencies, one failing agent. */
 export function busyDay(): ReportFigures {
+  return busyPeriod('day', inBerlin('2026-11-20', '2026-11-21'), inBerlin('2026-11-13', '2026-11-14'))
+}
+
+function busyPeriod(
+  kind: ReportFigures['kind'],
+  period: ReportFigures['period'],
+  prior: ReportFigures['prior'],
+): ReportFigures {
+  const sample = sampleFigures({ kind, period, prior, stalledDays: 14, topScore: 80, queries: [] })
+  const odd = <T extends { readonly id: string }>(rows: readonly T[]) =>
+    rows.map((row) => ({ ...row, ...ODD[Number(row.id.replace('ld_', '')) - 1] }))
+  const none = { newLeads: 0, won: 0, winRate: { part: 0, whole: 8 } }
+  const ended = { endedAt: '2026-11-20T11:44:00.000Z', hours: 2.5 }
   return {
-    kind: 'day',
-    period: PERIOD,
-    prior: PRIOR,
-    filter: { pipelineIds: null, conditions: [] },
-    freshness: {
-      dataAsOf: DATA_AS_OF,
-      coversPeriod: true,
-      statsAsOf: DATA_AS_OF,
-      agentsAsOf: DATA_AS_OF,
-      lastFailure: null,
-      runId: '01JDA7K2QX',
-      requests: 14,
-      quarantinedRecords: 0,
-    },
-    pipelines: ['EU mid-market', 'US growth'],
-    leads: 3912,
-    newLeads: { current: 59, prior: 50 },
-    won: { current: 3, prior: 2 },
-    lost: { current: 4, prior: 5 },
+    ...sample,
+    freshness: { ...sample.freshness, quarantinedRecords: 0 },
     wonValue: { current: [usd(84_000), eur(12_500)], prior: [usd(41_000)] },
     winRate: { current: { part: 45, whole: 190 }, prior: { part: 46, whole: 177 } },
     openValue: {
       current: [usd(4_210_000), eur(1_305_000)],
       prior: [usd(3_980_000), eur(1_290_000)],
     },
-    known: { status: ALL_KNOWN, value: ALL_KNOWN },
-    trend: trendUpTo('2026-11-20', 96),
-    funnel: {
-      source: 'service',
-      coverage: null,
-      daysCoverage: { known: 3604, of: 3604 },
-      asOf: DATA_AS_OF,
-      stages: [
-        { status: 'discovered', reached: 3912, conversion: null, medianDays: 0.2 },
-        { status: 'enriched', reached: 3604, conversion: 3604 / 3912, medianDays: 1.4 },
-        { status: 'qualified', reached: 1840, conversion: 1840 / 3604, medianDays: 3.1 },
-        { status: 'contacted', reached: 1422, conversion: 1422 / 1840, medianDays: 5.6 },
-        { status: 'replied', reached: 488, conversion: 488 / 1422, medianDays: 4 },
-        { status: 'meeting', reached: 231, conversion: 231 / 488, medianDays: 12.4 },
-        { status: 'won', reached: 97, conversion: 97 / 231, medianDays: null },
-      ],
-    },
     changes: {
-      since: PERIOD.from,
-      coverage: { known: 45, of: 45 },
-      kinds: [
-        {
-          kind: 'won',
-          total: 3,
-          value: [usd(84_000), eur(12_500)],
-          rows: [
-            changed('Halden Marine', 'meeting', 'won', usd(52_000)),
-            changed('Tessera Robotics', 'meeting', 'won', usd(32_000)),
-            changed('Moritz & Klein', 'meeting', 'won', eur(12_500)),
-          ],
-        },
-        {
-          kind: 'forward',
-          total: 38,
-          value: [usd(1_240_000)],
-          rows: [
-            changed('Cobalt Grid', 'replied', 'meeting', usd(120_000)),
-            changed('Vela Diagnostics', 'contacted', 'replied', usd(9_500)),
-            changed('Łódź Optyka', 'contacted', 'replied', null),
-          ],
-        },
-        {
-          kind: 'lost',
-          total: 4,
-          value: [usd(61_000)],
-          rows: [
-            changed('Aldgate Foods', 'meeting', 'lost', usd(48_000)),
-            changed('Porter Rail', 'replied', 'lost', usd(8_000)),
-            changed('Quill Legal', null, 'lost', usd(5_000)),
-          ],
-        },
-        {
-          kind: 'deleted',
-          total: 1,
-          value: [],
-          rows: [changed('Atelier Roux', null, 'replied', usd(7_000))],
-        },
-      ],
+      ...sample.changes,
+      kinds: sample.changes.kinds.map((each) => ({
+        ...each,
+        total: each.kind === 'lost' ? 4 : each.total,
+        rows: odd(each.rows),
+      })),
     },
-    topLeads: { minScore: 80, total: 12, rows: TOP_LEADS },
-    stalled: { days: 14, coverage: { known: 1840, of: 1840 }, total: 14, rows: STALLED },
-    byPipeline: [
-      {
-        id: 'eu',
-        name: 'EU mid-market',
-        leads: 2100,
-        newLeads: 35,
-        won: 2,
-        winRate: { part: 26, whole: 101 },
-        openValue: [eur(1_305_000)],
-        stalled: 8,
-      },
-      {
-        id: 'us',
-        name: 'US growth',
-        leads: 1812,
-        newLeads: 24,
-        won: 1,
-        winRate: { part: 19, whole: 89 },
-        openValue: [usd(4_210_000)],
-        stalled: 6,
-      },
-    ],
-    bySource: [
-      source('crawl', 31, 2, [25, 101]),
-      source('web_form', 20, 1, [18, 72]),
-      source('referral', 8, 0, [2, 9]),
-      source(null, 0, 0, [0, 8]),
-    ],
+    topLeads: { ...sample.topLeads, rows: odd(sample.topLeads.rows) },
+    stalled: { ...sample.stalled, rows: odd(sample.stalled.rows) },
+    byPipeline: sample.byPipeline.map((line) =>
+      line.name === 'Nordics SaaS' ? { ...line, openValue: [usd(4_210_000)] } : line,
+    ),
+    bySource: sample.bySource.map((line) => (line.source === null ? { ...line, ...none } : line)),
     agents: {
-      asOf: DATA_AS_OF,
-      rows: [...wellAgents(11), FAILING_AGENT],
+      ...sample.agents,
       outages: [
-        {
-          agentName: 'Scout-2',
-          beganAt: '2026-11-20T09:14:00.000Z',
-          endedAt: '2026-11-20T11:44:00.000Z',
-          hours: 2.5,
-        },
-        { agentName: 'Scout-2', beganAt: '2026-11-20T22:14:00.000Z', endedAt: null, hours: 6.8 },
+        { agentName: 'Outreach', beganAt: '2026-11-20T09:14:00.000Z', ...ended },
+        ...sample.agents.outages,
       ],
     },
     serviceStats: [
@@ -172,50 +100,35 @@ export function busyDay(): ReportFigures {
       stat('open_value', 'EUR', 1_305_000, 1_304_250.5),
       stat('win_rate', null, 0.2368, 0.24),
     ],
-    dataQuality: {
-      quarantined: [{ resource: 'lead', reason: 'the id is missing', records: 2 }],
-      drift: [{ change: 'new', path: 'company.linkedin', at: '2026-11-20T08:00:00.000Z' }],
-      lastScan: { result: 'complete', at: DATA_AS_OF },
-    },
     insight: null,
-    queries: [],
-    failed: [],
-    warnings: [],
   }
-}
-
-/** Returns the freshness of data that were all read at that instant. */
-function freshAt(at: string): ReportFigures['freshness'] {
-  return { ...busyDay().freshness, dataAsOf: at, statsAsOf: at, agentsAsOf: at }
 }
 
 /** A Sunday without events and problems. */
 export function quietDay(): ReportFigures {
-  const busy = busyDay()
+  const period = inBerlin('2026-11-22', '2026-11-23')
+  const busy = busyPeriod('day', period, inBerlin('2026-11-15', '2026-11-16'))
   return {
     ...busy,
-    period: inBerlin('2026-11-22', '2026-11-23'),
-    prior: inBerlin('2026-11-15', '2026-11-16'),
-    freshness: freshAt('2026-11-23T05:00:00.000Z'),
     pipelines: ['EU mid-market'],
     newLeads: { current: 0, prior: 2 },
     won: { current: 0, prior: 0 },
     lost: { current: 0, prior: 1 },
-    changes: { since: '2026-11-21T23:00:00.000Z', coverage: NONE_IN_QUESTION, kinds: [] },
+    changes: { since: period.from, coverage: NONE_IN_QUESTION, kinds: [] },
     serviceStats: [],
-    dataQuality: {
-      quarantined: [],
-      drift: [],
-      lastScan: { result: 'complete', at: '2026-11-23T05:00:00.000Z' },
-    },
+    dataQuality: { ...busy.dataQuality, quarantined: [], drift: [] },
     wonValue: { current: [], prior: [] },
     winRate: { current: { part: 2, whole: 7 }, prior: { part: 3, whole: 8 } },
     openValue: { current: [eur(640_000)], prior: [eur(640_000)] },
-    funnel: { ...busy.funnel, asOf: '2026-11-23T05:00:00.000Z' },
     topLeads: { minScore: 80, total: 0, rows: [] },
     stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
-    agents: { asOf: '2026-11-23T05:00:00.000Z', rows: wellAgents(12), outages: [] },
+    agents: wellAgents(busy),
   }
+}
+
+/** Returns the agents without the one that fails. */
+function wellAgents({ agents }: ReportFigures): ReportFigures['agents'] {
+  return { ...agents, rows: agents.rows.filter(({ errors24h }) => errors24h === 0), outages: [] }
 }
 
 export const QUIET_GENERATED_AT = '2026-11-23T05:04:00.000Z'
@@ -223,11 +136,14 @@ export const QUIET_GENERATED_AT = '2026-11-23T05:04:00.000Z'
 /** The busy Friday, but the last whole sync was at 14:10 and the next one failed. */
 export function staleDay(): ReportFigures {
   const busy = busyDay()
+  const at = '2026-11-20T13:10:00.000Z'
   return {
     ...busy,
     freshness: {
       ...busy.freshness,
-      ...freshAt('2026-11-20T13:10:00.000Z'),
+      dataAsOf: at,
+      statsAsOf: at,
+      agentsAsOf: at,
       coversPeriod: false,
       lastFailure: {
         at: '2026-11-21T05:00:00.000Z',
@@ -239,20 +155,9 @@ export function staleDay(): ReportFigures {
     newLeads: { current: 31, prior: 50 },
     won: { current: 1, prior: 2 },
     wonValue: { current: [usd(22_000)], prior: [usd(41_000)] },
-    funnel: { ...busy.funnel, asOf: '2026-11-20T13:10:00.000Z' },
-    changes: {
-      since: PERIOD.from,
-      coverage: { known: 45, of: 45 },
-      kinds: [
-        {
-          kind: 'won',
-          total: 1,
-          value: [usd(22_000)],
-          rows: [changed('Halden Marine', 'meeting', 'won', usd(22_000))],
-        },
-      ],
-    },
-    agents: { ...busy.agents, asOf: '2026-11-20T13:10:00.000Z' },
+    funnel: { ...busy.funnel, asOf: at },
+    changes: { ...busy.changes, kinds: busy.changes.kinds.slice(0, 1) },
+    agents: { ...busy.agents, asOf: at },
   }
 }
 
@@ -293,38 +198,24 @@ export function firstDay(): ReportFigures {
     winRate: { ...busy.winRate, prior: { part: 0, whole: 0 } },
     openValue: { ...busy.openValue, prior: [] },
     stalled: { days: 14, coverage: NONE_IN_QUESTION, total: 0, rows: [] },
-    trend: trendUpTo('2026-11-20', 1),
-    agents: { asOf: DATA_AS_OF, rows: wellAgents(4), outages: [] },
+    trend: busy.trend.map(({ day }, index) => ({ day, newLeads: index < busy.trend.length - 1 ? null : 59 })),
+    agents: wellAgents(busy),
   }
 }
 
 /** A day before the first sync has ended. */
 export function emptyDay(): ReportFigures {
-  const { period, prior, filter, ...busy } = busyDay()
-  const none = emptied(busy)
+  const empty = emptyFigures(busyDay())
+  const unread = { dataAsOf: null, coversPeriod: false, statsAsOf: null, agentsAsOf: null }
   return {
-    ...none,
-    kind: 'day',
-    period,
-    prior,
-    filter,
-    freshness: { ...none.freshness, requests: null },
-    trend: trendUpTo('2026-11-20', 0),
-    funnel: { ...none.funnel, source: 'service' },
-    changes: { ...none.changes, since: PERIOD.from },
-    topLeads: { ...none.topLeads, minScore: 80 },
-    stalled: { ...none.stalled, days: 14 },
-    dataQuality: { ...none.dataQuality, lastScan: null },
+    ...empty,
+    freshness: { ...empty.freshness, ...unread, runId: null, requests: null },
+    leads: 0,
+    newLeads: { current: 0, prior: 0 },
+    funnel: { ...empty.funnel, asOf: null },
+    changes: { ...empty.changes, coverage: NONE_IN_QUESTION },
+    stalled: { ...empty.stalled, coverage: NONE_IN_QUESTION },
   }
-}
-
-/** Returns the same fields with nothing in them: no row, zero for each number, and null for each text. */
-function emptied<T>(figures: T): T {
-  return changedIn(figures, (_, value) => {
-    if (Array.isArray(value)) return []
-    if (typeof value === 'object') return value
-    return { number: 0, boolean: false }[typeof value as string] ?? null
-  })
 }
 
 /** Returns a copy with what `change` makes of each value, which it gets with its name. */
@@ -334,43 +225,12 @@ function changedIn<T>(figures: T, change: (name: string, value: unknown) => unkn
 
 /** The week of the same Friday, for some of the leads. */
 export function busyWeek(): ReportFigures {
-  const busy = busyDay()
-  const asOf = '2026-11-23T05:00:00.000Z'
-  return {
-    ...busy,
-    kind: 'week',
-    period: inBerlin('2026-11-16', '2026-11-23'),
-    prior: inBerlin('2026-11-09', '2026-11-16'),
-    filter: {
-      pipelineIds: null,
-      conditions: [
-        { field: 'company_country', in: ['Germany', 'Austria'] },
-        { field: 'score', min: 60, max: null },
-      ],
-    },
-    freshness: freshAt(asOf),
-    newLeads: { current: 295, prior: 301 },
-    won: { current: 15, prior: 11 },
-    lost: { current: 31, prior: 28 },
-    wonValue: { current: [usd(391_000), eur(58_000)], prior: [usd(240_000)] },
-    trend: trendUpTo('2026-11-22', 96),
-    funnel: { ...busy.funnel, source: 'ours', asOf },
-    changes: {
-      since: '2026-11-15T23:00:00.000Z',
-      coverage: busy.changes.coverage,
-      kinds: busy.changes.kinds.map((each) =>
-        each.kind === 'won' ? { ...each, total: 15, value: [usd(391_000), eur(58_000)] } : each,
-      ),
-    },
-    byPipeline: inFiveDays(busy.byPipeline),
-    bySource: inFiveDays(busy.bySource),
-    agents: { ...busy.agents, asOf },
-  }
-}
-
-/** Returns lines with five times the leads. */
-function inFiveDays<T extends { newLeads: number; won: number }>(lines: readonly T[]): readonly T[] {
-  return lines.map((line) => ({ ...line, newLeads: line.newLeads * 5, won: line.won * 5 }))
+  const busy = busyPeriod('week', inBerlin('2026-11-16', '2026-11-23'), inBerlin('2026-11-09', '2026-11-16'))
+  const conditions = [
+    { field: 'company_country', in: ['Germany', 'Austria'] },
+    { field: 'score', min: 60, max: null },
+  ]
+  return { ...busy, filter: { pipelineIds: null, conditions }, funnel: { ...busy.funnel, source: 'ours' } }
 }
 
 /** A day with the widest numbers, amounts and words. */
@@ -441,11 +301,11 @@ export function hostileDay(text: string): ReportFigures {
   /** Returns a copy with the text in the place of each that is not the program's own. */
   const said = <T>(figures: T): T =>
     changedIn(figures, (name, value) => (typeof value === 'string' && !isOurs(name, value) ? text : value))
-  const full = <T>(row: T, rows = 20): readonly T[] => Array(rows).fill(said(row))
-  const value = { amount: 1_234_567, currency: text }
-  const lead = { ...KESTREL, owner: '', companyDomain: '', value }
-  const line = { leads: 400, newLeads: 1_234_567, won: 0, winRate: { part: 1, whole: 3 }, stalled: 1_234_567 }
-  const agent = said(FAILING_AGENT)
+  /** Returns so many times the first of the rows. */
+  const full = <T>([row]: readonly T[], count = 20): readonly T[] => Array(count).fill(said(row))
+  const value = { amount: 1_234_567, currency: '' }
+  const leads = busy.stalled.rows.map((lead) => ({ ...lead, owner: '', value, idleDays: 323 }))
+  const agents = full(busy.agents.rows.slice(-1), 15)
   return {
     ...busy,
     freshness: {
@@ -456,36 +316,29 @@ export function hostileDay(text: string): ReportFigures {
     },
     pipelines: [text, text],
     funnel: { ...busy.funnel, stages: said(busy.funnel.stages) },
-    topLeads: { minScore: 80, total: 400, rows: full(lead) },
-    stalled: {
-      days: 14,
-      coverage: { known: 4000, of: 4000 },
-      total: 400,
-      rows: full({ ...lead, idleDays: 323 }),
-    },
+    topLeads: { minScore: 80, total: 400, rows: full(leads) },
+    stalled: { days: 14, coverage: { known: 4000, of: 4000 }, total: 400, rows: full(leads) },
     changes: {
-      since: PERIOD.from,
+      ...busy.changes,
       coverage: NONE_IN_QUESTION,
-      kinds: (['won', 'forward', 'back', 'lost', 'deleted', 'returned'] as const).map((kind) => ({
+      kinds: busy.changes.kinds.map(({ kind, rows }) => ({
         kind,
         total: 400,
-        value: [value],
-        rows: full(changed('', '', '', value)),
+        value: [said(value)],
+        rows: full(rows.map((row) => ({ ...row, fromStatus: '', value }))),
       })),
     },
-    byPipeline: full({ ...line, id: '', name: '', openValue: [value] }),
-    bySource: full(source('', 9, 7, [5, 4])),
+    byPipeline: full(busy.byPipeline.map((line) => ({ ...line, newLeads: 1_234_567, openValue: [value] }))),
+    bySource: full(busy.bySource),
     agents: {
-      asOf: DATA_AS_OF,
-      rows: Array(15)
-        .fill([agent, { ...agent, status: 'failing' }])
-        .flat(),
-      outages: full({ agentName: '', beganAt: PERIOD.from, endedAt: PERIOD.to, hours: 24 }, 9),
+      ...busy.agents,
+      rows: agents.flatMap((agent) => [agent, { ...agent, status: 'failing' }]),
+      outages: full(busy.agents.outages, 9),
     },
-    serviceStats: full(stat('open_value', '', 1_234_567.891, 7_654_321.198)),
+    serviceStats: full([stat('open_value', '', 1_234_567.891, 7_654_321.198)]),
     dataQuality: {
-      quarantined: full({ resource: '', reason: '', records: 9 }, 9),
-      drift: full({ change: 'new', path: '', at: PERIOD.from }, 9),
+      quarantined: full(busy.dataQuality.quarantined, 9),
+      drift: full(busy.dataQuality.drift, 9),
       lastScan: { result: 'incomplete', at: DATA_AS_OF },
     },
     queries: [
@@ -512,97 +365,6 @@ const QUERY: ReportFigures['queries'][number] = {
   isCut: false,
 }
 
-const LEAD: ListedLead = {
-  ...BLANK_LISTED,
-  id: 'l-1',
-  companyName: '',
-  pipelineId: 'eu',
-  pipelineName: 'EU mid-market',
-  status: 'enriched',
-  score: null,
-  source: 'crawl',
-  value: null,
-  createdAt: '2026-11-20T08:00:00.000Z',
-  changedAt: '2026-11-20T08:30:00.000Z',
-}
-
-/** Reads a lead: its company, one-liner, country, contact with title, and score. A text may be missing. */
-function top(row: string): ListedLead {
-  const [companyName = '', ...cells] = row.split(' | ')
-  const [oneLiner = null, country = null, name = null, title = null, score] = cells.map(
-    (cell) => cell || null,
-  )
-  return {
-    ...LEAD,
-    id: companyName,
-    companyName,
-    companyOneLiner: oneLiner,
-    companyCountry: country,
-    contactName: name,
-    contactTitle: title,
-    score: Number(score),
-  }
-}
-
-const KESTREL = top(
-  'Kestrel Freight | Same-day air cargo for spare parts | Germany | Maria Štefan | Head of Operations | 96',
-)
-const TOP_LEADS: readonly ListedLead[] = [
-  KESTREL,
-  top("Bright & Sons | Bookkeeping that small builders keep up with | Ireland | Tom O'Hara | CTO | 93"),
-  top(
-    'Şimşek Optik | Inspection cameras for printed circuit boards | Türkiye | Zeynep Şahin | VP Sales | 91',
-  ),
-  top(
-    'Fathom Analytics for Regional Hospitals and Care Homes |  | Sweden | Bartholomew Featherstonehaugh-Cholmondeley | Director | 88',
-  ),
-  top(
-    'Solvei | Heat pumps, financed, installed and looked after for the whole of their life by one team | Norway |  |  | 84',
-  ),
-]
-
-const STALLED = (
-  [
-    ['Porto Foods', 'Ana Lima', 'contacted', 33, usd(48_000)],
-    ['Holm & Datter', 'Jens Holm', 'replied', 27, usd(12_000)],
-    ['Kerala Textiles', 'Priya Nair', 'qualified', 21, null],
-    ['Nordwind Logistik', null, 'meeting', 19, usd(230_000)],
-    ['Lumen Dental', 'Grace Adeyemi', 'contacted', 16, usd(9_500)],
-    ['Brasserie Lune', 'Luc Moreau', 'replied', 15, usd(7_000)],
-  ] as const
-).map(([companyName, contactName, status, idleDays, value]) => ({
-  ...LEAD,
-  id: companyName,
-  companyName,
-  contactName,
-  pipelineName: 'US growth',
-  status,
-  changedAt: '2026-10-20T09:00:00.000Z',
-  idleDays,
-  value,
-}))
-
-function changed(company: string, from: string | null, to: string, value: Money | null): ChangedLead {
-  return {
-    id: company,
-    companyName: company,
-    pipelineName: 'EU mid-market',
-    fromStatus: from,
-    toStatus: to,
-    at: '2026-11-20T10:00:00.000Z',
-    value,
-  }
-}
-
-function source(
-  name: string | null,
-  newLeads: number,
-  won: number,
-  [part, whole]: readonly [number, number],
-): ReportFigures['bySource'][number] {
-  return { source: name, newLeads, won, winRate: { part, whole } }
-}
-
 function stat(
   figure: ReportFigures['serviceStats'][number]['figure'],
   currency: string | null,
@@ -610,32 +372,4 @@ function stat(
   upstream: number,
 ): ReportFigures['serviceStats'][number] {
   return { pipelineName: 'EU mid-market', figure, currency, ours, upstream, asOf: DATA_AS_OF }
-}
-
-/** Returns 96 days, of which the last `known` have leads: few at weekends, and 59 on the last ones. */
-function trendUpTo(last: string, known: number): ReportFigures['trend'] {
-  const normal = normalTrend()
-  return trendOf(96, (index) => (index < 96 - known ? null : (normal[index + 2]?.newLeads ?? 59)), last)
-}
-
-const FAILING_AGENT: AgentLine = {
-  name: 'Scout-2',
-  kind: 'discovery',
-  status: 'failing',
-  statusChangedAt: '2026-11-21T01:14:00.000Z',
-  taskType: 'crawl',
-  taskPipelineName: 'US growth',
-  lastSeenAt: '2026-11-21T04:58:00.000Z',
-  errors24h: 41,
-  lastErrorMessage: 'source answered 429 Too Many Requests',
-}
-
-function wellAgents(count: number): readonly AgentLine[] {
-  return Array.from({ length: count }, (_, number) => ({
-    ...FAILING_AGENT,
-    name: `Agent-${number + 1}`,
-    status: number % 3 === 0 ? 'idle' : 'running',
-    errors24h: 0,
-    lastErrorMessage: null,
-  }))
 }

@@ -77,11 +77,11 @@ export function expectation(
 }
 
 const WON = expectation('won', 3, [0, 2, 4])
-const EU = { pipeline: { id: 'eu', name: 'EU mid-market' } }
-const US = { pipeline: { id: 'us', name: 'US growth' } }
+const EU = { pipeline: { id: 'pl_2', name: 'EU mid-market' } }
+const NORDICS = { pipeline: { id: 'pl_3', name: 'Nordics SaaS' } }
 const IN_PIPELINES = [
   expectation('new_leads', 35, [22, 33, 46], EU),
-  expectation('new_leads', 24, [14, 24, 35], US),
+  expectation('new_leads', 24, [14, 24, 35], NORDICS),
 ]
 const NORMAL = [expectation('new_leads', 59, [41, 57, 74]), WON, ...IN_PIPELINES]
 

@@ -10,9 +10,9 @@ const DAY_MS = 86_400_000
 
 type Count = (index: number) => number | null
 
-export function trendOf(length: number, newLeads: Count, lastDay = '2026-11-20'): readonly TrendDay[] {
+export function trendOf(length: number, newLeads: Count): readonly TrendDay[] {
   return Array.from({ length }, (_, index) => ({
-    day: new Date(Date.parse(lastDay) - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+    day: new Date(Date.parse('2026-11-20') - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
     newLeads: newLeads(index),
   }))
 }

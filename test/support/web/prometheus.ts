@@ -1,4 +1,4 @@
-/** Parses the text format of Prometheus and checks it by the rules of `promtool check metrics`. */
+/** Parses the text format of Prometheus. */
 
 export interface Metric {
   readonly name: string
@@ -6,10 +6,6 @@ export interface Metric {
   readonly help: string
   readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]
 }
-
-/** Units that are multiples of a base unit: https://prometheus.io/docs/practices/naming/#base-units */
-const NO_BASE_UNITS = ['ms', 'milliseconds', 'minutes', 'hours', 'days', 'kb', 'mb', 'gb', 'percent']
-const SUFFIXES_OF_OTHERS = /_(count|sum|bucket)$/
 
 /** Returns the metrics by name. */
 export function readMetrics(text: string): Map<string, Metric> {
@@ -23,29 +19,6 @@ export function readMetrics(text: string): Map<string, Metric> {
     metrics.set(name, { name, type, help, samples })
   }
   return metrics
-}
-
-/** Lists the faults in the name and the help text of a metric. */
-export function faultsOf({ name, type, help, samples }: Metric): string[] {
-  const words = name.split('_')
-  const unit = words.find((word) => NO_BASE_UNITS.includes(word))
-  const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)))
-  return [
-    /^[a-z][a-z\d_]*$/.test(name) ? null : 'not in snake case',
-    help === '' ? 'no help' : null,
-    type === 'counter' && !name.endsWith('_total') ? 'a counter ends in _total' : null,
-    type !== 'counter' && name.endsWith('_total') ? 'only a counter ends in _total' : null,
-    type !== 'histogram' && type !== 'summary' && SUFFIXES_OF_OTHERS.test(name)
-      ? 'it ends like a part of a histogram'
-      : null,
-    ['gauge', 'counter', 'histogram', 'summary'].some((each) => words.includes(each))
-      ? 'it says its type'
-      : null,
-    unit === undefined ? null : `${unit} is no base unit`,
-    [...labels].every((label) => /^[a-z][a-z_]*$/.test(label)) ? null : 'a label is not in snake case',
-  ]
-    .filter((fault) => fault !== null)
-    .map((fault) => `${name}: ${fault}`)
 }
 
 function readLabels(text: string): Record<string, string> {

@@ -4,7 +4,7 @@ import { it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { saveMailOutage } from '../../../../src/store/outbox/send-limits.ts'
 import { beginUptime, endUptime } from '../../../../src/store/schedule/uptime.ts'
-import { mailOutage, noteRun } from '../../../support/data/operation.ts'
+import { mailOutage, noteRun, saveSync } from '../../../support/data/operation.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
@@ -29,6 +29,13 @@ async function installation(daemon: 'alive' | 'stopped' | 'none'): Promise<strin
       if (daemon === 'stopped') await endUptime(trx, id, AT)
     }
     const nextAttemptAt = '2026-11-24T12:05:00.000Z'
+    const problem = {
+      part: 'leads',
+      code: 'run_interrupted',
+      message: 'stopped by SIGTERM',
+      hint: null,
+    } as const
+    if (daemon === 'stopped') await saveSync(trx, AT, { outcome: 'partial', problems: [problem] })
     await saveMailOutage(trx, mailOutage(AT, { nextAttemptAt }))
   })
   await noteRun(store, { schedule: 'sync', due_at: AT, state: 'pending' })
