@@ -5,7 +5,8 @@ import type { Store } from '../../../src/store/db/store.ts'
 import type { FigureName } from '../../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { explainFigure, type FigureScope, readFigure } from '../../../src/store/figures/query.ts'
-import { lead, openEmptyStore, save } from '../../support/store.ts'
+import { readCoverages } from '../../../src/store/figures/report-figures.ts'
+import { lead, openEmptyStore, save, saveActivity } from '../../support/store.ts'
 
 /** A week in UTC. */
 const WEEK: FigureScope = {
@@ -91,6 +92,49 @@ it('each figure is what small pasts show', async () => {
   await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/figures.txt')
   await store.write((trx) => trx.updateTable('stage').set({ is_qualified: 0 }).execute())
   expect(await readFigure(store.db, 'qualified', WEEK)).toMatchObject([{ value: null }])
+})
+
+async function stalled(store: Store, scope: Partial<FigureScope> = {}) {
+  const asked = { ...WEEK, ...scope }
+  const [row] = await readFigure(store.db, 'stalled', asked)
+  const [coverages] = await readCoverages(store.db, [asked])
+  return [row?.value, coverages?.get('stalled')]
+}
+
+it('leads that stalled on a past day are those without activity in the days before it, as far as is known', async () => {
+  await using store = await openEmptyStore()
+  await saveLife(store, '1', 'p1', '2 new, 22 contacted')
+  expect(await stalled(store)).toEqual([1, { known: 1, of: 1 }])
+  expect(await stalled(store, { from: noon(22), to: noon(24) })).toEqual([0, { known: 1, of: 1 }])
+  const act = (...days: number[]) => {
+    const entries = days.map((day) => ({ id: `${day}`, at: noon(day) }))
+    return saveActivity(store, '1', entries, noon(24))
+  }
+  await act(2, 22)
+  expect(await stalled(store)).toEqual([1, { known: 1, of: 1 }])
+  await act(19)
+  expect(await stalled(store)).toEqual([0, { known: 1, of: 1 }])
+  const changed = { createdAt: noon(1), updatedAt: noon(24), statusChangedAt: noon(2) }
+  await save(store, [lead('first read after a later change', changed)], noon(25))
+  expect(await stalled(store)).toEqual([0, { known: 1, of: 2 }])
+})
+
+it('the history of leads is known of a lead for a period from which on each of its statuses is', async () => {
+  await using store = await openEmptyStore()
+  const old = { createdAt: noon(1) }
+  await save(store, [
+    lead('still', { ...old, updatedAt: noon(2), statusChangedAt: old.createdAt }),
+    lead('moved before', { ...old, status: 'contacted', updatedAt: noon(16), statusChangedAt: noon(10) }),
+    lead('moved in it', { ...old, status: 'contacted', updatedAt: noon(16), statusChangedAt: noon(16) }),
+    lead('won after it', { ...old, status: 'won', updatedAt: noon(22), statusChangedAt: noon(22) }),
+    lead('as new', { createdAt: noon(15), status: 'won', updatedAt: noon(16), statusChangedAt: noon(16) }),
+    lead('read since', { ...old, status: 'new', updatedAt: noon(2), statusChangedAt: noon(2) }),
+  ])
+  const won = { ...old, status: 'won', updatedAt: noon(17), statusChangedAt: noon(17) }
+  await save(store, [lead('read since', won)])
+  const [coverages] = await readCoverages(store.db, [WEEK])
+  const told = [...(coverages ?? [])].map(([name, { known, of }]) => `${name}: ${known} of ${of}\n`)
+  await expect(told.join('')).toMatchFileSnapshot('golden/coverage.txt')
 })
 
 it('the SQL that is shown has values quoted that would end a text', async () => {

@@ -39,6 +39,67 @@ async function figuresOf(
   return await readReportFigures(store.db, request)
 }
 
+describe('the figures of a period', () => {
+  const worth = (valueAmount: number) => ({ valueAmount, valueCurrency: 'EUR' })
+
+  /** Leads at each side of each bound, all of one pipeline. */
+  function atTheBounds(pipelineId: string): Lead[] {
+    const of = (id: string, change: Parameters<typeof lead>[1]) =>
+      lead(`${pipelineId} ${id}`, { pipelineId, ...change })
+    const closed = (status: string, at: string, amount: number) =>
+      of(`${status} ${at}`, { status, statusChangedAt: at, updatedAt: at, ...worth(amount) })
+    const created = [
+      ...['2026-11-12T23:59:59.999Z', '2026-11-13T00:00:00.000Z', '2026-11-13T23:59:59.999Z'],
+      ...['2026-11-14T00:00:00.000Z', '2026-11-14T00:00:00.001Z', BEFORE_FROM, FROM, BEFORE_TO, TO],
+    ]
+    return [
+      ...created.map((at, index) =>
+        of(`new ${at}`, {
+          createdAt: at,
+          updatedAt: at,
+          statusChangedAt: at,
+          score: 73 + index,
+          ...worth(10 ** index),
+        }),
+      ),
+      ...['2026-10-21T23:59:59.999Z', '2026-10-22T00:00:00.000Z', BEFORE_FROM, FROM, BEFORE_TO, TO].map(
+        (at, index) => closed('won', at, 2 ** index),
+      ),
+      ...[closed('lost', FROM, 1), closed('disqualified', FROM, 1)],
+      of('on hold', { status: 'on_hold', updatedAt: FROM, ...worth(2_000_000_000) }),
+    ]
+  }
+  const both = [...atTheBounds('p1'), ...atTheBounds('p2')]
+  const euros = (amount: number) => [{ amount, currency: 'EUR' }]
+
+  it.each([
+    ['all pipelines', null, 2],
+    ['one pipeline', ['p2'], 1],
+  ])('begin with its start and end before its end, for %s', async (_, pipelineIds, times) => {
+    const filter = { pipelineIds, conditions: [] }
+    const request = requestOf('day', OPENED_AT, 'UTC', { filter, stalledDays: 7, rowsMax: 50 })
+    const figures = await figuresOf(both, request)
+    expect(figures).toMatchObject({
+      leads: 17 * times,
+      newLeads: { current: 2 * times, prior: 2 * times },
+      won: { current: 2 * times, prior: 0 },
+      lost: { current: times, prior: 0 },
+      wonValue: { current: euros(24 * times), prior: [] },
+      winRate: {
+        current: { part: 4 * times, whole: 5 * times },
+        prior: { part: 2 * times, whole: 2 * times },
+      },
+      topLeads: { minScore: 80, total: times },
+      stalled: { days: 7, total: 4 * times },
+    })
+    expect(figures.openValue.current).toEqual(euros(2_011_111_143 * times))
+    const ranked = <T>(values: readonly T[]) => values.flatMap((value) => Array<T>(times).fill(value))
+    expect(figures.topLeads.rows.map(({ score }) => score)).toEqual(ranked([80]))
+    const stalled = figures.stalled.rows.map(({ idleDays, value }) => `${value?.amount} for ${idleDays} days`)
+    expect(stalled).toEqual(ranked(['1 for 8 days', '10 for 8 days', '100 for 7 days', '1000 for 7 days']))
+  })
+})
+
 describe('the win rate', () => {
   it('is of 30 days of the zone of the report, also if its clock changed within them', async () => {
     // 30 days before midnight of 11 April it was midnight of 12 March, one hour later by UTC.
