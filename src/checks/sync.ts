@@ -41,14 +41,14 @@ export const SYNC_CHECKS = {
   key_refused: {
     ...ALERTED,
     part: 'syncs',
-    title: 'API key refused',
-    meaning: 'the upstream rejects the API key, or does not allow it to read',
+    title: 'login refused',
+    meaning: 'the upstream refuses the key or the login, or does not allow it to read',
     severity: 'fail',
     find: async (facts) =>
       findByCode(
         await listEndedRuns(facts),
         KEY_CODES,
-        'Check api.key or api.oauth, and ask for one that may read leads.',
+        'Check the key or the login, and ask for one that may read leads.',
       ),
   },
   source_changed: {
@@ -162,9 +162,13 @@ async function listEndedRuns(facts: Facts): Promise<RunSummary[]> {
 }
 
 /** Returns a finding if the last run failed for one of these reasons, which no retry removes. */
-function findByCode([last]: readonly RunSummary[], codes: readonly string[], hint: string): Finding[] {
-  const problem = last?.problems.find(({ code }) => codes.includes(code))
-  return problem ? internal(problem.message, problem.hint ?? hint) : []
+function findByCode(runs: readonly RunSummary[], codes: readonly string[], hint: string): Finding[] {
+  const problemOf = (run?: RunSummary) => run?.problems.find(({ code }) => codes.includes(code))
+  const problem = problemOf(runs[0])
+  if (problem === undefined) return []
+  const end = runs.findIndex((run) => problemOf(run) === undefined)
+  const since = (end < 0 ? runs : runs.slice(0, end)).at(-1)?.startedAt ?? ''
+  return internal(`${problem.message}. Every sync has failed since ${formatUtc(since)}`, problem.hint ?? hint)
 }
 
 /** Only while no daemon is alive, which would repeat the sync. Parts of the data are missing. */

@@ -16,7 +16,7 @@ import { createRunWriter, finishRun, readCounts, startRun } from '../../store/sy
 import {
   findAddress,
   findScanResult,
-  hasReadAny,
+  hasAnyLead,
   readWatermark,
   saveAddress,
   saveNotBefore,
@@ -117,7 +117,7 @@ async function noteAddress(
 ): Promise<void> {
   const before = await findAddress(store.db)
   if (before === source.address) return
-  if (before !== null && !acceptsAddress && (await hasReadAny(store.db))) return
+  if (before !== null && !acceptsAddress && (await hasAnyLead(store.db))) return
   if (before !== null) log.info({ before, address: source.address }, 'source accepted')
   await store.write(async (trx) => {
     await lease.renew(trx, now())

@@ -4,7 +4,7 @@ import { syncOptions } from '../../../app/configured-upstream.ts'
 import { openData } from '../../../app/installation.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
 import type { ScanResult, SyncPart, SyncProgress, SyncResult } from '../../../domain/sync.ts'
-import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../../../errors.ts'
+import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand, withPlaces } from '../../../errors.ts'
 import { SYNC_PARTS, sync } from '../../../jobs/sync/run-sync.ts'
 import { counted, englishCount } from '../../../report/words/numbers.ts'
 import type { Store } from '../../../store/db/store.ts'
@@ -77,7 +77,11 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
         },
       ),
     )
-    showSync(terminal, result)
+    const problems = result.problems.map(({ hint, ...problem }) => ({
+      ...problem,
+      hint: hint && withPlaces(hint, config.sources),
+    }))
+    showSync(terminal, { ...result, problems })
     const published = await publishAfterwards(terminal, store)
     if (published && !terminal.json) terminal.print(`snapshot: ${publishedLine(published)}`)
   })
@@ -176,12 +180,16 @@ export function summary(result: SyncResult): string[] {
     leads.deleted > 0 ? `${englishCount(leads.deleted)} deleted` : '',
     leads.quarantined > 0 ? `${englishCount(leads.quarantined)} quarantined` : '',
   ].filter((text) => text !== '')
+  const beside = [
+    result.stats > 0 ? counted(result.stats, 'pipeline') : '',
+    result.agents > 0 ? counted(result.agents, 'agent') : '',
+  ].filter((text) => text !== '')
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
   return [
     `${counted(leads.seen, 'lead')} read: ${changes.join(', ')}`,
     ...(result.scan === null ? [] : [scanLine(result.scan)]),
-    `${counted(result.stats, 'pipeline')} and ${counted(result.agents, 'agent')} read`,
+    ...(beside.length === 0 ? [] : [`${beside.join(' and ')} read`]),
     ...detailLines(result.details),
     `${counted(result.requests, 'request')}${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
   ]
