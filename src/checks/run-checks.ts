@@ -101,7 +101,7 @@ export async function readHealth(
 /** The hints of findings say where the settings that they name stand. */
 async function findPlaced(facts: Facts, check: CheckId): Promise<readonly Finding[] | null> {
   const found = await CHECKS[check].find(facts)
-  return found && found.map((finding) => ({ ...finding, hint: withPlaces(finding.hint, facts.sources) }))
+  return found?.map((finding) => ({ ...finding, hint: withPlaces(finding.hint, facts.sources) })) ?? null
 }
 
 /** If the check could not look, its open alerts. Acknowledged warnings wait until the problem comes again. */

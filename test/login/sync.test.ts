@@ -45,7 +45,7 @@ it('a sync whose login is revoked in mid-scan ends with what to do, and the next
   expect(JSON.parse(rest.stdout).data.leads).toMatchObject({ inserted: LEADS - inserted })
   expect(upstream.requests[0]?.path).toContain('cursor=')
   expect((await runWarm(['doctor'], { cwd })).stdout).toMatch(
-    /^ok {4}login +refresh_token at http:\S+\/token, token lasts until 20\d\d-\d\d-\d\dT\d\d:\d\dZ$/m,
+    /^ok {4}login +refresh_token at http:\S+\/token, token lasts until 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m,
   )
 })
 

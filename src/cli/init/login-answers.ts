@@ -20,6 +20,8 @@ export type LoginAnswers = { readonly [Name in LoginName]?: string }
 
 interface Row {
   readonly text: string
+  /** Lines before the question. */
+  readonly notes?: readonly string[]
   /** The grants that need it; all if absent. */
   readonly grants?: readonly string[]
   readonly standard?: string
@@ -32,21 +34,27 @@ const SIGNED = ['jwt_bearer']
 const QUESTIONS: Readonly<Record<LoginName, Row>> = {
   token_url: { text: 'Token URL' },
   grant: {
-    text: 'Grant: client_credentials, refresh_token or jwt_bearer',
+    text: 'Grant',
+    notes: [
+      'client_credentials: it logs in as itself, with an id and a secret',
+      'refresh_token: somebody has let it in, and it has a token for more of them',
+      'jwt_bearer: it signs requests with a private key that the service knows',
+    ],
     standard: 'client_credentials',
   },
   client_id: { text: 'Client id', grants: WITH_CLIENT },
   client_secret: {
-    text: 'Client secret (stays hidden; Enter for none)',
+    text: 'Client secret',
     grants: WITH_CLIENT,
+    standard: NONE,
     isHidden: true,
   },
   client_auth: {
-    text: 'Client secret in a header (basic) or in the body',
+    text: 'How id and secret are sent: basic (in a header) or body',
     grants: WITH_CLIENT,
     standard: 'basic',
   },
-  refresh_token: { text: 'Refresh token (stays hidden)', grants: ['refresh_token'], isHidden: true },
+  refresh_token: { text: 'Refresh token', grants: ['refresh_token'], isHidden: true },
   private_key_file: { text: 'File with the private key', grants: SIGNED },
   issuer: { text: 'Issuer, such as the client id', grants: SIGNED },
   subject: { text: `Subject, the user to log in as, or ${NONE}`, grants: SIGNED, standard: NONE },
@@ -54,25 +62,30 @@ const QUESTIONS: Readonly<Record<LoginName, Row>> = {
   scope: { text: `Scope, or ${NONE}`, standard: NONE },
 }
 
-/** Asks until the answers together are a valid login. */
-export async function askLogin(prompter: Prompter): Promise<LoginAnswers> {
+/**
+ * Asks until the answers together are a valid login.
+ * @param kept earlier answers, which Enter keeps
+ */
+export async function askLogin(prompter: Prompter, kept: LoginAnswers = {}): Promise<LoginAnswers> {
   const answers: { [Name in LoginName]?: string } = {}
-  for (const [name, { text, grants, standard, isHidden }] of Object.entries(QUESTIONS) as [
+  for (const [name, { text, notes = [], grants, standard, isHidden }] of Object.entries(QUESTIONS) as [
     LoginName,
     Row,
   ][]) {
     if (grants?.includes(answers.grant ?? '') === false) continue
     const fault = (value: string) => (value === NONE && standard === NONE ? null : faultOf(name, value))
+    const enter = kept[name] ? '; Enter keeps it' : standard === NONE ? '; Enter for none' : ''
+    prompter.say(...notes.map((line) => `    ${line}`))
     const value = isHidden
-      ? (await prompter.askHidden(text)).trim()
-      : await prompter.ask({ text, standard, fault })
+      ? (await prompter.askHidden(`${text} (stays hidden${enter})`)).trim() || (kept[name] ?? '')
+      : await prompter.ask({ text, standard: kept[name] ?? standard, fault })
     if (value !== '' && value !== NONE) answers[name] = name === 'private_key_file' ? resolve(value) : value
   }
   const parsed = settingsSchema.safeParse(treeOf(answers))
   if (parsed.success) return answers
   const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: expected ${message}`)
   prompter.say(...lines)
-  return askLogin(prompter)
+  return askLogin(prompter, answers)
 }
 
 /** Returns the login as the settings will have it once they are written. */
