@@ -81,7 +81,7 @@ class Search {
   readonly #addresses = new Set<string>()
   #auth: Finding | null = null
   #refused: Reply | null = null
-  /** The refusal of a request without a key, to which a form of the key was found. */
+  /** A refusal without the key, if an answer with it was no success, so that a list shows more. */
   #challenge: Reply | null = null
   /** An answer that let the key in as the user wants it sent, or a refusal although the key is read. */
   #isTaken = false
@@ -151,7 +151,7 @@ class Search {
     const found = await findAuth(this.#asker, reply, this.#key)
     if (found === null) return this.#noted(reply)
     this.#auth = found.finding
-    this.#challenge = reply
+    if (found.finding.confidence === 'likely') this.#challenge = reply
     if (found.reply.status === 403) this.#refused = found.reply
     return this.#noted(found.reply)
   }
@@ -239,13 +239,10 @@ class Search {
   }
 
   #authFinding(reply: Reply): Finding {
-    // What answered 404 before shows less than the list.
-    if (this.#auth?.confidence === 'likely' && this.#challenge !== null)
-      return {
-        ...this.#auth,
-        confidence: 'proved',
-        evidence: `${evidenceOf(this.#challenge)} without a key, ${evidenceOf(reply)} with it in this form`,
-      }
+    if (this.#challenge !== null) {
+      const evidence = `${evidenceOf(this.#challenge)} without a key, ${evidenceOf(reply)} with it in this form`
+      return finding('auth', authText(this.#asker.auth), 'proved', evidence)
+    }
     if (this.#auth !== null) return this.#auth
     if (this.#asker.auth === 'none') return openFinding(reply)
     if (this.#given === null)

@@ -197,11 +197,7 @@ export function readGiven(options: AnswerOptions, environment: Config): Known {
  * @throws LeadsheetError usage_invalid, naming all missing answers that have no default; config_invalid for a
  * profile that cannot be used
  */
-export async function completeAnswers(
-  given: Known,
-  prompter: Prompter | null,
-  tryAccess: TryAccess,
-): Promise<Answers> {
+export async function completeAnswers(given: Known, prompter: Prompter | null, tryAccess: TryAccess) {
   const known: Partial<Record<AnswerName, Answer>> = { ...given }
   let access: Pick<Answers, 'key' | 'login' | 'probed'> | null = null
   const profile = given.profile?.file ?? given.profile?.value
@@ -234,22 +230,21 @@ export function listIn(answer: Answer | undefined): readonly string[] {
 /** Asks for the key or the login unless there is one, and tries it. After a refusal, asks once more. */
 async function askAccess(prompter: Prompter, known: Known, tryAccess: TryAccess) {
   const { apiUrl = answered(''), profile = answered(''), key: given } = known
-  let key = given
+  let key = given ?? answered('')
   let login: LoginAnswers | null = null
   for (let isAgain = false; ; isAgain = true) {
-    if (given === undefined && login === null) {
-      const value = await askKey(prompter, key?.value)
-      key = answered(value === OAUTH ? '' : value)
-      if (value === OAUTH) login = await askLogin(prompter)
-    } else if (login !== null) login = await askLogin(prompter, login)
-    const access = { apiUrl, profile, key: key ?? answered(''), login }
-    const { isRefused, probed } = await tryAccess(access)
-    if (!isRefused || isAgain || given !== undefined) return { key: access.key, login, probed }
+    if (given === undefined) {
+      const value: string = login === null ? await askKey(prompter, key.value) : OAUTH
+      login = value === OAUTH ? await askLogin(prompter, login ?? {}) : null
+      key = answered(login === null ? value : '')
+    }
+    const { isRefused, probed } = await tryAccess({ apiUrl, profile, key, login })
+    if (!isRefused || isAgain || given !== undefined) return { key, login, probed }
     prompter.say('  Correct it here, or in the files later. Enter keeps an answer.')
   }
 }
 
-async function askKey(prompter: Prompter, kept = ''): Promise<string> {
+async function askKey(prompter: Prompter, kept: string): Promise<string> {
   const enter = kept === '' ? 'Enter for none' : 'Enter keeps it'
   const text = `${upperFirst(QUESTIONS.key.about)} (stays hidden; ${enter}; ${OAUTH} for a login by OAuth)`
   return (await prompter.askHidden(text)).trim() || kept

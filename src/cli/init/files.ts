@@ -79,14 +79,13 @@ export function writeFirstSettings(file: string, answers: Answers, now: Date) {
     return value === '' ? null : add(FILES[name], value, what, true)
   }
   const { mailUrl, timeZone, holidays, schedule, login, probed } = answers
-  const loginEntry = (name: string, value: string): readonly [string, Entry] => {
+  const loginEntries = Object.entries(login ?? {}).map(([name, value]): readonly [string, Entry] => {
     if (name === 'client_secret')
       return [`${name}_file`, add(FILES.clientSecret, value, 'the client secret', true)]
     if (name === 'refresh_token')
       return [`${name}_file`, add(FILES.refreshToken, value, 'the first refresh token', true)]
     return [name, { value: name === 'private_key_file' ? pathFrom(folder, value) : value }]
-  }
-  const loginEntries = Object.entries(login ?? {}).map(([name, value]) => loginEntry(name, value))
+  })
   const hasPassword =
     mailUrl.file !== null || (mailUrl.variable === null && new URL(mailUrl.value).password !== '')
   const mailFile = hasPassword ? keep('mailUrl', 'the mail server with its password') : null

@@ -88,12 +88,10 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   }
   if (checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
   // Without a profile of its own, a service that was not read may need another one than that of the reference service.
-  const lost = config.api.profile === null ? checks.find(isAboutAccess) : undefined
+  const unread = checks.find(({ what, remedy }) => /^(login|list of leads)$/.test(what) && remedy !== null)
+  const lost = config.api.profile === null ? unread : undefined
   const option = options.config === undefined ? '' : ` --config ${options.config}`
-  const next = [
-    ...(lost ? [probeCommand(config, join(dirname(file), 'profile.yaml'), option)] : []),
-    ...nextCommands(config, option, now),
-  ]
+  const next = nextCommands(config, option, now, Boolean(lost))
   const { value: country, variable } = answers.holidays
   const isProposed = variable === null && country !== NONE
   return {
@@ -105,7 +103,7 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
         ? [`The days off are the public holidays of ${country}, the country of the time zone.`]
         : []),
       terminal.style('bold', 'Next'),
-      ...(lost ? [`The leads could not be read. Correct this first: ${lost.remedy}`] : []),
+      ...(lost ? [`No leads were read. Correct this first: ${lost.remedy}`] : []),
       fields(Object.fromEntries(next.map(({ command, what }) => [command, what]))),
       pipelineText(config),
     ],
@@ -133,32 +131,19 @@ function shownPath(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere
 }
 
-function isAboutAccess({ what, status }: CheckResult): boolean {
-  return status === 'fail' && (what === 'login' || what === 'list of leads')
-}
-
-function probeCommand({ api }: Config, file: string, option: string) {
-  return {
-    command: `${CALLED} probe ${api.url} -o ${shownPath(file)}${option}`,
-    what: 'finds out how the service works; then write profile: ./profile.yaml below api:',
-  }
-}
-
-function nextCommands(config: Config, option: string, now: Date) {
+function nextCommands(config: Config, option: string, now: Date, isLost: boolean) {
   const [report] = schedulesOf(config).filter((schedule) => schedule.report !== null)
   const due = report && nextScheduledRun(report.timing, now)
   const when = report && due ? `; first report ${localTime(due, report.timing.timeZone)}` : ''
   const [reader = ''] = config.recipients
-  return [
-    {
-      command: `${CALLED} doctor${option}`,
-      what: 'all of that tried again, once you have changed something',
-    },
-    { command: `${CALLED} sync${option}`, what: 'a first copy of the leads' },
-    {
-      command: `${CALLED} report preview ${report?.report?.name} --to ${reader}${option}`,
-      what: 'the report as a mail, to nobody else',
-    },
-    { command: `${CALLED} run${option}`, what: `the daemon${when}` },
-  ]
+  const profile = shownPath(join(dirname(config.file ?? ''), 'profile.yaml'))
+  const probing = 'finds out how the service works; then write profile: ./profile.yaml below api:'
+  const rows = [
+    ...(isLost ? [[`probe ${config.api.url} -o ${profile}`, probing] as const] : []),
+    ['doctor', 'all of that tried again, once you have changed something'],
+    ['sync', 'a first copy of the leads'],
+    [`report preview ${report?.report?.name} --to ${reader}`, 'the report as a mail, to nobody else'],
+    ['run', `the daemon${when}`],
+  ] as const
+  return rows.map(([command, what]) => ({ command: `${CALLED} ${command}${option}`, what }))
 }

@@ -11,17 +11,15 @@ import type { Prompter } from '../terminal/prompter.ts'
 export const OAUTH = 'oauth'
 const NONE = 'none'
 
-type LoginName =
-  | ('token_url' | 'grant' | 'client_id' | 'client_secret' | 'client_auth' | 'refresh_token')
-  | ('private_key_file' | 'issuer' | 'subject' | 'audience' | 'scope')
+type LoginName = keyof typeof QUESTIONS
 
 /** The settings below `api.oauth`; `private_key_file` is an absolute path. */
 export type LoginAnswers = { readonly [Name in LoginName]?: string }
 
 interface Row {
   readonly text: string
-  /** Lines before the question. */
-  readonly notes?: readonly string[]
+  /** Says before the question what the answers mean. */
+  readonly note?: string
   /** The grants that need it; all if absent. */
   readonly grants?: readonly string[]
   readonly standard?: string
@@ -31,15 +29,13 @@ interface Row {
 const WITH_CLIENT = ['client_credentials', 'refresh_token']
 const SIGNED = ['jwt_bearer']
 
-const QUESTIONS: Readonly<Record<LoginName, Row>> = {
+const QUESTIONS = {
   token_url: { text: 'Token URL' },
   grant: {
     text: 'Grant',
-    notes: [
-      'client_credentials: it logs in as itself, with an id and a secret',
-      'refresh_token: somebody has let it in, and it has a token for more of them',
-      'jwt_bearer: it signs requests with a private key that the service knows',
-    ],
+    note: `    client_credentials: the program logs in as itself, with an id and a secret
+    refresh_token: a person has allowed it once, which gave this token
+    jwt_bearer: it signs its requests with a private key`,
     standard: 'client_credentials',
   },
   client_id: { text: 'Client id', grants: WITH_CLIENT },
@@ -60,7 +56,9 @@ const QUESTIONS: Readonly<Record<LoginName, Row>> = {
   subject: { text: `Subject, the user to log in as, or ${NONE}`, grants: SIGNED, standard: NONE },
   audience: { text: `Audience, or ${NONE} for the token URL`, grants: SIGNED, standard: NONE },
   scope: { text: `Scope, or ${NONE}`, standard: NONE },
-}
+} satisfies Readonly<Record<string, Row>>
+
+const ROWS = Object.entries(QUESTIONS) as readonly (readonly [LoginName, Row])[]
 
 /**
  * Asks until the answers together are a valid login.
@@ -68,14 +66,11 @@ const QUESTIONS: Readonly<Record<LoginName, Row>> = {
  */
 export async function askLogin(prompter: Prompter, kept: LoginAnswers = {}): Promise<LoginAnswers> {
   const answers: { [Name in LoginName]?: string } = {}
-  for (const [name, { text, notes = [], grants, standard, isHidden }] of Object.entries(QUESTIONS) as [
-    LoginName,
-    Row,
-  ][]) {
+  for (const [name, { text, note, grants, standard, isHidden }] of ROWS) {
     if (grants?.includes(answers.grant ?? '') === false) continue
     const fault = (value: string) => (value === NONE && standard === NONE ? null : faultOf(name, value))
     const enter = kept[name] ? '; Enter keeps it' : standard === NONE ? '; Enter for none' : ''
-    prompter.say(...notes.map((line) => `    ${line}`))
+    if (note !== undefined && kept[name] === undefined) prompter.say(note)
     const value = isHidden
       ? (await prompter.askHidden(`${text} (stays hidden${enter})`)).trim() || (kept[name] ?? '')
       : await prompter.ask({ text, standard: kept[name] ?? standard, fault })

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { syncOptions } from '../../../app/configured-upstream.ts'
 import { openData } from '../../../app/installation.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
-import type { ScanResult, SyncPart, SyncProgress, SyncResult } from '../../../domain/sync.ts'
+import type { ScanResult, SyncPart, SyncProblem, SyncProgress, SyncResult } from '../../../domain/sync.ts'
 import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand, withPlaces } from '../../../errors.ts'
 import { SYNC_PARTS, sync } from '../../../jobs/sync/run-sync.ts'
 import { counted, englishCount } from '../../../report/words/numbers.ts'
@@ -77,10 +77,8 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
         },
       ),
     )
-    const problems = result.problems.map(({ hint, ...problem }) => ({
-      ...problem,
-      hint: hint && withPlaces(hint, config.sources),
-    }))
+    const hintOf = ({ hint }: SyncProblem) => hint && withPlaces(hint, config.sources)
+    const problems = result.problems.map((problem) => ({ ...problem, hint: hintOf(problem) }))
     showSync(terminal, { ...result, problems })
     const published = await publishAfterwards(terminal, store)
     if (published && !terminal.json) terminal.print(`snapshot: ${publishedLine(published)}`)
@@ -180,10 +178,8 @@ export function summary(result: SyncResult): string[] {
     leads.deleted > 0 ? `${englishCount(leads.deleted)} deleted` : '',
     leads.quarantined > 0 ? `${englishCount(leads.quarantined)} quarantined` : '',
   ].filter((text) => text !== '')
-  const beside = [
-    result.stats > 0 ? counted(result.stats, 'pipeline') : '',
-    result.agents > 0 ? counted(result.agents, 'agent') : '',
-  ].filter((text) => text !== '')
+  const stats = result.stats > 0 ? [counted(result.stats, 'pipeline')] : []
+  const beside = result.agents > 0 ? [...stats, counted(result.agents, 'agent')] : stats
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
   return [

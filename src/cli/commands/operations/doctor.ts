@@ -110,10 +110,7 @@ async function* examineAll(
   const now = new Date()
   yield ok('node', `${process.versions.node}, zone data ${process.versions.tz}`)
   const profile = await attempt('profile', 'fix the profile', async () =>
-    ok(
-      'profile',
-      `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in, as api.profile is not set'}`,
-    ),
+    ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in: no api.profile'}`),
   )
   // Whether the service is the reference service is not known yet.
   if (!isNew || config.api.profile !== null || profile.status !== 'ok') yield profile
