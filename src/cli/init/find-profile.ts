@@ -76,8 +76,7 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<Acc
     return { isRefused, probed: null }
   }
   say('  profile.yaml says what was found, with the evidence for each line: read it')
-  const today = new Date().toISOString().slice(0, 10)
-  return { isRefused, probed: profileText(result.input, result, url, today) }
+  return { isRefused, probed: profileText(result.input, result, url, new Date().toISOString().slice(0, 10)) }
 }
 
 /** Returns true if the service answers, but not as the reference service does. */

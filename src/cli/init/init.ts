@@ -87,11 +87,10 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
     if (!terminal.json) terminal.print(checkText(terminal, check))
   }
   if (checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
-  // Without a profile of its own, a service that was not read may need another one than that of the reference service.
-  const unread = checks.find(({ what, remedy }) => /^(login|list of leads)$/.test(what) && remedy !== null)
-  const lost = config.api.profile === null ? unread : undefined
+  const lost = checks.find(({ what, remedy }) => /^(login|list of leads)$/.test(what) && remedy !== null)
   const option = options.config === undefined ? '' : ` --config ${options.config}`
-  const next = nextCommands(config, option, now, Boolean(lost))
+  // Without a profile, the service may be another one than the reference service.
+  const next = nextCommands(config, option, now, lost !== undefined && config.api.profile === null)
   const { value: country, variable } = answers.holidays
   const isProposed = variable === null && country !== NONE
   return {
@@ -131,7 +130,7 @@ function shownPath(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere
 }
 
-function nextCommands(config: Config, option: string, now: Date, isLost: boolean) {
+function nextCommands(config: Config, option: string, now: Date, mayProbe: boolean) {
   const [report] = schedulesOf(config).filter((schedule) => schedule.report !== null)
   const due = report && nextScheduledRun(report.timing, now)
   const when = report && due ? `; first report ${localTime(due, report.timing.timeZone)}` : ''
@@ -139,7 +138,7 @@ function nextCommands(config: Config, option: string, now: Date, isLost: boolean
   const profile = shownPath(join(dirname(config.file ?? ''), 'profile.yaml'))
   const probing = 'finds out how the service works; then write profile: ./profile.yaml below api:'
   const rows = [
-    ...(isLost ? [[`probe ${config.api.url} -o ${profile}`, probing] as const] : []),
+    ...(mayProbe ? [[`probe ${config.api.url} -o ${profile}`, probing] as const] : []),
     ['doctor', 'all of that tried again, once you have changed something'],
     ['sync', 'a first copy of the leads'],
     [`report preview ${report?.report?.name} --to ${reader}`, 'the report as a mail, to nobody else'],

@@ -3,8 +3,8 @@ import { type Command, Option } from 'commander'
 import { syncOptions } from '../../../app/configured-upstream.ts'
 import { openData } from '../../../app/installation.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
-import type { ScanResult, SyncPart, SyncProblem, SyncProgress, SyncResult } from '../../../domain/sync.ts'
-import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand, withPlaces } from '../../../errors.ts'
+import type { ScanResult, SyncPart, SyncProgress, SyncResult } from '../../../domain/sync.ts'
+import { ERROR_CODES, type ErrorCode, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { SYNC_PARTS, sync } from '../../../jobs/sync/run-sync.ts'
 import { counted, englishCount } from '../../../report/words/numbers.ts'
 import type { Store } from '../../../store/db/store.ts'
@@ -77,9 +77,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
         },
       ),
     )
-    const hintOf = ({ hint }: SyncProblem) => hint && withPlaces(hint, config.sources)
-    const problems = result.problems.map((problem) => ({ ...problem, hint: hintOf(problem) }))
-    showSync(terminal, { ...result, problems })
+    showSync(terminal, result)
     const published = await publishAfterwards(terminal, store)
     if (published && !terminal.json) terminal.print(`snapshot: ${publishedLine(published)}`)
   })
