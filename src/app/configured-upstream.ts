@@ -104,6 +104,7 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
     pageSize: config.api.pageSize,
     overlapMs: OVERLAP_MS,
     pipelineIds: config.sync.pipelines,
+    sources: config.sources,
     ...(config.enrichment && { details: { ...config.enrichment, concurrency: DETAILS_AT_ONCE } }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),
   }

@@ -29,6 +29,7 @@ export function installationOf(
     runMinutes: config.api.runMinutes,
     mailServer: config.smtp.url && serverNameOf(config.smtp.url.reveal()),
     settingsFile: config.file,
+    sources: config.sources,
     settingsMistakes: config.mistakes,
   }
 }

@@ -175,6 +175,8 @@ export interface Installation {
   readonly mailServer: string | null
   /** The path of the settings file; null if all settings come from the environment. */
   readonly settingsFile: string | null
+  /** The place where each setting was given, as in `Config`. */
+  readonly sources: Readonly<Record<string, string>>
   /** The mistakes of settings that were left out. */
   readonly settingsMistakes: readonly string[]
 }

@@ -1,5 +1,5 @@
 /** The table of all checks, which alone decide whether an installation is healthy. */
-import { LeadsheetError, shellCommand } from '../errors.ts'
+import { LeadsheetError, shellCommand, withPlaces } from '../errors.ts'
 import { upperFirst } from '../report/words/clean-text.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
@@ -36,7 +36,7 @@ export async function findForAlerts(
   const unknown = new Set<string>()
   for (const check of ALERTING_IDS) {
     try {
-      const found = await CHECKS[check].find(facts)
+      const found = await findPlaced(facts, check)
       if (found === null) unknown.add(check)
       else findings.push(...found.map((finding) => ({ ...finding, check })))
     } catch (thrown) {
@@ -98,10 +98,16 @@ export async function readHealth(
   }
 }
 
+/** The hints of findings say where the settings that they name stand. */
+async function findPlaced(facts: Facts, check: CheckId): Promise<readonly Finding[] | null> {
+  const found = await CHECKS[check].find(facts)
+  return found?.map((finding) => ({ ...finding, hint: withPlaces(finding.hint, facts.sources) })) ?? null
+}
+
 /** If the check could not look, its open alerts. Acknowledged warnings wait until the problem comes again. */
 async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.checkId === check)
-  const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
+  const found = await findPlaced(facts, check).catch((thrown: unknown): Finding[] => {
     if (!(thrown instanceof LeadsheetError) || thrown.code.startsWith('store_')) throw thrown
     return plain(thrown.message, thrown.hint ?? '')
   })

@@ -41,14 +41,14 @@ export const SYNC_CHECKS = {
   key_refused: {
     ...ALERTED,
     part: 'syncs',
-    title: 'API key refused',
-    meaning: 'the upstream rejects the API key, or does not allow it to read',
+    title: 'login refused',
+    meaning: 'the upstream refuses the key or the login, or does not allow it to read',
     severity: 'fail',
     find: async (facts) =>
       findByCode(
         await listEndedRuns(facts),
         KEY_CODES,
-        'Check api.key or api.oauth, and ask for one that may read leads.',
+        'Check the key or the login, and ask for one that may read leads.',
       ),
   },
   source_changed: {
@@ -162,9 +162,19 @@ async function listEndedRuns(facts: Facts): Promise<RunSummary[]> {
 }
 
 /** Returns a finding if the last run failed for one of these reasons, which no retry removes. */
-function findByCode([last]: readonly RunSummary[], codes: readonly string[], hint: string): Finding[] {
-  const problem = last?.problems.find(({ code }) => codes.includes(code))
-  return problem ? internal(problem.message, problem.hint ?? hint) : []
+function findByCode(runs: readonly RunSummary[], codes: readonly string[], hint: string): Finding[] {
+  const problemOf = ({ problems }: RunSummary) => problems.find(({ code }) => codes.includes(code))
+  const failed = newestWhile(runs, (run) => problemOf(run) !== undefined)
+  const problem = failed[0] && problemOf(failed[0])
+  if (!problem) return []
+  const since = formatUtc(failed.at(-1)?.startedAt ?? '')
+  return internal(`${problem.message}. Every sync has failed since ${since}`, problem.hint ?? hint)
+}
+
+/** Returns the newest runs of which all are so. */
+function newestWhile(runs: readonly RunSummary[], isSo: (run: RunSummary) => boolean): readonly RunSummary[] {
+  const end = runs.findIndex((run) => !isSo(run))
+  return end < 0 ? runs : runs.slice(0, end)
 }
 
 /** Only while no daemon is alive, which would repeat the sync. Parts of the data are missing. */
@@ -183,8 +193,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const runs = await listEndedRuns(facts)
   if (findByCode(runs, [...KEY_CODES, ...OTHER_SOURCE], '').length > 0) return []
   const others = runs.filter(({ outcome }) => outcome !== 'deferred')
-  const first = others.findIndex(({ outcome }) => outcome === 'ok' || outcome === 'ok_no_change')
-  const failed = first < 0 ? others : others.slice(0, first)
+  const failed = newestWhile(others, ({ outcome }) => outcome !== 'ok' && outcome !== 'ok_no_change')
   const [last] = failed
   const oldest = failed.at(-1)
   if (last === undefined || oldest === undefined) return []
@@ -216,9 +225,8 @@ export async function isLastSyncWhole(facts: Facts): Promise<boolean> {
 async function findDeferred(facts: Facts): Promise<Finding[]> {
   const { db, now } = facts
   const { notBefore } = await readWatermark(db)
-  const runs = await listEndedRuns(facts)
-  const first = runs.findIndex(({ outcome }) => outcome !== 'deferred')
-  const oldest = (first < 0 ? runs : runs.slice(0, first)).at(-1)
+  const deferred = newestWhile(await listEndedRuns(facts), ({ outcome }) => outcome === 'deferred')
+  const oldest = deferred.at(-1)
   if (oldest === undefined) return []
   const isLong = oldest.startedAt <= minutesBefore(now, DEFERRED_MINUTES)
   const isFar = notBefore !== null && notBefore > minutesBefore(now, -DEFERRED_MINUTES)

@@ -17,7 +17,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandEntry>>>> =
       load: async () => (await import('./demo/demo.ts')).defineDemo,
     },
     init: {
-      summary: 'write a first settings file: asks about ten questions, and tests the whole at the end',
+      summary: 'write a first settings file: asks for what it needs, and tests the whole at the end',
       load: async () => (await import('./init/init.ts')).defineInit,
     },
     config: {

@@ -39,7 +39,8 @@ export async function checkMailServer(
   return attempt('mail', remedy, async () => {
     await using transport = openTransport(url, { log })
     await transport.verify(signal)
-    return ok('mail', `${transport.name} lets us in`)
+    const isFolder = transport.name.startsWith('file:')
+    return ok('mail', `${transport.name} ${isFolder ? 'can be written' : 'lets us in'}`)
   })
 }
 

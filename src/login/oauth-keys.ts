@@ -69,7 +69,7 @@ export function openOAuthKeys(login: Login, options: OAuthOptions): KeySource {
       const { origin, pathname } = new URL(login.tokenUrl)
       const end = token?.expiresAt ?? null
       const lasts =
-        end === null ? 'until it is refused' : `until ${new Date(end).toISOString().slice(0, 16)}Z`
+        end === null ? 'until it is refused' : `until ${new Date(end).toISOString().slice(0, 19)}Z`
       return `${login.grant} at ${origin}${pathname}, token lasts ${lasts}`
     },
     async close() {

@@ -207,7 +207,7 @@ const OF_CLIENT =
 const OF_GRANT: Readonly<Record<Login['grant'], string>> = {
   client_credentials: OF_CLIENT,
   refresh_token:
-    'The refresh token was revoked, has expired, or was used by another program. Get a new one as docs/how-to/log-in-to-your-crm.md says, put it into api.oauth.refresh_token (LEADSHEET_API_OAUTH_REFRESH_TOKEN), and restart the daemon.',
+    'The refresh token was revoked, has expired, or was used by another program. Get a new one as "Any service" in docs/how-to/log-in-to-your-crm.md says, put it into api.oauth.refresh_token (LEADSHEET_API_OAUTH_REFRESH_TOKEN), and restart the daemon.',
   jwt_bearer:
     'Check api.oauth.issuer, subject and audience, that the service has the public key of api.oauth.private_key_file and lets the subject in, and the clock of this machine.',
 }

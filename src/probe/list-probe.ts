@@ -81,6 +81,8 @@ class Search {
   readonly #addresses = new Set<string>()
   #auth: Finding | null = null
   #refused: Reply | null = null
+  /** A refusal without the key, if an answer with it was no success, so that a list shows more. */
+  #challenge: Reply | null = null
   /** An answer that let the key in as the user wants it sent, or a refusal although the key is read. */
   #isTaken = false
   #empty: Reply | null = null
@@ -149,6 +151,7 @@ class Search {
     const found = await findAuth(this.#asker, reply, this.#key)
     if (found === null) return this.#noted(reply)
     this.#auth = found.finding
+    if (found.finding.confidence === 'likely') this.#challenge = reply
     if (found.reply.status === 403) this.#refused = found.reply
     return this.#noted(found.reply)
   }
@@ -169,7 +172,7 @@ class Search {
     }
     const list: List = { url: reply.url, envelope: found.path, id, isStrict: false, body }
     const first = pageOf(reply, list)
-    return first && { list, first, findings: [this.#auth ?? this.#authFinding(reply)] }
+    return first && { list, first, findings: [this.#authFinding(reply)] }
   }
 
   /** Returns other addresses to try: the target of a redirect, or the paths that an index document lists. */
@@ -236,6 +239,11 @@ class Search {
   }
 
   #authFinding(reply: Reply): Finding {
+    if (this.#challenge !== null) {
+      const evidence = `${evidenceOf(this.#challenge)} without a key, ${evidenceOf(reply)} with it in this form`
+      return finding('auth', authText(this.#asker.auth), 'proved', evidence)
+    }
+    if (this.#auth !== null) return this.#auth
     if (this.#asker.auth === 'none') return openFinding(reply)
     if (this.#given === null)
       return finding('auth', authText(BEARER), 'likely', `${evidenceOf(reply)} with the key, and 404 without`)

@@ -55,6 +55,8 @@ export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'author
   readonly profile?: Profile
 }
 
+const NO_PROFILE_HINT = `No profile is set (api.profile), so that the list is looked for where the reference service has it. ${shellCommand('probe URL -o profile.yaml')} finds out where another service has it; or check api.url (LEADSHEET_API_URL).`
+
 /** The shape of a lead's details. Fields that the shape does not name are kept. */
 const detailShape = leadDetailSchema.loose()
 
@@ -132,6 +134,7 @@ export function openSource(options: SourceOptions) {
       },
       // Some upstreams answer so if nothing has changed since the time of the filter, or past the last page.
       takes: filters.updatedSince === undefined ? [204] : [204, 304],
+      notFoundHint: profile === REFERENCE_PROFILE ? NO_PROFILE_HINT : undefined,
       signal,
     })
     const isNamed = position !== null && namesNext(profile.paging)

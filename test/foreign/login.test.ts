@@ -77,7 +77,7 @@ async function init(cwd: string, url: string, refreshToken: string | null): Prom
   await typing.answer('Grant', refreshToken === null ? '\r' : '\x15refresh_token\r')
   await typing.answer('Client id', `${CLIENT.id}\r`)
   await typing.answer('Client secret (', `${CLIENT.secret}\r`)
-  await typing.answer('Client secret in', '\r')
+  await typing.answer('How id and secret', '\r')
   if (refreshToken !== null) await typing.answer('Refresh token', `${refreshToken}\r`)
   for (const question of ['Scope', 'Mail server', 'Sender']) await typing.answer(question, '\r')
   await typing.answer('Addresses for the report', 'ana@example.com\r')

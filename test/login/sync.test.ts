@@ -10,7 +10,7 @@ import { folderWith } from '../support/folder.ts'
 import { checkTranscript } from '../support/process/transcript.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { SILENT } from '../support/syncing.ts'
-import { startUpstream } from '../support/upstream.ts'
+import { startUpstream, status } from '../support/upstream.ts'
 import { openWithLogin } from './support/installation.ts'
 
 const LEADS = 100
@@ -45,7 +45,7 @@ it('a sync whose login is revoked in mid-scan ends with what to do, and the next
   expect(JSON.parse(rest.stdout).data.leads).toMatchObject({ inserted: LEADS - inserted })
   expect(upstream.requests[0]?.path).toContain('cursor=')
   expect((await runWarm(['doctor'], { cwd })).stdout).toMatch(
-    /^ok {4}login +refresh_token at http:\S+\/token, token lasts until 20\d\d-\d\d-\d\dT\d\d:\d\dZ$/m,
+    /^ok {4}login +refresh_token at http:\S+\/token, token lasts until 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m,
   )
 })
 
@@ -87,7 +87,7 @@ it('doctor says of a login that is refused what to do, and asks the service noth
   expect(upstream.requests).toEqual([])
 })
 
-it('two secrets go along in the headers that the profile names', async () => {
+it('two secrets go along in the headers that the profile names, and without one probe is named', async () => {
   await using upstream = await startUpstream(3)
   const profile = `
 name: two
@@ -102,7 +102,13 @@ mapping: { lead: { id: id, status: status, updated_at: updated_at } }
     'two.yaml': settings('profile: p.yaml, key: app-4711, secret: s-4712'),
     'lacking.yaml': settings('profile: p.yaml, key: app-4711'),
     'useless.yaml': settings('key: app-4711, secret: s-4712'),
+    'foreign.yaml': settings('key: app-4711'),
   })
+  upstream.faults.push(() => false, status(404))
   await checkTranscript(join(import.meta.dirname, 'golden/two-secrets.txt'), { cwd })
   expect(upstream.requests[0]?.headers).toMatchObject({ 'x-app': 'app-4711', 'x-app-secret': 'app s-4712' })
+  const { stdout } = await runWarm(['sync', '--new', '--json', '--config', 'foreign.yaml'], { cwd })
+  expect(JSON.parse(stdout).data.problems[0].hint).toMatch(
+    /^No profile .*probe URL.*\(from foreign\.yaml:3:\d+\)/,
+  )
 })

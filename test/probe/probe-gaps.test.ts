@@ -19,7 +19,8 @@ import { openSyncing } from '../support/syncing.ts'
 
 type Case = readonly [string, ProbeCase]
 
-const KEYED: Shape = { ...PLAIN, lets: inHeader('authorization', 'Bearer {key}') }
+const bearer = inHeader('authorization', 'Bearer {key}')
+const KEYED: Shape = { ...PLAIN, lets: bearer }
 const keyed = (what: string, parts: Partial<Shape>, more: Omit<ProbeCase, 'shape'> = {}): Case => [
   what,
   { shape: { ...KEYED, ...parts }, ...more },
@@ -72,6 +73,15 @@ const LISTS: readonly Case[] = [
   keyed('no list at the usual paths', { path: '/hidden/away' }, { at: '' }),
   keyed('a list below the base', { path: '/contacts' }, { at: '' }),
   keyed('another list below the base', { path: '/items/leads' }, { at: '' }),
+  keyed(
+    'a list below a base that wants the key too',
+    {
+      path: '/crm/contacts',
+      first: (request, url) =>
+        url.pathname === '/crm' && !bearer(request, url) ? { status: 401, body: {} } : null,
+    },
+    { at: '/crm' },
+  ),
   persons('a list that an index names', INDEX),
   persons('a list that an OpenAPI document names', OPEN_API),
   keyed(
@@ -128,7 +138,6 @@ const queues = (what: string, parts: Partial<Shape>, count?: number, key = KEY):
   what,
   { shape: { ...PAGED_ON_DEMAND, ...parts }, key, ...(count && { count }) },
 ]
-const bearer = inHeader('authorization', 'Bearer {key}')
 
 const ENDS: readonly Case[] = [
   queues('a total that only pages tell, with an error behind the last one', {}, 233),

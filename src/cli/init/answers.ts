@@ -17,6 +17,7 @@ import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { upperFirst } from '../../report/words/clean-text.ts'
 import { COUNTRIES } from '../../schedule/holidays.ts'
 import type { Prompter } from '../terminal/prompter.ts'
+import type { Access } from './find-profile.ts'
 import { askLogin, type LoginAnswers, OAUTH } from './login-answers.ts'
 
 export interface Answer {
@@ -58,7 +59,11 @@ type AnswerName =
 export type Answers = Readonly<Record<AnswerName, Answer>> & {
   /** The login by OAuth; null if there is a key or none is needed. */
   readonly login: LoginAnswers | null
+  /** The text of a profile that a probe of the service made; null if there is none. */
+  readonly probed: string | null
 }
+/** Tries the service with these answers, and tells the person what fails. */
+export type TryAccess = (answers: Pick<Answers, 'apiUrl' | 'key' | 'profile' | 'login'>) => Promise<Access>
 type Known = { readonly [Name in AnswerName]?: Answer }
 
 /** In the order in which the person is asked. */
@@ -188,32 +193,33 @@ export function readGiven(options: AnswerOptions, environment: Config): Known {
 /**
  * Asks for all answers that are not given.
  * @param prompter asks the person; null takes the defaults
+ * @param tryAccess is not called without a person
  * @throws LeadsheetError usage_invalid, naming all missing answers that have no default; config_invalid for a
  * profile that cannot be used
  */
-export async function completeAnswers(given: Known, prompter: Prompter | null): Promise<Answers> {
+export async function completeAnswers(given: Known, prompter: Prompter | null, tryAccess: TryAccess) {
   const known: Partial<Record<AnswerName, Answer>> = { ...given }
-  let login: LoginAnswers | null = null
+  let access: Pick<Answers, 'key' | 'login' | 'probed'> | null = null
   const profile = given.profile?.file ?? given.profile?.value
   if (profile && !needsKey(profileFrom(readProfile(resolve(profile), process.cwd()))))
     known.key ??= answered('')
   for (const [name, row] of ROWS) {
+    if (name === 'key' && prompter !== null) {
+      access = await askAccess(prompter, known, tryAccess)
+      known.key = access.key
+    }
     if (known[name] !== undefined) continue
     if (prompter !== null && row.isAsked !== false) known[name] = answered(await ask(prompter, name, known))
     else if (row.standard !== undefined) known[name] = answered(row.standard(known))
-    if (prompter !== null && name === 'key' && known.key?.value === OAUTH) {
-      login = await askLogin(prompter)
-      known.key = answered('')
-    }
   }
   const missing = ROWS.filter(([name]) => known[name] === undefined)
   if (missing.length > 0) {
     const lines = missing.map(([, row]) => `  ${wayText(row)}`).join('\n')
     throw new LeadsheetError('usage_invalid', `answers are missing, and nobody is asked here:\n${lines}`, {
-      hint: `${shellCommand('init')} in a terminal asks for them; ${shellCommand('init --help')} shows all options.`,
+      hint: `${shellCommand('init')} in a terminal asks for them, and for a login by OAuth, which has no options; ${shellCommand('init --help')} shows all options.`,
     })
   }
-  return { ...(known as Record<AnswerName, Answer>), login }
+  return { ...(known as Record<AnswerName, Answer>), login: null, probed: null, ...access }
 }
 
 /** Returns the addresses of an answer. */
@@ -221,13 +227,32 @@ export function listIn(answer: Answer | undefined): readonly string[] {
   return answer === undefined || answer.value === NONE ? [] : splitList(answer.value)
 }
 
+/** Asks for the key or the login unless there is one, and tries it. After a refusal, asks once more. */
+async function askAccess(prompter: Prompter, known: Known, tryAccess: TryAccess) {
+  const { apiUrl = answered(''), profile = answered(''), key: given } = known
+  let key = given ?? answered('')
+  let login: LoginAnswers | null = null
+  for (let isAgain = false; ; isAgain = true) {
+    if (given === undefined) {
+      const value: string = login === null ? await askKey(prompter, key.value) : OAUTH
+      login = value === OAUTH ? await askLogin(prompter, login ?? {}) : null
+      key = answered(login === null ? value : '')
+    }
+    const { isRefused, probed } = await tryAccess({ apiUrl, profile, key, login })
+    if (!isRefused || isAgain || given !== undefined) return { key, login, probed }
+    prompter.say('  Correct it here, or in the files later. Enter keeps an answer.')
+  }
+}
+
+async function askKey(prompter: Prompter, kept: string): Promise<string> {
+  const enter = kept === '' ? 'Enter for none' : 'Enter keeps it'
+  const text = `${upperFirst(QUESTIONS.key.about)} (stays hidden; ${enter}; ${OAUTH} for a login by OAuth)`
+  return (await prompter.askHidden(text)).trim() || kept
+}
+
 async function ask(prompter: Prompter, name: AnswerName, known: Known): Promise<string> {
   const { about, path, standard, offered, fault = faultAt(path) } = QUESTIONS[name]
   const text = upperFirst(about.replace(/ \(default: .*\)$/, ''))
-  if (name === 'key')
-    return (
-      await prompter.askHidden(`${text} (stays hidden; Enter for none; ${OAUTH} for a login by OAuth)`)
-    ).trim()
   const value = await prompter.ask({ text, standard: standard?.(known) ?? offered?.(known), fault })
   return name === 'mailUrl' ? withLogin(prompter, value) : value
 }

@@ -62,10 +62,9 @@ export function refuseTaken(file: string, given: { readonly [Name in WrittenName
 
 /**
  * Writes all files of the first settings, and returns their absolute paths. The settings come first.
- * @param probed the text of a profile that a probe of the service made; null if there is none
  * @throws LeadsheetError data_unwritable
  */
-export function writeFirstSettings(file: string, answers: Answers, probed: string | null, now: Date) {
+export function writeFirstSettings(file: string, answers: Answers, now: Date) {
   const folder = dirname(file)
   const added: NewFile[] = []
   const add = (path: string, text: string, what: string, isSecret: boolean): Entry => {
@@ -79,15 +78,14 @@ export function writeFirstSettings(file: string, answers: Answers, probed: strin
     if (existing !== null) return { value: pathFrom(folder, existing) }
     return value === '' ? null : add(FILES[name], value, what, true)
   }
-  const { mailUrl, timeZone, holidays, schedule, login } = answers
-  const loginEntry = (name: string, value: string): readonly [string, Entry] => {
+  const { mailUrl, timeZone, holidays, schedule, login, probed } = answers
+  const loginEntries = Object.entries(login ?? {}).map(([name, value]): readonly [string, Entry] => {
     if (name === 'client_secret')
       return [`${name}_file`, add(FILES.clientSecret, value, 'the client secret', true)]
     if (name === 'refresh_token')
       return [`${name}_file`, add(FILES.refreshToken, value, 'the first refresh token', true)]
     return [name, { value: name === 'private_key_file' ? pathFrom(folder, value) : value }]
-  }
-  const loginEntries = Object.entries(login ?? {}).map(([name, value]) => loginEntry(name, value))
+  })
   const hasPassword =
     mailUrl.file !== null || (mailUrl.variable === null && new URL(mailUrl.value).password !== '')
   const mailFile = hasPassword ? keep('mailUrl', 'the mail server with its password') : null

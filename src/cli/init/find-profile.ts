@@ -23,25 +23,40 @@ interface FindDeps {
 interface Service {
   readonly url: string
   readonly openKeys: () => KeySource
+  /** False if there is a profile, so that only the login is tried. */
+  readonly isProbed: boolean
+}
+
+export interface Access {
+  /** True if the login gives no token, or the service takes the key in no form. */
+  readonly isRefused: boolean
+  /**
+   * The text of a profile; null if the service answers as the reference service does, if it does not answer, or if
+   * the probe could not find out how it works.
+   */
+  readonly probed: string | null
 }
 
 // The wait is short, because a person is waiting for the answer.
 const WAIT_MS = 5_000
 const DEADLINE_MS = 2 * 60_000
 
-/**
- * Returns the text of a profile; null if the service answers as the reference service does, if it does not
- * answer, or if the probe could not find out how it works.
- */
-export async function findProfile(service: Service, deps: FindDeps): Promise<string | null> {
+/** Tries the login, and probes the service. */
+export async function findProfile(service: Service, deps: FindDeps): Promise<Access> {
   const { url, openKeys } = service
   const { say } = deps
   const keys = openKeys()
   const deadline = AbortSignal.timeout(DEADLINE_MS)
   await using asker = openAsker({ apiKey: keys, maxWaitMs: WAIT_MS, deadline, ...deps })
-  const key = await keys.current(deps.signal).catch(unlessBug)
-  // The checks at the end tell why the login fails.
-  if (key === null || !(await answersOtherwise(service, deps))) return null
+  const key = await keys.current(deps.signal).catch((thrown: unknown) => {
+    unlessBug(thrown)
+    const { message, hint = '' } = thrown as LeadsheetError
+    // Here the answers give the values, and no variables.
+    say(plainText(`  ${message}\n  ${hint.replaceAll(/ \(LEADSHEET_\w+\)/g, '')}`))
+    return null
+  })
+  if (key === null) return { isRefused: true, probed: null }
+  if (!service.isProbed || !(await answersOtherwise(service, deps))) return { isRefused: false, probed: null }
   const result = await probe(asker, {
     base: new URL(url),
     path: null,
@@ -50,17 +65,18 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<str
   }).catch(unlessBug)
   const isFound = result?.input && result.profile !== null
   const gaps = result?.gaps ?? []
+  const isRefused = gaps[0]?.place === 'auth'
   // Without a key that the service takes, nothing else could be found.
-  for (const { place, problem, remedy } of gaps.slice(0, gaps[0]?.place === 'auth' ? 1 : gaps.length))
+  for (const { place, problem, remedy } of gaps.slice(0, isRefused ? 1 : gaps.length))
     say(plainText(`  not found out: ${place}: ${problem}${isFound && remedy ? `; by hand: ${remedy}` : ''}`))
   if (!isFound) {
     say(
       `  if address and key are right, ${shellCommand('probe --help')} has options that help; api.profile names what it writes`,
     )
-    return null
+    return { isRefused, probed: null }
   }
   say('  profile.yaml says what was found, with the evidence for each line: read it')
-  return profileText(result.input, result, url, new Date().toISOString().slice(0, 10))
+  return { isRefused, probed: profileText(result.input, result, url, new Date().toISOString().slice(0, 10)) }
 }
 
 /** Returns true if the service answers, but not as the reference service does. */

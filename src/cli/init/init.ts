@@ -1,5 +1,5 @@
 /**
- * `leadsheet init`: writes the first settings from the answers to about ten questions, or from options, and then
+ * `leadsheet init`: writes the first settings from the answers to some questions, or from options, and then
  * tries them as `doctor` does.
  */
 import { dirname, join, relative } from 'node:path'
@@ -14,6 +14,7 @@ import { Secret } from '../../config/secrets.ts'
 import { CALLED } from '../../errors.ts'
 import { openLog } from '../../log.ts'
 import { pipelineAdvice } from '../../probe/profile-text.ts'
+import { BACKOFF } from '../../retry.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { addExamples } from '../command.ts'
 import { examine } from '../commands/operations/doctor.ts'
@@ -61,24 +62,23 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   const prompter = prompterOf(terminal, options)
   const now = new Date()
   prompter?.say(
-    `About ten questions; then ${shownPath(file)} is written, and all of it is tested.`,
+    `About ten questions, and more for a login by OAuth; then ${shownPath(file)} is written, and all of it is tested.`,
     'Enter takes what stands in [brackets]. Until the file is written, Ctrl-C leaves no settings behind.',
   )
-  const answers = await completeAnswers(given, prompter)
-  const testAlert = options.testAlert ?? (await prompter?.confirm('Send a test alert at the end?')) ?? false
-  const { apiUrl, key, profile, login } = answers
-  // A probe already needs the login, and keeps its tokens where the sync looks for them.
+  // The tokens are kept where the sync looks for them.
   const dataDir =
     environment.sources.data_dir === undefined ? join(dirname(file), 'data') : environment.dataDir
-  const api = { key: new Secret(key.value), keyCommand: null, secret: null, oauth: oauthOf(login) }
-  const probed =
-    prompter === null || profile.value !== ''
-      ? null
-      : await findProfile(
-          { url: apiUrl.value, openKeys: () => openKeysOf({ ...environment, dataDir, api }, log) },
-          { log, signal, proxy: proxyOf(environment), say: prompter.say },
-        )
-  const files = writeFirstSettings(file, answers, probed, now)
+  const answers = await completeAnswers(given, prompter, ({ apiUrl, key, profile, login }) => {
+    const api = { key: new Secret(key.value), keyCommand: null, secret: null, oauth: oauthOf(login) }
+    const openKeys = () =>
+      openKeysOf({ ...environment, dataDir, api }, log, { backoff: BACKOFF.upstreamWhileWaiting })
+    return findProfile(
+      { url: apiUrl.value, openKeys, isProbed: profile.value === '' },
+      { log, signal, proxy: proxyOf(environment), say: (line) => prompter?.say(line) },
+    )
+  })
+  const testAlert = options.testAlert ?? (await prompter?.confirm('Send a test alert at the end?')) ?? false
+  const files = writeFirstSettings(file, answers, now)
   const config = loadConfig({ file })
   const checks: CheckResult[] = []
   const patient = { config: async () => config, log: async () => log, signal }
@@ -87,7 +87,10 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
     if (!terminal.json) terminal.print(checkText(terminal, check))
   }
   if (checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
-  const next = nextCommands(config, options.config === undefined ? '' : ` --config ${options.config}`, now)
+  const lost = checks.find(({ what, remedy }) => /^(login|list of leads)$/.test(what) && remedy !== null)
+  const option = options.config === undefined ? '' : ` --config ${options.config}`
+  // Without a profile, the service may be another one than the reference service.
+  const next = nextCommands(config, option, now, lost !== undefined && config.api.profile === null)
   const { value: country, variable } = answers.holidays
   const isProposed = variable === null && country !== NONE
   return {
@@ -99,6 +102,7 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
         ? [`The days off are the public holidays of ${country}, the country of the time zone.`]
         : []),
       terminal.style('bold', 'Next'),
+      ...(lost ? [`No leads were read. Correct this first: ${lost.remedy}`] : []),
       fields(Object.fromEntries(next.map(({ command, what }) => [command, what]))),
       pipelineText(config),
     ],
@@ -126,21 +130,19 @@ function shownPath(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere
 }
 
-function nextCommands(config: Config, option: string, now: Date) {
+function nextCommands(config: Config, option: string, now: Date, mayProbe: boolean) {
   const [report] = schedulesOf(config).filter((schedule) => schedule.report !== null)
   const due = report && nextScheduledRun(report.timing, now)
   const when = report && due ? `; first report ${localTime(due, report.timing.timeZone)}` : ''
   const [reader = ''] = config.recipients
-  return [
-    {
-      command: `${CALLED} doctor${option}`,
-      what: 'all of that tried again, once you have changed something',
-    },
-    { command: `${CALLED} sync${option}`, what: 'a first copy of the leads' },
-    {
-      command: `${CALLED} report preview ${report?.report?.name} --to ${reader}${option}`,
-      what: 'the report as a mail, to nobody else',
-    },
-    { command: `${CALLED} run${option}`, what: `the daemon${when}` },
-  ]
+  const profile = shownPath(join(dirname(config.file ?? ''), 'profile.yaml'))
+  const probing = 'finds out how the service works; then write profile: ./profile.yaml below api:'
+  const rows = [
+    ...(mayProbe ? [[`probe ${config.api.url} -o ${profile}`, probing] as const] : []),
+    ['doctor', 'all of that tried again, once you have changed something'],
+    ['sync', 'a first copy of the leads'],
+    [`report preview ${report?.report?.name} --to ${reader}`, 'the report as a mail, to nobody else'],
+    ['run', `the daemon${when}`],
+  ] as const
+  return rows.map(([command, what]) => ({ command: `${CALLED} ${command}${option}`, what }))
 }

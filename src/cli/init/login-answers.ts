@@ -11,15 +11,15 @@ import type { Prompter } from '../terminal/prompter.ts'
 export const OAUTH = 'oauth'
 const NONE = 'none'
 
-type LoginName =
-  | ('token_url' | 'grant' | 'client_id' | 'client_secret' | 'client_auth' | 'refresh_token')
-  | ('private_key_file' | 'issuer' | 'subject' | 'audience' | 'scope')
+type LoginName = keyof typeof QUESTIONS
 
 /** The settings below `api.oauth`; `private_key_file` is an absolute path. */
 export type LoginAnswers = { readonly [Name in LoginName]?: string }
 
 interface Row {
   readonly text: string
+  /** Says before the question what the answers mean. */
+  readonly note?: string
   /** The grants that need it; all if absent. */
   readonly grants?: readonly string[]
   readonly standard?: string
@@ -29,50 +29,58 @@ interface Row {
 const WITH_CLIENT = ['client_credentials', 'refresh_token']
 const SIGNED = ['jwt_bearer']
 
-const QUESTIONS: Readonly<Record<LoginName, Row>> = {
+const QUESTIONS = {
   token_url: { text: 'Token URL' },
   grant: {
-    text: 'Grant: client_credentials, refresh_token or jwt_bearer',
+    text: 'Grant',
+    note: `    client_credentials: the program logs in as itself, with an id and a secret
+    refresh_token: a person has allowed it once, which gave this token
+    jwt_bearer: it signs its requests with a private key`,
     standard: 'client_credentials',
   },
   client_id: { text: 'Client id', grants: WITH_CLIENT },
   client_secret: {
-    text: 'Client secret (stays hidden; Enter for none)',
+    text: 'Client secret',
     grants: WITH_CLIENT,
+    standard: NONE,
     isHidden: true,
   },
   client_auth: {
-    text: 'Client secret in a header (basic) or in the body',
+    text: 'How id and secret are sent: basic (in a header) or body',
     grants: WITH_CLIENT,
     standard: 'basic',
   },
-  refresh_token: { text: 'Refresh token (stays hidden)', grants: ['refresh_token'], isHidden: true },
+  refresh_token: { text: 'Refresh token', grants: ['refresh_token'], isHidden: true },
   private_key_file: { text: 'File with the private key', grants: SIGNED },
   issuer: { text: 'Issuer, such as the client id', grants: SIGNED },
   subject: { text: `Subject, the user to log in as, or ${NONE}`, grants: SIGNED, standard: NONE },
   audience: { text: `Audience, or ${NONE} for the token URL`, grants: SIGNED, standard: NONE },
   scope: { text: `Scope, or ${NONE}`, standard: NONE },
-}
+} satisfies Readonly<Record<string, Row>>
 
-/** Asks until the answers together are a valid login. */
-export async function askLogin(prompter: Prompter): Promise<LoginAnswers> {
+const ROWS = Object.entries(QUESTIONS) as readonly (readonly [LoginName, Row])[]
+
+/**
+ * Asks until the answers together are a valid login.
+ * @param kept earlier answers, which Enter keeps
+ */
+export async function askLogin(prompter: Prompter, kept: LoginAnswers = {}): Promise<LoginAnswers> {
   const answers: { [Name in LoginName]?: string } = {}
-  for (const [name, { text, grants, standard, isHidden }] of Object.entries(QUESTIONS) as [
-    LoginName,
-    Row,
-  ][]) {
+  for (const [name, { text, note, grants, standard, isHidden }] of ROWS) {
     if (grants?.includes(answers.grant ?? '') === false) continue
     const fault = (value: string) => (value === NONE && standard === NONE ? null : faultOf(name, value))
+    const enter = kept[name] ? '; Enter keeps it' : standard === NONE ? '; Enter for none' : ''
+    if (note !== undefined && kept[name] === undefined) prompter.say(note)
     const value = isHidden
-      ? (await prompter.askHidden(text)).trim()
-      : await prompter.ask({ text, standard, fault })
+      ? (await prompter.askHidden(`${text} (stays hidden${enter})`)).trim() || (kept[name] ?? '')
+      : await prompter.ask({ text, standard: kept[name] ?? standard, fault })
     if (value !== '' && value !== NONE) answers[name] = name === 'private_key_file' ? resolve(value) : value
   }
   const parsed = settingsSchema.safeParse(treeOf(answers))
   if (parsed.success) return answers
   const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: expected ${message}`)
   prompter.say(...lines)
-  return askLogin(prompter)
+  return askLogin(prompter, answers)
 }
 
 /** Returns the login as the settings will have it once they are written. */

@@ -5,7 +5,7 @@
 
 import type { Instant } from '../../domain/model.ts'
 import type { SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../../domain/sync.ts'
-import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
+import { type ErrorCode, LeadsheetError, shellCommand, withPlaces } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { tidyAfterWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
@@ -16,7 +16,7 @@ import { createRunWriter, finishRun, readCounts, startRun } from '../../store/sy
 import {
   findAddress,
   findScanResult,
-  hasReadAny,
+  hasAnyLead,
   readWatermark,
   saveAddress,
   saveNotBefore,
@@ -117,7 +117,7 @@ async function noteAddress(
 ): Promise<void> {
   const before = await findAddress(store.db)
   if (before === source.address) return
-  if (before !== null && !acceptsAddress && (await hasReadAny(store.db))) return
+  if (before !== null && !acceptsAddress && (await hasAnyLead(store.db))) return
   if (before !== null) log.info({ before, address: source.address }, 'source accepted')
   await store.write(async (trx) => {
     await lease.renew(trx, now())
@@ -139,9 +139,11 @@ async function findOtherAddress({ store, source }: SyncRun): Promise<SyncProblem
 
 async function runParts(run: SyncRun): Promise<Done> {
   const done: Done = { stats: 0, agents: 0, problems: [], notBefore: null }
+  const onProblem = ({ hint, ...problem }: SyncProblem): void =>
+    void done.problems.push({ ...problem, hint: hint && withPlaces(hint, run.options.sources ?? {}) })
   const refused = await findOtherAddress(run)
   if (refused !== null) {
-    done.problems.push(refused)
+    onProblem(refused)
     return done
   }
   const { notBefore } = await readWatermark(run.store.db)
@@ -155,7 +157,6 @@ async function runParts(run: SyncRun): Promise<Done> {
     })
     return done
   }
-  const onProblem = (problem: SyncProblem): void => void done.problems.push(problem)
   for (const part of SYNC_PARTS.filter((wanted) => run.options.parts.includes(wanted))) {
     try {
       if (part === 'leads') done.problems.push(...(await syncLeads(run)))
@@ -168,7 +169,7 @@ async function runParts(run: SyncRun): Promise<Done> {
       // Without the store, the result of the run cannot be stored. The next run continues from the committed
       // data and closes this run.
       if (!(error instanceof LeadsheetError) || error.code === 'store_unreachable') throw thrown
-      done.problems.push({ part, code: error.code, message: error.message, hint: error.hint ?? null })
+      onProblem({ part, code: error.code, message: error.message, hint: error.hint ?? null })
       done.notBefore = error.notBefore ?? null
       if (ENDING.has(error.code)) break
     }

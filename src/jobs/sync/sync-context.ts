@@ -21,6 +21,8 @@ export interface SyncOptions {
   readonly details?: DetailOptions
   /** Returns whether another scheduled run is due. If so, the remaining details are left to the next sync. */
   readonly isOtherDue?: () => Promise<boolean>
+  /** The place where each setting was given, for hints. */
+  readonly sources?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   readonly onProgress?: (progress: SyncProgress) => void
 }

@@ -131,23 +131,19 @@ export async function findAddress(db: Db): Promise<string | null> {
   return row?.address ?? null
 }
 
-/** Stores the address. If there was another one, forgets the scan, the watermark and the missing leads. */
+/** Stores the address. If there was another one, forgets the scan, the watermark, and leads that are missing or unread. */
 export async function saveAddress(trx: Trx, address: string): Promise<void> {
   if ((await findAddress(trx)) !== null) {
     await clearScan(trx)
-    await trx.deleteFrom('missing_lead').execute()
-    await trx.deleteFrom('sync_watermark').execute()
-    await trx.deleteFrom('upstream_address').execute()
+    for (const table of ['missing_lead', 'quarantined_record', 'sync_watermark', 'upstream_address'] as const)
+      await trx.deleteFrom(table).execute()
   }
   await trx.insertInto('upstream_address').values({ id: 1, address }).execute()
 }
 
-export async function hasReadAny(db: Db): Promise<boolean> {
-  for (const table of ['lead', 'quarantined_record', 'pipeline_stat', 'agent'] as const) {
-    const row = await db.selectFrom(table).select(sql`1`.as('one')).limit(1).executeTakeFirst()
-    if (row !== undefined) return true
-  }
-  return false
+/** Deleted leads count. A copy without a lead is bound to no source. */
+export async function hasAnyLead(db: Db): Promise<boolean> {
+  return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
 }
 
 export interface LastRead {

@@ -169,6 +169,7 @@ async function readRefusal(
     isPassing,
     isConcurrent,
     isPage,
+    notFoundHint: call.notFoundHint,
   })
   return {
     error,

@@ -31,6 +31,8 @@ export interface Call<T = unknown> {
   readonly parse?: (body: Buffer) => T
   /** Null if the answer is no error. */
   findFault?(status: number, headers: IncomingHttpHeaders, body: T): Fault | null
+  /** The hint for a 404, if it is not about the profile. */
+  readonly notFoundHint?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 

@@ -94,6 +94,8 @@ interface Refusal {
   readonly keys: Pick<KeySource, 'what' | 'hint'>
   readonly isPassing: boolean
   readonly isConcurrent: boolean
+  /** The hint for an address where nothing is, if it is not about a profile. */
+  readonly notFoundHint: string | undefined
   /** True if the answer is a web page, as those of firewalls, proxies and sign-in pages are. */
   readonly isPage: boolean
 }
@@ -129,14 +131,14 @@ export function refusal(refused: Refusal): LeadsheetError {
     )
   }
   if (status === 403) {
-    return new LeadsheetError('api_forbidden', `The API key may not use ${at} (403)${said}`, {
-      hint: 'Ask for a key with the needed scope.',
+    return new LeadsheetError('api_forbidden', `${at} is forbidden to ${refused.keys.what} (403)${said}`, {
+      hint: 'Ask for a key or a login with the needed scope.',
     })
   }
   const isDeleted = status === 404 || status === 410
   const code: ErrorCode = isDeleted ? 'api_not_found' : status < 500 ? 'api_rejected' : 'api_unreachable'
   const hint = isDeleted
-    ? 'Check api.url (LEADSHEET_API_URL), the endpoints of the profile, and the id.'
+    ? (refused.notFoundHint ?? 'Check api.url (LEADSHEET_API_URL), the endpoints of the profile, and the id.')
     : `Sent were ${parametersOf(refused)}. Correct in the settings or the profile what it does not take.`
   return new LeadsheetError(code, `${url.origin}${requestTarget(url)} answered ${status}${said}`, { hint })
 }

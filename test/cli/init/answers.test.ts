@@ -7,7 +7,8 @@ import { folderWith } from '../../support/folder.ts'
 const given = (options: AnswerOptions, env: Readonly<Record<string, string>> = {}) =>
   readGiven(options, loadConfig({ file: null, env }))
 
-const completed = (from: ReturnType<typeof readGiven>) => completeAnswers(from, null)
+const completed = (from: ReturnType<typeof readGiven>) =>
+  completeAnswers(from, null, () => expect.unreachable())
 
 /** What a person must say. The file `key` is in the folder. */
 const optionsIn = (folder: string): AnswerOptions => ({

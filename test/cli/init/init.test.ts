@@ -42,7 +42,9 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     const { screen, status } = await typing.finished()
 
     expect(status).toBe(0)
-    expect(screen).toContain('About ten questions; then leadsheet.yaml is written, and all of it is tested.')
+    expect(screen).toContain(
+      'About ten questions, and more for a login by OAuth; then leadsheet.yaml is written, and all of it is tested.',
+    )
     expect(screen).toMatch(/^ok {4}list of leads /m)
     expect(screen).toMatch(/^ok {4}alert mail +ana@example\.com: 250 /m)
     expect(screen).toMatch(

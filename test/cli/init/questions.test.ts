@@ -3,7 +3,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { completeAnswers, readGiven } from '../../../src/cli/init/answers.ts'
+import { openKeysOf } from '../../../src/app/configured-login.ts'
+import { completeAnswers, readGiven, type TryAccess } from '../../../src/cli/init/answers.ts'
 import { findProfile } from '../../../src/cli/init/find-profile.ts'
 import { OAUTH, oauthOf } from '../../../src/cli/init/login-answers.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
@@ -35,7 +36,9 @@ const USUAL: Answers = {
   'Where the dashboard': ['none'],
 }
 
-async function ask(answers: Answers) {
+const untried: TryAccess = async () => ({ isRefused: false, probed: null })
+
+async function ask(answers: Answers, tryAccess?: (say: Prompter['say']) => TryAccess) {
   const screen: string[] = []
   const queues = new Map(Object.entries({ ...USUAL, ...answers }).map(([text, list]) => [text, [...list]]))
   const next = (text: string): string => {
@@ -59,13 +62,13 @@ async function ask(answers: Answers) {
     confirm: async () => false,
   }
   const given = readGiven({}, loadConfig({ file: null, env: {} }))
-  const found = await completeAnswers(given, prompter)
+  const found = await completeAnswers(given, prompter, tryAccess?.(prompter.say) ?? untried)
   const { signal } = new AbortController()
   return {
     answers: found,
     async probe() {
-      const service = { url: found.apiUrl.value, openKeys: () => fixedKey(found.key.value) }
-      const probed = await findProfile(service, { log: SILENT, signal, say: prompter.say })
+      const service = { url: found.apiUrl.value, openKeys: () => fixedKey(found.key.value), isProbed: true }
+      const { probed } = await findProfile(service, { log: SILENT, signal, say: prompter.say })
       return { probed, screen: screen.join('\n') }
     },
     screen: screen.join('\n'),
@@ -128,21 +131,29 @@ test('a mail server gets the user and the password as they were typed, and its u
   expect(answers.alertRecipients.value).toBe('ana@example.com')
 })
 
-test('a login by OAuth is asked for as its grant needs it, until it is right, and is used by the probe', async () => {
+test('a login by OAuth is asked for as its grant needs it, until it is right, is tried, and once corrected', async () => {
   await using tokens = await startTokenServer()
-  await using foreign = await startForeign(CONTACTS)
   const first = tokens.consent()
-  const { answers, screen } = await ask({
-    'Address of the service': [`${foreign.url}/crm`],
-    'API key': [OAUTH],
-    'Token URL': ['http://id.example.com/token', tokens.url, tokens.url],
-    Grant: ['password', 'refresh_token', 'refresh_token'],
-    'Client id': [CLIENT.id, CLIENT.id],
-    'Client secret (': [CLIENT.secret, CLIENT.secret],
-    'Client secret in': ['', 'body'],
-    'Refresh token': ['', first],
-    Scope: ['', 'leads.read'],
-  })
+  const config = { ...loadConfig({ file: null, env: {} }), dataDir: folderWith() }
+  const { signal } = new AbortController()
+  const wrong = 'another-secret'
+  const { answers, screen } = await ask(
+    {
+      'API key': [OAUTH],
+      'Token URL': ['http://id.example.com/token', tokens.url, '', ''],
+      Grant: ['password', 'refresh_token', '', ''],
+      'Client id': [CLIENT.id, '', ''],
+      'Client secret (': [wrong, '', CLIENT.secret],
+      'How id and secret': ['', 'body', ''],
+      'Refresh token': ['', first, ''],
+      Scope: ['', 'leads.read', ''],
+    },
+    (say) => async (access) => {
+      const api = { ...config.api, oauth: oauthOf(access.login) }
+      const openKeys = () => openKeysOf({ ...config, api }, SILENT)
+      return findProfile({ url: NOWHERE, openKeys, isProbed: false }, { log: SILENT, signal, say })
+    },
+  )
   expect(answers.login).toEqual({
     token_url: tokens.url,
     grant: 'refresh_token',
@@ -155,7 +166,12 @@ test('a login by OAuth is asked for as its grant needs it, until it is right, an
   expect(answers.key.value).toBe('')
   expect(screen).toMatch(/http:\/\/ would send secrets unencrypted/)
   expect(screen).toContain('api.oauth.refresh_token: expected a value, with the grant refresh_token')
-  expect(screen).not.toMatch(new RegExp(`${CLIENT.secret}|${first}`))
+  expect(screen.match(/no access token.*\n.*/g)).toEqual([
+    expect.stringMatching(
+      / 401: invalid_client\n +Check api\.oauth\.client_id and api\.oauth\.client_secret, and/,
+    ),
+  ])
+  expect(screen).not.toMatch(new RegExp(`${wrong}|${CLIENT.secret}|${first}`))
   const { grant, clientAuth, refreshToken } = oauthOf(answers.login) ?? {}
   expect([grant, clientAuth, refreshToken?.reveal()]).toEqual(['refresh_token', 'body', first])
 })

@@ -26,6 +26,12 @@ const STORIES: readonly Story[] = [
   ],
   ['another address while nothing was read from the first one', CHANGES, away, elsewhere],
   [
+    'another address while the first one has no lead',
+    CHANGES,
+    pagesOf([{ name: 'without an id' }]),
+    elsewhere,
+  ],
+  [
     'another address that is accepted by a sync of changes that fails, and the next one',
     CHANGES,
     twoPages,

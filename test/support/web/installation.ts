@@ -15,6 +15,7 @@ export function bareInstallation(
     runMinutes: 15,
     mailServer: null,
     settingsFile: null,
+    sources: {},
     settingsMistakes: [],
     ...change,
   }

@@ -176,12 +176,14 @@ export function summary(result: SyncResult): string[] {
     leads.deleted > 0 ? `${englishCount(leads.deleted)} deleted` : '',
     leads.quarantined > 0 ? `${englishCount(leads.quarantined)} quarantined` : '',
   ].filter((text) => text !== '')
+  const stats = result.stats > 0 ? [counted(result.stats, 'pipeline')] : []
+  const beside = result.agents > 0 ? [...stats, counted(result.agents, 'agent')] : stats
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
   return [
     `${counted(leads.seen, 'lead')} read: ${changes.join(', ')}`,
     ...(result.scan === null ? [] : [scanLine(result.scan)]),
-    `${counted(result.stats, 'pipeline')} and ${counted(result.agents, 'agent')} read`,
+    ...(beside.length === 0 ? [] : [`${beside.join(' and ')} read`]),
     ...detailLines(result.details),
     `${counted(result.requests, 'request')}${retries} in ${seconds} s; run ${result.runId}${result.complete ? '' : ', not complete'}`,
   ]

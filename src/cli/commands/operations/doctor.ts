@@ -110,9 +110,10 @@ async function* examineAll(
   const now = new Date()
   yield ok('node', `${process.versions.node}, zone data ${process.versions.tz}`)
   const profile = await attempt('profile', 'fix the profile', async () =>
-    ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
+    ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in: no api.profile'}`),
   )
-  yield profile
+  // Whether the service is the reference service is not known yet.
+  if (!isNew || config.api.profile !== null || profile.status !== 'ok') yield profile
   const proxy = config.proxy.https ?? config.proxy.http
   if (proxy !== null) yield ok('proxy', `${new URL(proxy.reveal()).origin}, from HTTPS_PROXY or HTTP_PROXY`)
   const login = await attempt('login', 'see docs/how-to/log-in-to-your-crm.md', async () => {

@@ -3,7 +3,7 @@
  * describe the upstream's API) that a person should review.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { MAX_WAIT_MS, openKeysOf, proxyOf } from '../../../app/configured-login.ts'
 import { openSourceOf } from '../../../app/configured-upstream.ts'
@@ -260,7 +260,7 @@ function textOf({ style }: Terminal, result: ProbeResult, file: string | null): 
       : [
           `The profile is in ${file}. Read it; then in leadsheet.yaml:`,
           '  api:',
-          `    profile: ${file}`,
+          `    profile: ./${relative('', file)}`,
           `  ${CALLED} doctor   # asks again whether it holds`,
         ]
   return [
