@@ -5,7 +5,6 @@ import {
   inHeader,
   inQuery,
   iso,
-  numberIn,
   pageIn,
   partIn,
   type Shape,
@@ -44,16 +43,6 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       return { body: { result: { leads }, meta: { total: all.length, limit, offset } } }
     },
   },
-  'next as an absolute URL, X-Api-Key': {
-    path: '/leads',
-    lets: inHeader('x-api-key'),
-    refusal: { status: 403, body: { message: 'Forbidden' } },
-    list: (all, url, request) => {
-      const { page, size, items, isLast } = pageIn(all, url, 'page', ['page_size', 20, 50])
-      const next = `http://${request.headers.host}${url.pathname}?page=${page + 1}&page_size=${size}`
-      return { body: { count: all.length, next: isLast ? null : next, previous: null, results: items } }
-    },
-  },
   'Range and Content-Range, Bearer': {
     path: '/rest/prospects',
     lets: inHeader('authorization', 'Bearer {key}'),
@@ -90,21 +79,6 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       const next = `${url.pathname}?page[number]=${page + 1}&page[size]=${size}${since && `&filter[updatedAt][gte]=${since}`}`
       const links = isLast ? { self: url.pathname } : { self: url.pathname, next }
       return { headers: JSON_API, body: { data: items, links, meta: { count: matching.length } } }
-    },
-  },
-  'a bare array with X-Total-Count, ?access_token=': {
-    path: '/people',
-    lets: inQuery('access_token'),
-    record: (number) => {
-      const { created, updated } = factsOf(number)
-      return { _id: `p${number}`, createdAt: created.getTime(), updatedAt: updated.getTime() }
-    },
-    idOf: (record) => String(record._id),
-    list: (all, url) => {
-      const since = numberIn(url, 'updatedAt_gte', 0)
-      const matching = all.filter((record) => Number(record.updatedAt) >= since)
-      const { items } = partIn(matching, url, '_start', ['_limit', 10])
-      return { headers: { 'x-total-count': String(matching.length) }, body: items }
     },
   },
 }
