@@ -1,7 +1,7 @@
 /**
  * A server that answers as a vendor's public reference says. Each file of this folder has the dialects of one
- * vendor: what a request of its list must look like, what a record is, and what a page is. Nothing here was seen on
- * a vendor.
+ * vendor: what a request of its list must look like, what a page is, and of a record the fields that the copy is
+ * compared in, with those that could be taken for them. Nothing here was seen on a vendor.
  */
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
