@@ -97,6 +97,14 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       return { body: { content: items, totalElements: all.length, totalPages: pages, ...place } }
     },
   },
+  'a cursor in a header of the answer': {
+    path: '/crm/v2/deals',
+    lets: inHeader('x-api-key'),
+    list: (all, url) => {
+      const { end, items, isLast } = partIn(all, url, 'after', ['count', 20, 50])
+      return { body: { items }, headers: isLast ? {} : { 'x-next-cursor': String(end) } }
+    },
+  },
   'an envelope two levels deep and relative next links': {
     path: '/svc/people',
     lets: inHeader('authorization', 'ApiKey {key}'),

@@ -113,7 +113,8 @@ const REDMINE: Shape = {
 /** FHIR: a Bundle with a list of links. The link to the next page comes after another link. */
 const FHIR: Shape = {
   path: '/fhir/Patient',
-  lets: inHeader('authorization', 'Bearer {key}'),
+  // The standard leaves the form of the key to the server. This one is tried late.
+  lets: inHeader('authorization', 'OAuth-Token {key}'),
   record: (number) => {
     const { first, last, updated } = factsOf(number)
     const [id, name] = [`p${number}`, [{ family: last, given: [first] }]]
