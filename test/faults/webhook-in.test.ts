@@ -1,5 +1,4 @@
 /** Messages of strangers, broken senders and the network to the receiver of events, and their effects. */
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
@@ -132,30 +131,6 @@ describe('a message to the receiver of events', () => {
       expect((await send(url, '', told)).status).toBe(413)
     }
     expect(await events()).toHaveLength(1)
-  })
-
-  // What still drips when the connection is cut can reset it before the answer is read.
-  it('whose body does not come to its end is given up', { retry: 2 }, async () => {
-    const { url, events } = await openReceiver({ limits: { headersMs: 300, requestMs: 300 } })
-    const { hostname, port, pathname } = new URL(url)
-    const began = performance.now()
-    const answer = await new Promise<string>((resolve, reject) => {
-      const socket = connect(Number(port), hostname)
-      let read = ''
-      const drip = setInterval(() => socket.write(' '), 50)
-      socket.on('data', (chunk) => {
-        clearInterval(drip)
-        read += chunk.toString()
-      })
-      socket.on('error', reject)
-      socket.on('close', () => resolve(read))
-      const lines = Object.entries({ ...signed(CHANGED), 'content-length': '5000' })
-      socket.write(`POST ${pathname} HTTP/1.1\r\nHost: localhost\r\n`)
-      socket.write(`${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n{`)
-    })
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-    expect(performance.now() - began).toBeGreaterThanOrEqual(300)
-    expect(await events()).toEqual([])
   })
 
   /** An example says what is unusual of a message: its method, path, body or a header. */

@@ -117,7 +117,6 @@ const NOTES = ['Zoë O’Neil', '', '株式会社レモン 🍋', null, ' two\n"
 
 /** A lead with all kinds of scalars. */
 export function lead(index: number, edits: number): UpstreamRecord {
-  const hours = (count: number) => new Date(Date.UTC(2026, 0, 1) + count * 3_600_000).toISOString()
   return {
     id: `l-${index}`,
     firstName: `Ada${index}`,
@@ -129,12 +128,12 @@ export function lead(index: number, edits: number): UpstreamRecord {
     ratio: (index - 100) / 64,
     views: 5_000_000_000 + index + edits,
     hot: index % 3 === edits,
-    closes: hours(24 * (index + edits)).slice(0, 10),
+    closes: afterHours(24 * (index + edits)).slice(0, 10),
     callAt: `0${(index + edits) % 10}:30:00`,
-    calledAt: index % 5 === edits ? null : hours(index * 7 + edits),
-    createdAt: hours(index),
+    calledAt: index % 5 === edits ? null : afterHours(index * 7 + edits),
+    createdAt: afterHours(index),
     // The times are scattered, and those of what is added or changed are the latest.
-    updatedAt: hours(3_000 + ((index * 7919) % 500) + edits * 1_000),
+    updatedAt: afterHours(3_000 + ((index * 7919) % 500) + edits * 1_000),
     note: NOTES[(index + edits) % NOTES.length],
     company: { id: index, name: `Firma ${index} GmbH`, city: index % 4 === edits ? null : 'Köln' },
   }

@@ -1,7 +1,7 @@
 /** A program that prints the key, and a file with the key that another program rotates. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { openSourceOf } from '../../src/app/configured-upstream.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'
@@ -16,6 +16,7 @@ function openWith(upstream: Upstream, script: string) {
   })
   chmodSync(join(cwd, 'print-key'), 0o700)
   const source = openSourceOf(loadConfig({ cwd, env: {} }), SILENT)
+  onTestFinished(source.close)
   const runs = () => readFileSync(join(cwd, 'runs'), 'utf8').match(/run/g)?.length
   return { cwd, source, runs }
 }
@@ -49,7 +50,6 @@ describe('a program that prints the key', () => {
       ...Array<string>(4).fill('Bearer printed-key-1'),
       'Bearer printed-key-2',
     ])
-    await source.close()
   })
 
   it('that prints the refused key again is told as what to look at', async () => {
@@ -62,7 +62,6 @@ describe('a program that prints the key', () => {
       hint: expect.stringMatching(/^Run \.\/print-key yourself/),
     })
     expect(upstream.requests).toHaveLength(1)
-    await source.close()
   })
 
   it.each([
@@ -84,6 +83,5 @@ describe('a program that prints the key', () => {
     })
     expect(JSON.stringify([failure, String(failure)])).not.toContain('hunter')
     expect(upstream.requests).toEqual([])
-    await source.close()
   })
 })

@@ -1,8 +1,7 @@
 /** Several processes of one installation, which share a rotated refresh token, and kills of them. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { killProgram, start } from '../crash/support/program.ts'
 import { runScript } from '../support/leadsheet.ts'
 import { openWithLogin } from './support/installation.ts'
 
@@ -21,17 +20,8 @@ async function openInstallation() {
       return stdout.trim().split('\n')
     },
     /** Starts a process that is to be killed. */
-    start(): ChildProcess {
-      const child = spawn(process.execPath, [SCRIPT, '0'], { cwd })
-      onTestFinished(() => void child.kill('SIGKILL'))
-      return child
-    },
+    start: () => start({ main: SCRIPT, args: ['0'], cwd, env: {} }),
   }
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL')
-  await once(child, 'exit')
 }
 
 it('no refresh token is used twice by processes that all want new tokens', async () => {
@@ -56,7 +46,7 @@ it('a process that is killed while it waits for an answer is followed by one tha
   const child = installation.start()
   await isAsked.promise
   const next = installation.ask()
-  await kill(child)
+  await killProgram(child)
   expect(server.good).toEqual(new Set(await next))
   expect(server.asked).toHaveLength(2)
 })
@@ -73,7 +63,7 @@ it('a kill between the answer and its commit is the one that loses a rotated ref
   })
   const child = installation.start()
   await isRotated.promise
-  await kill(child)
+  await killProgram(child)
   const { status, stderr } = await runScript([SCRIPT, '0'], { cwd })
   expect(status).toBe(1)
   expect(stderr).toMatch(/no access token: .* answered 400: invalid_grant: grant request is invalid/)

@@ -4,7 +4,6 @@ import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import { KEY } from '../support/source/foreign.ts'
 import { probeForeign } from '../support/source/probing.ts'
-import { APOLLO } from '../support/source/vendors/apollo.ts'
 import { ATTIO } from '../support/source/vendors/attio.ts'
 import { COPPER } from '../support/source/vendors/copper.ts'
 import { GRAPHQL } from '../support/source/vendors/graphql.ts'
@@ -17,7 +16,6 @@ describe('a list by POST', () => {
   test.each([
     ['HubSpot', HUBSPOT, ['cursor', 'after', 'limit'], 'filterGroups', 10_000],
     ['Attio', ATTIO, ['offset', 'offset', 'limit'], null, null],
-    ['Apollo', APOLLO, ['page', 'page', 'per_page'], null, null],
     ['Copper', COPPER, ['page', 'page_number', 'page_size'], 'minimum_modified_date', 100_000],
     ['Notion', NOTION, ['cursor', 'start_cursor', 'page_size'], 'filter', 10_000],
   ] as const)('of %s is found with its paging and filter, and read by what was written', async (...row) => {

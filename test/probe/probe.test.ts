@@ -3,7 +3,6 @@ import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
 import { KEY, startForeign } from '../support/source/foreign.ts'
 import { SHAPES } from '../support/source/foreign-shapes.ts'
-import { ODD_SHAPES } from '../support/source/odd-shapes.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 import { PRODUCTS } from '../support/source/product-shapes.ts'
 import { HUBSPOT_CONTACTS } from '../support/source/vendors/hubspot.ts'
@@ -14,7 +13,7 @@ import { shapeOf } from '../support/source/vendors/vendor.ts'
 const CASES = [
   ['cursor in paging.next.after, Bearer', shapeOf(HUBSPOT_CONTACTS), null],
   ['starting_after with has_more, Bearer', shapeOf(STRIPE), null],
-  ...Object.entries({ ...SHAPES, ...ODD_SHAPES }).map(([name, shape]) => [name, shape, null] as const),
+  ...Object.entries(SHAPES).map(([name, shape]) => [name, shape, null] as const),
   ...PRODUCTS,
 ] as const
 

@@ -14,7 +14,6 @@ import { pauseRefused } from '../../src/jobs/reports/preferences.ts'
 import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import { combineTasks, createSerialTask } from '../../src/jobs/schedule/serial-task.ts'
 import { syncSchedule } from '../../src/jobs/sync/scheduled-sync.ts'
-import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openAlertMail } from '../../src/report/render/alert-mail.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -26,7 +25,7 @@ import { openReceiver } from '../support/network/receiver.ts'
 import { openTcpProxy } from '../support/network/tcp-proxy.ts'
 import { scheduleOf, timing } from '../support/schedule/schedule.ts'
 import { openTasks } from '../support/schedule/tasks.ts'
-import { SILENT } from '../support/syncing.ts'
+import { SILENT, SYNC_OPTIONS } from '../support/syncing.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { bareInstallation } from '../support/web/installation.ts'
 import { HOUR_MS, MINUTE_MS } from './plan.ts'
@@ -63,14 +62,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     policy: { rateLimit: createRateLimit(PER_MINUTE), isRecipient: () => true },
     timeZones: [],
     retention: { dailyAfterDays: 365 },
-    syncOptions: (signal: AbortSignal): SyncOptions => ({
-      full: false,
-      parts: ['leads'],
-      pageSize: 100,
-      overlapMs: 0,
-      pipelineIds: [],
-      signal,
-    }),
+    syncOptions: (signal: AbortSignal) => ({ ...SYNC_OPTIONS, parts: ['leads'] as const, signal }),
   }
   const { queue, events } = openTasks()
   const onSent = () => pauseRefused({ ...work, suppressAfterBounces: 5 })

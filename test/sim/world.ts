@@ -146,10 +146,6 @@ export async function openWorld({ from, planned, durationMs = () => 2_000 }: Wor
     },
     /** Kills the daemon at one of its next writes; see {@link MortalStore.dieAt}. */
     killAt: (...at: Parameters<MortalStore['dieAt']>) => running?.store.dieAt(...at),
-    kill() {
-      running?.store.dieAt(0, 'before')
-      bury()
-    },
     [Symbol.asyncDispose]: () => store.close(),
   }
 }

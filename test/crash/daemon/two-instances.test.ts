@@ -1,5 +1,4 @@
 /** Two processes that want the same: one does the work, and who has lost it writes nothing more. */
-import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
@@ -16,8 +15,9 @@ import { hourlyNotNow, makeReportDue, zoneAtNoon } from '../../support/reports/d
 import { scheduleOf } from '../../support/schedule/schedule.ts'
 import { openTasks } from '../../support/schedule/tasks.ts'
 import { startService } from '../../support/service.ts'
+import { heldBack } from '../../support/source/following.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
-import { type Fault, startUpstream } from '../../support/upstream.ts'
+import { startUpstream } from '../../support/upstream.ts'
 import { hashTables } from '../support/contents.ts'
 import { run, start, syncOf } from '../support/program.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
@@ -27,20 +27,8 @@ const RACES = IS_FULL ? 20 : 3
 const REPORT_RACES = IS_FULL ? 20 : 2
 const LEASE_S = 90
 
-/** A fault that holds the next request until the test calls `letGo`. Then the answer is an empty list. */
-function holding() {
-  const held = Promise.withResolvers<ServerResponse>()
-  const fault: Fault = (_request, response) => {
-    held.resolve(response)
-    return true
-  }
-  const letGo = async (): Promise<void> => {
-    const response = await held.promise
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end('{"data":[],"page":{"next_cursor":null,"has_more":false,"total":0}}')
-  }
-  return { fault, isHeld: held.promise, letGo }
-}
+/** Holds the next request until the test calls `letGo`. Then the answer is an empty list. */
+const holding = () => heldBack(() => '{"data":[],"page":{"next_cursor":null,"has_more":false,"total":0}}')
 
 it(`of two syncs on the same data one runs and the other is told who does; ${RACES} races`, async () => {
   await using upstream = await startUpstream(5)
@@ -53,7 +41,7 @@ it(`of two syncs on the same data one runs and the other is told who does; ${RAC
     const racers = [start(program), start(program)]
     const ends = racers.map(finished)
     const loser = await Promise.race(ends)
-    await letGo()
+    letGo()
     const [winner] = (await Promise.all(ends)).filter((end) => end !== loser)
     expect(loser.status).not.toBe(0)
     expect(JSON.parse(loser.stderr)).toMatchObject({ error: { code: 'job_busy' } })
@@ -67,11 +55,11 @@ it('a sync that hung until another had taken over writes nothing when it wakes u
   await using upstream = await startUpstream(30)
   const program = syncOf(upstream.url, '{ page_size: 10 }', '--json')
   const file = join(program.cwd, 'leadsheet.db')
-  const { fault, isHeld, letGo } = holding()
+  const { fault, isAsked, letGo } = holding()
   upstream.faults.push(fault)
   const hung = start(program)
   const end = finished(hung)
-  await isHeld
+  await isAsked
   hung.kill('SIGSTOP')
 
   await using other = await openSyncing(upstream.url, 'test-key', { folder: program.cwd })
@@ -81,7 +69,7 @@ it('a sync that hung until another had taken over writes nothing when it wakes u
   expect(await other.sync({ parts: ['leads'] })).toMatchObject({ outcome: 'ok', leads: { inserted: 30 } })
   const before = hashTables(file, true)
 
-  await letGo()
+  letGo()
   hung.kill('SIGCONT')
   const { status, stderr } = await end
   expect(status).not.toBe(0)

@@ -13,7 +13,7 @@ import { openSource } from '../../../src/upstream/source.ts'
 import { startOwnPostgres } from '../../support/postgres/own-postgres.ts'
 import { hasPostgres } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
-import { SILENT } from '../../support/syncing.ts'
+import { SILENT, SYNC_OPTIONS } from '../../support/syncing.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 import { listOf, readCopy } from '../support/contents.ts'
 import { crash } from '../support/crash.ts'
@@ -27,14 +27,7 @@ const LEADS = IS_FULL ? 600 : 200
 const PAGE_SIZE = 20
 const FIRST = Date.parse('2026-11-01T00:00:00Z')
 const MINUTE_MS = 60_000
-const OPTIONS: SyncOptions = {
-  full: true,
-  parts: ['leads'],
-  pageSize: PAGE_SIZE,
-  overlapMs: 0,
-  pipelineIds: [],
-  signal: new AbortController().signal,
-}
+const OPTIONS: SyncOptions = { ...SYNC_OPTIONS, full: true, parts: ['leads'], pageSize: PAGE_SIZE }
 
 const now = (): Date => new Date()
 

@@ -1,6 +1,6 @@
 /**
- * A token URL on 127.0.0.1 with one client. It rotates refresh tokens as RFC 9700 (4.14.2) wants it: a refresh
- * token that is used twice revokes all that came of it.
+ * A token URL on 127.0.0.1 with one client. It rotates refresh tokens as RFC 9700 (4.14.2) wants it: each may be used
+ * once.
  */
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
@@ -40,14 +40,12 @@ export type TokenAnswer = (asked: Asked, response: ServerResponse) => boolean | 
 export type TokenServer = Awaited<ReturnType<typeof startTokenServer>>
 
 export async function startTokenServer(lifetime = 3600) {
-  /** The family of each refresh token that was ever given, and the one of each family that may be used. */
-  const families = new Map<string, string>()
-  const newest = new Map<string, string>()
+  /** The refresh tokens that may be used, each once. */
+  const usable = new Set<string>()
   const newToken = (kind: string): string => `${kind}-${randomBytes(12).toString('base64url')}`
-  const rotate = (family: string): string => {
+  const newRefreshToken = (): string => {
     const token = newToken('refresh')
-    families.set(token, family)
-    newest.set(family, token)
+    usable.add(token)
     return token
   }
 
@@ -55,18 +53,14 @@ export async function startTokenServer(lifetime = 3600) {
     const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`
     const isKnown = headers.authorization === basic || body['client_secret'] === CLIENT.secret
     if (!isKnown && body['assertion'] === undefined) return { status: 401, json: { error: 'invalid_client' } }
-    const family = families.get(body['refresh_token'] ?? '')
     let refresh = {}
     if (body['grant_type'] === 'refresh_token') {
-      const isUsable = family !== undefined && newest.get(family) === body['refresh_token']
-      if (!isUsable) {
-        if (family !== undefined) newest.delete(family)
+      if (!usable.delete(body['refresh_token'] ?? ''))
         return {
           status: 400,
           json: { error: 'invalid_grant', error_description: 'grant request is invalid' },
         }
-      }
-      refresh = { refresh_token: rotate(family) }
+      refresh = { refresh_token: newRefreshToken() }
     }
     const access = newToken('access')
     server.good.add(access)
@@ -97,11 +91,11 @@ export async function startTokenServer(lifetime = 3600) {
     lifetime,
     /** The access tokens that are good now. */
     good: new Set<string>(),
-    /** Begins a family of refresh tokens, as the consent of a person does, and returns the first. */
-    consent: () => rotate(randomBytes(6).toString('hex')),
+    /** Returns a refresh token, as the consent of a person does. */
+    consent: newRefreshToken,
     /** Revokes all tokens. */
     revoke(): void {
-      newest.clear()
+      usable.clear()
       server.good.clear()
     },
     /** Returns whether a request carries a good token. */

@@ -7,7 +7,6 @@ import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
 import type { Registration } from '../../../src/jobs/events/webhook-registration.ts'
 import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
-import type { WebLimits } from '../../../src/web/server/server.ts'
 import { WEBHOOK_PATH, type WebhookOutcome, webhookRoutes } from '../../../src/web/webhooks.ts'
 import { openEmptyStore } from '../store.ts'
 import { openReadLog, openTestWeb } from '../web/server.ts'
@@ -29,14 +28,13 @@ interface Settings {
   readonly webhook?: WebhookProfile
   /** The accepted secrets. They are read for each message. */
   readonly secrets?: () => readonly string[]
-  readonly limits?: Partial<WebLimits>
   readonly publicUrl?: string | null
   /** Replaces the intake of the store. */
   readonly intake?: WebhookIntake
 }
 
 export async function openReceiver(settings: Settings = {}) {
-  const { webhook = standardProfile(), secrets = () => [SECRET], limits = {}, publicUrl = null } = settings
+  const { webhook = standardProfile(), secrets = () => [SECRET], publicUrl = null } = settings
   const store = await openEmptyStore()
   onTestFinished(store.close)
   const outcomes: WebhookOutcome[] = []
@@ -45,7 +43,7 @@ export async function openReceiver(settings: Settings = {}) {
   const intake = settings.intake ?? createWebhookIntake({ store, now, wake: () => undefined })
   const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
   const routes = webhookRoutes({ webhook, publicUrl, secrets, intake, now, log, onOutcome })
-  const options = { publicUrl, trustedProxies: ['loopback'], log, limits }
+  const options = { publicUrl, trustedProxies: ['loopback'], log }
   const server = await openTestWeb(options, [], null, [routes])
   return {
     lines,
@@ -103,11 +101,7 @@ export function signed(
 /** Keeps connections open, because opening one for each of many messages would take most of a test's time. */
 export const KEPT_OPEN = new Agent({ keepAlive: true })
 
-export interface Sent {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly text: string
-}
+export type Sent = Awaited<ReturnType<typeof send>>
 
 /**
  * Sends a message with exactly these headers. A header with several values is sent as several lines. The
@@ -118,7 +112,7 @@ export async function send(
   body: Buffer | string | readonly string[],
   headers: Readonly<Record<string, string | string[]>>,
   { method = 'POST', agent = false, localAddress }: Sending = {},
-): Promise<Sent> {
+) {
   const sending = request(url, { method, headers: { ...headers }, agent, localAddress })
   // An error that comes after the answer has begun is one of the answer.
   sending.on('error', () => undefined)

@@ -44,14 +44,14 @@ function build(rows: readonly Row[], lead: Lead, depth: number): unknown {
 }
 
 /** @throws Error that names the shape and the row, and says what was expected in it */
-export function readShapes(text: string) {
+function readShapes(text: string) {
   const parts = text.split(/^== /m).slice(1)
   return parts.map((part) => {
     const [name = '', ...lines] = part.split('\n')
     const rows: Row[] = []
     for (const line of lines.filter((each) => /^[^#]/.test(each))) {
       try {
-        rows.push(readRow(line, rows))
+        rows.push(readRow(line))
       } catch (error) {
         throw new Error(`${name}: found ${line}: ${(error as Error).message}`, { cause: error })
       }
@@ -62,21 +62,13 @@ export function readShapes(text: string) {
   })
 }
 
-function readRow(line: string, rows: readonly { readonly path: string; readonly text: string }[]) {
+function readRow(line: string) {
   const [path = '', place = '', text = ''] = line.split(/ {2,}/)
   const field = PLACE.exec(place)?.[1]
   if (place !== '-' && !LEAD_FIELDS.some(({ column }) => column === field))
     throw new Error(`expected - or a field of ours in the place of ${place}`)
-  const isWithin = (inner: string, outer: string) => /^[.[]|^$/.test(inner.replace(outer, ''))
-  const isTaken = (row: (typeof rows)[number]) =>
-    isWithin(row.path, path) || (isWithin(path, row.path) && !row.text.includes('below'))
-  if (rows.some(isTaken)) throw new Error('expected a path that has no value yet')
   const keys = splitPath(path).flatMap((name) => name.split(/(?=\[)/))
-  const value = readValue(text.match(TOKEN) ?? [])
-  const example = value(leadOf(0))
-  if (example === undefined || typeof example === 'function' || Number.isNaN(example))
-    throw new Error('expected a text, a number, true, false, null or a list')
-  return { path, keys, place, text, value }
+  return { path, keys, place, value: readValue(text.match(TOKEN) ?? []) }
 }
 
 /** Returns the places that are right for each field of ours, the best first; null among them if no rule is right too. */

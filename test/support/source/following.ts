@@ -1,31 +1,22 @@
 /** A syncing with the daemon's queue of events and the intake that fills it. */
 import { onTestFinished } from 'vitest'
 import type { UpstreamEvent } from '../../../src/domain/model.ts'
-import {
-  createEventWorker,
-  type EventWorker,
-  type EventWorkerDeps,
-} from '../../../src/jobs/events/event-worker.ts'
-import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
+import { createEventWorker, type EventWorkerDeps } from '../../../src/jobs/events/event-worker.ts'
+import { createWebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
 import type { Db } from '../../../src/store/db/store.ts'
 import type { SourceOptions } from '../../../src/upstream/source.ts'
 import { event } from '../data/events.ts'
-import { openSyncing, SILENT, type Syncing } from '../syncing.ts'
-import { body, type Fault, startUpstream, type Upstream } from '../upstream.ts'
+import { openSyncing, SILENT } from '../syncing.ts'
+import { body, type Fault, startUpstream } from '../upstream.ts'
 
-export interface Following extends Syncing {
-  readonly intake: WebhookIntake
-  readonly worker: EventWorker
-  /** Stops the work in progress. */
-  stop(): Promise<void>
-}
+export type Following = Awaited<ReturnType<typeof openFollowing>>
 
 type Options = Partial<Pick<EventWorkerDeps, 'concurrency' | 'perTenSeconds'>> & {
   readonly key?: string
   readonly source?: Partial<SourceOptions>
 }
 
-export async function openFollowing(url: string, options: Options = {}): Promise<Following> {
+export async function openFollowing(url: string, options: Options = {}) {
   const { key, source: sourceOptions = {}, ...wanted } = options
   const syncing = await openSyncing(url, key, { source: sourceOptions })
   const { store, source, clock } = syncing
@@ -50,6 +41,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
     ...syncing,
     worker,
     intake: createWebhookIntake({ store, now, wake: worker.wake }),
+    /** Stops the work in progress. */
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
@@ -59,10 +51,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
 }
 
 /** Opens an upstream with some leads, and a copy that has read them, until the test ends. */
-export async function openCopy(
-  count = 12,
-  options: Options = {},
-): Promise<{ upstream: Upstream; copy: Following; ids: readonly string[] }> {
+export async function openCopy(count = 12, options: Options = {}) {
   const upstream = await startUpstream(count)
   const copy = await openFollowing(upstream.url, options)
   onTestFinished(async () => {

@@ -39,13 +39,7 @@ export interface Shape {
   readonly knows?: readonly string[]
 }
 
-export interface Foreign extends AsyncDisposable {
-  readonly url: string
-  readonly records: readonly ForeignRecord[]
-  readonly ids: readonly string[]
-  /** The requests so far, in order, such as `GET /leads?limit=3`. */
-  readonly requests: readonly string[]
-}
+export type Foreign = Awaited<ReturnType<typeof startForeign>>
 
 export const KEY = 'k3y-for-tests'
 
@@ -98,8 +92,9 @@ export function filtered(filterOf: (query: URLSearchParams) => (record: ForeignR
   }
 }
 
-export async function startForeign(shape: Shape, count = 230): Promise<Foreign> {
+export async function startForeign(shape: Shape, count = 230) {
   const records = Array.from({ length: count }, (_, number) => (shape.record ?? plainRecord)(number))
+  /** The requests so far, in order, such as `GET /leads?limit=3`. */
   const requests: string[] = []
   const http = await openHttpServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)

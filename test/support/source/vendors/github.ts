@@ -24,11 +24,8 @@ export const GITHUB: Dialect = {
     state: kept.status,
     user: { login: kept.contact, id: 1 },
     assignee: { login: kept.owner, id: 2 },
-    author_association: 'NONE',
-    labels: [],
     created_at: inSeconds(kept.created),
     updated_at: inSeconds(kept.updated),
-    closed_at: kept.status === 'closed' ? inSeconds(kept.updated) : null,
   }),
   page: ({ items: body, next, size }, asked) => ({
     headers: next === null ? {} : { link: `<${linkTo(asked, 'page', 1 + next / size)}>; rel="next"` },

@@ -35,7 +35,6 @@ export const SALESFORCE: Dialect = {
       Company: kept.company,
       Name: kept.contact,
       'Owner.Name': kept.owner,
-      IsConverted: false,
       IsDeleted: kept.isDeleted,
       CreatedDate: written(kept.created),
       SystemModstamp: written(kept.updated),

@@ -20,14 +20,11 @@ export const STRAPI: Dialect = {
     documentId: kept.id,
     company: kept.company,
     name: kept.contact,
-    email: 'ada@example.com',
     stage: kept.status,
     value: kept.value,
-    currency: 'EUR',
     owner: kept.owner,
     createdAt: kept.created,
     updatedAt: kept.updated,
-    publishedAt: kept.updated,
   }),
   page: ({ items: data, size: pageSize, from, total }) => {
     const pagination = { page: 1 + from / pageSize, pageSize, pageCount: Math.ceil(total / pageSize), total }

@@ -26,13 +26,8 @@ export const STRIPE: Dialect = {
   order: () => (one, other) => byCreation(other, one),
   record: (kept) => ({
     id: `cus_${kept.id}`,
-    object: 'customer',
     name: kept.company,
-    description: null,
-    email: 'ada@example.com',
     balance: kept.value,
-    currency: 'eur',
-    address: null,
     created: epochSeconds(kept.created),
   }),
   page: ({ items: data, next }) => ({

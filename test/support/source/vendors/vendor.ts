@@ -1,7 +1,7 @@
 /**
  * A server that answers as a vendor's public reference says. Each file of this folder has the dialects of one
- * vendor: what a request of its list must look like, what a record is, and what a page is. Nothing here was seen on
- * a vendor.
+ * vendor: what a request of its list must look like, what a page is, and of a record the fields that the copy is
+ * compared in, with those that could be taken for them. Nothing here was seen on a vendor.
  */
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -229,20 +229,19 @@ function hasKey(dialect: Dialect, headers: IncomingHttpHeaders): boolean {
   return Object.entries(dialect.headers).every(([name, value]) => headers[name.toLowerCase()] === value)
 }
 
-export interface Vendor extends AsyncDisposable {
-  readonly url: string
-  readonly records: Map<number, Kept>
-  /** The requests so far, in order. */
-  readonly asked: Asked[]
-  /** Is called before each answer with the number of the request, from 1, and may answer in the vendor's place. */
-  before: (request: number, asked: Asked) => Answer | null
-}
+export type Vendor = Awaited<ReturnType<typeof startVendor>>
 
 /** @param cap the number of records after which the vendor ends a search */
-export async function startVendor(dialect: Dialect, count: number, cap = 10_000): Promise<Vendor> {
+export async function startVendor(dialect: Dialect, count: number, cap = 10_000) {
   const { base = '' } = dialect
   const records = new Map(Array.from({ length: count }, (_, number) => [number, keptOf(number, dialect)]))
-  const vendor: Pick<Vendor, 'records' | 'asked' | 'before'> = { records, asked: [], before: () => null }
+  const vendor = {
+    records,
+    /** The requests so far, in order. */
+    asked: [] as Asked[],
+    /** Is called before each answer with the number of the request, from 1, and may answer in the vendor's place. */
+    before: (_request: number, _asked: Asked): Answer | null => null,
+  }
   const http = await openHttpServer(async (request, response) => {
     const { method = '', headers } = request
     const { pathname, searchParams: query } = new URL(request.url ?? '', http.url)
