@@ -9,8 +9,7 @@ import { addToPack, createMessagePack } from '../../../src/store/outbox/stored-m
 import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
 import { listIssues } from '../../../src/store/reports/issue-list.ts'
 import { ISSUE_STATES } from '../../../src/store/reports/issue-search.ts'
-import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
-import { busyDay } from '../../support/reports/figures.ts'
+import { enqueueMessage, MESSAGE, unsavedIssue } from '../../support/mail/message.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 interface Kept {
@@ -29,17 +28,9 @@ interface Kept {
 async function keep(store: Store, subject: string, kept: Kept) {
   const { report = 'daily', from, to, timeZone = 'UTC', variant = '', text = '', notSent = null } = kept
   return store.write(async (trx) => {
-    const { id } = await saveIssue(trx, {
-      report,
-      period: periodBetween(from, to, timeZone),
-      variant,
-      subject,
-      text,
-      html: '',
-      renderedAt: `${to}T07:00:00.000Z`,
-      programVersion: '1.2.3',
-      figures: busyDay(),
-    })
+    const period = periodBetween(from, to, timeZone)
+    const renderedAt = `${to}T07:00:00.000Z`
+    const { id } = await saveIssue(trx, unsavedIssue({ report, period, variant, subject, text, renderedAt }))
     if (notSent !== null) await noteNotSent(trx, id, notSent)
     for (const [recipient, state] of Object.entries(kept.messages ?? {})) {
       const messageId = `<${recipient}-${id}>`

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
-import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
 import { openSession, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
@@ -10,8 +9,14 @@ import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { listMailOutages } from '../../../src/store/outbox/send-limits.ts'
-import { CONTENT, type Ledger, openLedger, openNoServer, openPost } from '../../support/mail/ledger.ts'
-import { enqueueMessage, SENDER } from '../../support/mail/message.ts'
+import {
+  CONTENT,
+  enqueueTo,
+  type Ledger,
+  openLedger,
+  openNoServer,
+  openPost,
+} from '../../support/mail/ledger.ts'
 import {
   type Answer,
   openMailServer,
@@ -258,8 +263,7 @@ describe('a message that is too large for the server', () => {
   ] as const)('fails alone with a clear cause, and the others are sent: %s', async (_when, options) => {
     await using ledger = await openLedger(BOTH, { ...CONTENT, text: 'long '.repeat(1000) })
     const { store, issue } = ledger
-    const short = messageFor(store, issue, { address: 'cleo@example.com', name: null }, CONTENT, SENDER)
-    await store.write((trx) => enqueueMessage(trx, issue.id, short, issue.renderedAt))
+    await store.write((trx) => enqueueTo(trx, store, issue, 'cleo@example.com'))
     await using server = await openMailServer(options)
     await using transport = open(server.url)
     await deliverDue({ ...ledger.deps, transport }, signal)

@@ -216,29 +216,6 @@ describe('the daemon', () => {
     await running.stop()
   })
 
-  it.each([
-    ['was stopped', true],
-    ['was killed', false],
-  ])('knows after it %s from when to when nothing ran', async (_, isStopped) => {
-    const file = `${folderWith()}/leadsheet.db`
-    const late: unknown[] = []
-    const daily = working((due) => late.push(due.late), { timing: timing('0 8 * * *') })
-    const first = await start([daily], { file })
-    await first.tick('2026-11-20T07:00:00Z')
-    await first.tick('2026-11-20T07:01:00Z')
-    await first.daemon.idle()
-    if (isStopped) await first.stop()
-    else await first.store.db.deleteFrom('lease').execute()
-
-    const second = await start([daily], { file, at: '2026-11-20T10:00:00Z' })
-    await second.tick('2026-11-20T10:00:00Z')
-    await second.daemon.idle()
-    expect(late).toEqual([{ from: '2026-11-20T07:01:00.000Z', to: '2026-11-20T10:00:00.000Z', why: 'down' }])
-    const beats = await second.store.db.selectFrom('daemon_uptime').selectAll().execute()
-    expect(beats).toMatchObject([{ began_after: 'down', down_since: '2026-11-20T07:01:00.000Z' }])
-    await second.stop()
-  })
-
   it('runs once on the same data', async () => {
     const file = `${folderWith()}/leadsheet.db`
     const running = await start([], { file })
@@ -331,7 +308,7 @@ describe('the database file of a running daemon', () => {
 
 /**
  * The clock at each tick, behind it the true time where that is another, and from where on the upstream is there or
- * away, or another daemon has the same data.
+ * away, or the daemon is started again after a stop or a kill.
  */
 const CLOCKS: Readonly<Record<string, string>> = {
   'ahead for two minutes while the upstream says that it is wrong':
@@ -346,13 +323,18 @@ const CLOCKS: Readonly<Record<string, string>> = {
     'there 21T06:59/20T10:00 21T07:00/20T10:01 20T10:02 21T07:00',
   'ahead when the daemon starts':
     'there 20T10:00 restart 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'right after the daemon was stopped for hours': 'there 20T06:00 20T06:01 restart 20T10:00',
+  'right after the daemon was killed, and nothing ran for hours': 'there 20T06:00 20T06:01 kill 20T10:00',
   'as far from that of the upstream as before the daemon was started again':
     'there 20T10:00/20T05:00 restart 20T12:00/20T07:00 21T07:00/21T02:00',
 }
 
 it('what a daily report at 07:00 and the log make of a clock that was set', async () => {
   const told: string[] = []
-  const daily = working(({ dueAt }) => told.push(`    runs that of ${dueAt.toISOString().slice(8, 13)}`), {})
+  const daily = working(({ dueAt, late }) => {
+    const since = late === null ? '' : `, late from ${late.from} to ${late.to}: ${late.why}`
+    told.push(`    runs that of ${dueAt.toISOString().slice(8, 13)}${since}`)
+  }, {})
   for (const [name, words] of Object.entries(CLOCKS)) {
     told.push(`a clock that is ${name}`)
     const file = `${folderWith()}/leadsheet.db`
@@ -360,8 +342,9 @@ it('what a daily report at 07:00 and the log make of a clock that was set', asyn
     let running: Running | null = null
     for (const word of words.split(' ')) {
       told.push(`  ${word}`)
-      if (word === 'restart') {
-        await running?.stop()
+      if (word === 'restart' || word === 'kill') {
+        if (word === 'kill') await running?.store.db.deleteFrom('lease').execute()
+        else await running?.stop()
         running = null
       } else if (word === 'there' || word === 'away') isThere = word === 'there'
       else {
