@@ -369,13 +369,9 @@ it.each(Object.entries(STORIES))('what each sync finds, and what it leaves: %s',
   await expect(await tellSyncs(stories)).toMatchFileSnapshot(`golden/scan-${name}.txt`)
 })
 
-async function countDeleted(listing: Listing): Promise<number> {
-  const rows = await listing.store.db
-    .selectFrom('lead')
-    .where('deleted_at', 'is not', null)
-    .select('id')
-    .execute()
-  return rows.length
+async function countDeleted({ store }: Listing): Promise<number> {
+  const deleted = store.db.selectFrom('lead').where('deleted_at', 'is not', null)
+  return (await deleted.select('id').execute()).length
 }
 
 describe('a list without an order', () => {
