@@ -1,6 +1,5 @@
 // @both-stores
 /** Scheduled runs that come due while the daemon is down or busy for long. */
-import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import type { CatchUp } from '../../../src/schedule/timing.ts'
 import { timing } from '../../support/schedule/schedule.ts'
@@ -38,21 +37,4 @@ it('what was missed is made up for as the settings say, with from when to when n
   lines.push('weekly, made on Thursday; the next week stands for one that was never made')
   lines.push(...(await ticking.told()).map((line) => `  ${line}`))
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/catch-up.txt')
-})
-
-it.each([
-  ['clock', 60_000, ['09:10'], 'it was set, or the machine slept'],
-  ['blocked', 9_600_000, ['09:10'], 'the process was kept from its work'],
-  [undefined, 60_000, ['07:00', '07:01', '06:31', '06:32', '06:33'], 'The clock was set back by 30 minutes'],
-])('what was missed for the reason %s is told apart, and logged once', async (why, passedMs, times, told) => {
-  const lines: string[] = []
-  let monotonic = 0
-  const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) })
-  await using daily = await openTicking({}, { log, monotonicMs: () => monotonic })
-  for (const time of times) {
-    monotonic += passedMs
-    await daily.tick(`2026-11-20T${time}:00Z`)
-  }
-  expect(daily.ran.map(({ late }) => late?.why)).toEqual([why])
-  expect(lines.filter((line) => line.includes(told))).toHaveLength(1)
 })

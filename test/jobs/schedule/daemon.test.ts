@@ -225,27 +225,20 @@ describe('the daemon', () => {
   })
 })
 
-describe('a serial task', () => {
-  const openTask = (work: () => Promise<void>) => createSerialTask(openOwnQueue(SILENT), 'alerts', work)
-
-  it('does nothing before it is opened, then its work one at a time, and once more when it was asked to meanwhile', async () => {
-    let count = 0
-    let inFlight = 0
-    const gate = Promise.withResolvers<void>()
-    const task = openTask(async () => {
-      expect(++inFlight).toBe(1)
-      if (++count === 1) await gate.promise
-      inFlight--
-    })
-    task.wake()
-    await task.idle()
-    expect(count).toBe(0)
-    task.open(new AbortController().signal)
-    for (let wake = 0; wake < 5; wake++) task.wake()
-    gate.resolve()
-    await task.idle()
-    expect(count).toBe(2)
+it('a serial task does nothing before it is opened, then its work, and once more when it was asked to meanwhile', async () => {
+  let count = 0
+  const gate = Promise.withResolvers<void>()
+  const task = createSerialTask(openOwnQueue(SILENT), 'alerts', async () => {
+    if (++count === 1) await gate.promise
   })
+  task.wake()
+  await task.idle()
+  expect(count).toBe(0)
+  task.open(new AbortController().signal)
+  for (let wake = 0; wake < 5; wake++) task.wake()
+  gate.resolve()
+  await task.idle()
+  expect(count).toBe(2)
 })
 
 /** Copies a backup over a database, as `cp` does: the file stays the same one. */
@@ -325,6 +318,8 @@ const CLOCKS: Readonly<Record<string, string>> = {
     'there 20T10:00 restart 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
   'right after the daemon was stopped for hours': 'there 20T06:00 20T06:01 restart 20T10:00',
   'right after the daemon was killed, and nothing ran for hours': 'there 20T06:00 20T06:01 kill 20T10:00',
+  'right while the process was kept from its work for hours': 'there 20T06:31 20T09:10',
+  'set back by half an hour': 'away 20T06:59 20T07:00 20T06:30/20T07:01 20T07:00/20T07:31',
   'as far from that of the upstream as before the daemon was started again':
     'there 20T10:00/20T05:00 restart 20T12:00/20T07:00 21T07:00/21T02:00',
 }
