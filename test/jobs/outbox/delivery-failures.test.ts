@@ -237,24 +237,25 @@ it('a refusal that names neither the recipient nor the sender, of one message ag
   expect(await post.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
 })
 
-describe('a message that is too large for the server', () => {
-  const LARGE = 2_500
-  const counting: Parameters<typeof openMailServer>[0] = {
-    hideSize: true,
-    onData: (stream, _session, done) => {
-      let bytes = 0
-      stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-      })
-      stream.on('end', () =>
-        done(bytes > LARGE ? refusal(552, '5.3.4 Message size exceeds fixed limit') : null),
-      )
-    },
-  }
-  it.each([
-    ['SIZE announced', { size: LARGE }],
-    ['552 after the dot', counting],
-  ] as const)('fails alone with a clear cause, and the others are sent: %s', async (_when, options) => {
+const LARGE = 2_500
+const counting: Parameters<typeof openMailServer>[0] = {
+  hideSize: true,
+  onData: (stream, _session, done) => {
+    let bytes = 0
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    stream.on('end', () =>
+      done(bytes > LARGE ? refusal(552, '5.3.4 Message size exceeds fixed limit') : null),
+    )
+  },
+}
+it.each([
+  ['SIZE announced', { size: LARGE }],
+  ['552 after the dot', counting],
+] as const)(
+  'a message that is too large for the server fails alone with a clear cause, and the others are sent: %s',
+  async (_when, options) => {
     await using ledger = await openLedger(BOTH, { ...CONTENT, text: 'long '.repeat(1000) })
     const { store, issue } = ledger
     await store.write((trx) => enqueueTo(trx, store, issue, 'cleo@example.com'))
@@ -268,8 +269,8 @@ describe('a message that is too large for the server', () => {
     )
     expect(await listMailOutages(store.db)).toEqual([])
     expect(await listRefusing(store.db, 1)).toEqual([])
-  })
-})
+  },
+)
 
 it('a message that may have arrived is sent once more, and then left to a person', async () => {
   await using post = await openPost(['ana@example.com'], openScriptedServer({ body: 'drop' }))

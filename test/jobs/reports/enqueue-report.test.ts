@@ -167,45 +167,41 @@ describe('the recipients of a report', () => {
   })
 })
 
-describe('a report that is sent only if it is worth it', () => {
-  const quiet: Report = { ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } }
+const quiet: Report = { ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } }
 
-  it('is kept with the reason, and has no messages, until the settings say so', async () => {
-    await using world = await openReporting(8, NOW)
-    const notSent = 'quiet: not new_leads > 1000000'
-    const enqueuedIssues = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
-    expect(enqueuedIssues).toMatchObject([{ notSent }])
-    const { issue } = enqueuedIssues[0] ?? { issue: { id: '', subject: '' } }
-    expect(await listDeliveries(world.store.db, issue.id)).toEqual([])
-    expect(enqueuedText({ enqueuedIssues, leftOut: [] })).toBe(`${issue.subject}: not sent: ${notSent}`)
-    // A later preview makes the issue again, and it has still not been sent.
-    expect((await makeDue(world.deps, quiet)).issue.notSent).toBe(notSent)
-    expect(await enqueueDue(world.deps, [recipient('ana@example.com')])).toMatchObject([{ notSent: null }])
-    expect((await makeDue(world.deps)).issue).toMatchObject({ notSent: null, isEnqueued: true })
-  })
+it('a report that is sent only if it is worth it is kept with the reason, and has no messages, until the settings say so', async () => {
+  await using world = await openReporting(8, NOW)
+  const notSent = 'quiet: not new_leads > 1000000'
+  const enqueuedIssues = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
+  expect(enqueuedIssues).toMatchObject([{ notSent }])
+  const { issue } = enqueuedIssues[0] ?? { issue: { id: '', subject: '' } }
+  expect(await listDeliveries(world.store.db, issue.id)).toEqual([])
+  expect(enqueuedText({ enqueuedIssues, leftOut: [] })).toBe(`${issue.subject}: not sent: ${notSent}`)
+  // A later preview makes the issue again, and it has still not been sent.
+  expect((await makeDue(world.deps, quiet)).issue.notSent).toBe(notSent)
+  expect(await enqueueDue(world.deps, [recipient('ana@example.com')])).toMatchObject([{ notSent: null }])
+  expect((await makeDue(world.deps)).issue).toMatchObject({ notSent: null, isEnqueued: true })
 })
 
-describe('a report since the last issue', () => {
-  it('covers the days of those that were not sent too, to each audience', async () => {
-    await using world = await openReporting(8, NOW)
-    const since: Report = { ...DAILY, kind: 'since_last' }
-    const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
-    const days = async (day: number, report: Report) => {
-      world.clock.now = new Date(NOW.getTime() + day * DAY_MS)
-      const enqueuedIssues = await enqueueDue(world.deps, both, report)
-      return enqueuedIssues.map(({ issue: { period }, notSent }) => {
-        const count = (Date.parse(period.to) - Date.parse(period.from)) / DAY_MS
-        return notSent === null ? count : `${count} not sent`
-      })
-    }
-    expect(await days(0, since)).toEqual([1, 1])
-    // On the same day, it is the same issue.
-    expect(await days(0, since)).toEqual([1, 1])
-    expect(await days(1, { ...since, sendWhen: { if_threshold: 'leads > 100' } })).toEqual([1, '1 not sent'])
-    expect(await days(2, since)).toEqual([1, 2])
-    expect(await days(3, { ...since, sendWhen: { if_threshold: 'leads < 0' } })).toEqual(
-      Array(2).fill('1 not sent'),
-    )
-    expect(await days(4, since)).toEqual([2, 2])
-  })
+it('a report since the last issue covers the days of those that were not sent too, to each audience', async () => {
+  await using world = await openReporting(8, NOW)
+  const since: Report = { ...DAILY, kind: 'since_last' }
+  const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
+  const days = async (day: number, report: Report) => {
+    world.clock.now = new Date(NOW.getTime() + day * DAY_MS)
+    const enqueuedIssues = await enqueueDue(world.deps, both, report)
+    return enqueuedIssues.map(({ issue: { period }, notSent }) => {
+      const count = (Date.parse(period.to) - Date.parse(period.from)) / DAY_MS
+      return notSent === null ? count : `${count} not sent`
+    })
+  }
+  expect(await days(0, since)).toEqual([1, 1])
+  // On the same day, it is the same issue.
+  expect(await days(0, since)).toEqual([1, 1])
+  expect(await days(1, { ...since, sendWhen: { if_threshold: 'leads > 100' } })).toEqual([1, '1 not sent'])
+  expect(await days(2, since)).toEqual([1, 2])
+  expect(await days(3, { ...since, sendWhen: { if_threshold: 'leads < 0' } })).toEqual(
+    Array(2).fill('1 not sent'),
+  )
+  expect(await days(4, since)).toEqual([2, 2])
 })

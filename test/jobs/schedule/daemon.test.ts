@@ -251,53 +251,51 @@ function overwrite(file: string): string {
   return backup
 }
 
-describe('the database file of a running daemon', () => {
-  const RAN = ['report:daily 07:00 skipped', 'report:daily 07:01 done']
-  /** What becomes of the file, and whether all that was written before is in it afterwards. */
-  it.each<[string, (file: string) => unknown, isWhole?: true]>([
-    ['is deleted', (file) => rmSync(file)],
-    ['is moved away', (file) => renameSync(file, `${file}.old`)],
-    [
-      'is replaced by a copy',
-      (file) => {
-        copyFileSync(file, `${file}.copy`)
-        renameSync(`${file}.copy`, file)
-      },
-    ],
-    ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
-    ['is overwritten by a backup, and is that backup to the byte', overwrite, true],
-    ['has lost its log', (file) => rmSync(`${file}-wal`), true],
-    ['has lost its shared memory', (file) => rmSync(`${file}-shm`), true],
-  ])(
-    '%s: nothing more is written or run, operators are told, and the daemon ends',
-    async (_, lose, isWhole) => {
-      const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
-      let runs = 0
-      const running = await start([working(() => runs++)], { file })
-      for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
-      await running.daemon.idle()
-      expect(await scheduledRunsOf(running.store)).toEqual(RAN)
-      const backup = lose(file)
-      await running.tick('2026-11-20T07:02:00Z')
-      expect(running.daemon.signal.aborted).toBe(true)
-      await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
-        /leadsheet\.db.* was/,
-      )
-      await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
-      expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, RAN])
-      expect(running.faults).toEqual([
-        expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
-      ])
-      await running.store.close()
-      // What a log holds would be applied to whichever file gets the name next.
-      expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
-      if (!isWhole) return
-      if (typeof backup === 'string') expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
-      await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
-      expect(await scheduledRunsOf(store)).toEqual(RAN)
+const RAN = ['report:daily 07:00 skipped', 'report:daily 07:01 done']
+/** What becomes of the file, and whether all that was written before is in it afterwards. */
+it.each<[string, (file: string) => unknown, isWhole?: true]>([
+  ['is deleted', (file) => rmSync(file)],
+  ['is moved away', (file) => renameSync(file, `${file}.old`)],
+  [
+    'is replaced by a copy',
+    (file) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
     },
-  )
-})
+  ],
+  ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
+  ['is overwritten by a backup, and is that backup to the byte', overwrite, true],
+  ['has lost its log', (file) => rmSync(`${file}-wal`), true],
+  ['has lost its shared memory', (file) => rmSync(`${file}-shm`), true],
+])(
+  'the database file of a running daemon %s: nothing more is written or run, operators are told, and the daemon ends',
+  async (_, lose, isWhole) => {
+    const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
+    let runs = 0
+    const running = await start([working(() => runs++)], { file })
+    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    await running.daemon.idle()
+    expect(await scheduledRunsOf(running.store)).toEqual(RAN)
+    const backup = lose(file)
+    await running.tick('2026-11-20T07:02:00Z')
+    expect(running.daemon.signal.aborted).toBe(true)
+    await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
+      /leadsheet\.db.* was/,
+    )
+    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+    expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, RAN])
+    expect(running.faults).toEqual([
+      expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
+    ])
+    await running.store.close()
+    // What a log holds would be applied to whichever file gets the name next.
+    expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
+    if (!isWhole) return
+    if (typeof backup === 'string') expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
+    await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
+    expect(await scheduledRunsOf(store)).toEqual(RAN)
+  },
+)
 
 /**
  * The clock at each tick, behind it the true time where that is another, and from where on the upstream is there or
