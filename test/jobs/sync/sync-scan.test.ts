@@ -5,7 +5,9 @@ import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
 import { countCases, random, SEED_OF_TODAY, shuffled } from '../../support/random.ts'
 import {
   type Answer,
+  away,
   CURSOR,
+  failing,
   type Listing,
   MAPPING,
   OFFSET,
@@ -36,12 +38,8 @@ const FAILURES = [1, 2, 3, 4, 5, 6].flatMap((page) =>
   [0, 1, 2, 3, 4].map((failure) => [page, failure] as const),
 )
 
-function fail(code: 'api_rejected' | 'api_not_found' | 'api_unreachable'): never {
-  throw new LeadsheetError(code, 'refused')
-}
-const rejected: Answer = () => fail('api_rejected')
-const missing: Answer = () => fail('api_not_found')
-const away: Answer = () => fail('api_unreachable')
+const rejected = failing('api_rejected')
+const missing = failing('api_not_found')
 
 const byPage = (count: number, total?: number) => paged('page', records(count), total)
 /** The same ten leads for ever. */

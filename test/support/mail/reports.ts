@@ -53,15 +53,11 @@ export function recipient(address: string, change: Partial<Audience> = {}): Reci
   return { address, name: null, timeZone, locale, filter, blocks, attachments, ...change }
 }
 
-/**
- * @param folder of the archive; a new one by default
- * @param snapshotFolder the folder of the snapshot; a new one by default
- */
+/** @param folder of the archive; a new one by default */
 export function reportDeps(
   store: Store,
   now: () => Date,
   folder = join(folderWith(), 'archive'),
-  snapshotFolder = folderWith(),
 ): ReportDeps & Pick<DeliverDeps, 'policy'> {
   return {
     store,
@@ -72,7 +68,7 @@ export function reportDeps(
     program: '0.0.0',
     now,
     policy: AT_ONCE,
-    publishing: publishing(store, snapshotFolder, { now }),
+    publishing: publishing(store, folderWith(), { now }),
   }
 }
 
