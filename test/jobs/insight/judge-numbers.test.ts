@@ -60,10 +60,9 @@ const note = (store: Store, ago: number, pipelineId: string | null = null, isLef
   const given = { days: dayAgo(ago), text: 'campaign', pipelineId, isLeftOut, writtenBy: 'test' }
   return annotate(store, given, NOW)
 }
-const newLeads = ({ expectations }: Awaited<ReturnType<typeof judge>>) =>
-  expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)
-
 type Judged = Awaited<ReturnType<typeof judge>>
+const newLeads = ({ expectations }: Judged) =>
+  expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)
 
 /** Lists what was judged, with rounded numbers. */
 function told(judged: Judged): string[] {
