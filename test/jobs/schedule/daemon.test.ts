@@ -225,11 +225,13 @@ describe('the daemon', () => {
   })
 })
 
-it('a serial task does nothing before it is opened, then its work, and once more when it was asked to meanwhile', async () => {
-  let count = 0
+it('a serial task does nothing before it is opened, then its work one at a time, and once more when it was asked to meanwhile', async () => {
+  let [count, inFlight] = [0, 0]
   const gate = Promise.withResolvers<void>()
   const task = createSerialTask(openOwnQueue(SILENT), 'alerts', async () => {
+    expect(++inFlight).toBe(1)
     if (++count === 1) await gate.promise
+    inFlight--
   })
   task.wake()
   await task.idle()
