@@ -49,10 +49,19 @@ const FRIDAY = { from: '2026-11-20', to: '2026-11-21' }
 async function openKept() {
   const store = await openEmptyStore()
   await keep(store, 'Thursday, before it was made anew', { ...THURSDAY, text: 'unread' })
-  await keep(store, 'Thursday', {
+  const thursday = await keep(store, 'Thursday', {
     ...THURSDAY,
     text: 'Leads in the copy: 5,706\nMüller & Söhne is new',
     messages: { 'ana@example.com': 'sent', 'ben@example.com': 'failed' },
+  })
+  // Copies that are sent again are counted apart from the message that the recipient already has.
+  await store.write(async (trx) => {
+    for (const revision of [1, 2]) {
+      const pack = createMessagePack()
+      addToPack(pack, { ...MESSAGE, messageId: `<${revision}@example.com>` })
+      await enqueueMessages(trx, { issueId: thursday, revision }, pack, MESSAGE.date)
+    }
+    await moveDelivery(trx, '<1@example.com>', ['pending'], { state: 'sent', at: MESSAGE.date })
   })
   await keep(store, 'Friday', {
     ...FRIDAY,
@@ -107,8 +116,11 @@ it('issues are found by what they say, to whom they went, of which time they are
     lines.push(`${JSON.stringify(choice)}: ${found.map(({ subject }) => subject).join(', ')}`)
   }
   for (const report of [null, 'weekly'])
-    for (const { period, messages, notSent, ...issue } of await listIssues(store.db, report, 10))
+    for (const issue of await listIssues(store.db, report, 10)) {
+      const { messages, notSent, period } = issue
       lines.push(JSON.stringify([report, issue.report, period.from.slice(0, 10), messages, notSent]))
+      lines.push(`  ${issueState(issue)}`)
+    }
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/found-issues.txt')
   expect(await listIssues(store.db, null, 1)).toHaveLength(1)
 })
@@ -142,23 +154,6 @@ it.each([
   ['half \ud800', ['half']],
 ])('of %j the words are %j', (text, words) => {
   expect(wordsIn(text)).toEqual(words)
-})
-
-it('a copy that was sent again is counted apart from the message that the recipient already has', async () => {
-  await using store = await openEmptyStore()
-  const id = await keep(store, 'Friday', FRIDAY)
-  await store.write(async (trx) => {
-    for (const revision of [0, 1, 2]) {
-      const pack = createMessagePack()
-      addToPack(pack, { ...MESSAGE, messageId: `<${revision}@example.com>` })
-      await enqueueMessages(trx, { issueId: id, revision }, pack, MESSAGE.date)
-    }
-    const sent = { state: 'sent', at: MESSAGE.date, nextAttemptAt: null, response: '250 Ok' } as const
-    await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
-    await moveDelivery(trx, '<1@example.com>', ['pending'], sent)
-  })
-  const [listed] = await listIssues(store.db, null, 10)
-  expect(listed && issueState(listed)).toBe('sent to 1; again to 0 of 1, 1 waiting')
 })
 
 it.each<[number[], number[], string]>([

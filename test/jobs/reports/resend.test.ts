@@ -16,12 +16,12 @@ const PEOPLE = [
   recipient('dan@example.com'),
   recipient('eve@example.com'),
 ]
-const ENDS: Readonly<Record<string, Pick<DeliveryMove, 'state' | 'nextAttemptAt'>>> = {
-  ana: { state: 'sent', nextAttemptAt: null },
-  ben: { state: 'sent', nextAttemptAt: null },
-  cleo: { state: 'failed', nextAttemptAt: null },
-  dan: { state: 'unconfirmed', nextAttemptAt: null },
-  eve: { state: 'pending' },
+/** What became of the mails. That to Eve waits. */
+const ENDS: Readonly<Record<string, DeliveryMove['state']>> = {
+  ana: 'sent',
+  ben: 'sent',
+  cleo: 'failed',
+  dan: 'unconfirmed',
 }
 
 /** Opens a report of yesterday to five people, in two issues. It ended differently for each. */
@@ -32,8 +32,9 @@ async function openEnqueued() {
   const rows = () =>
     store.db.selectFrom('delivery').selectAll().orderBy('recipient').orderBy('revision').execute()
   for (const row of await rows()) {
-    const end = ENDS[row.recipient.split('@')[0] ?? '']
-    const to = { state: 'pending' as const, ...end, at: NOW.toISOString(), response: '250 Ok' }
+    const state = ENDS[row.recipient.split('@')[0] ?? '']
+    if (state === undefined) continue
+    const to = { state, at: NOW.toISOString(), nextAttemptAt: null, response: '250 Ok' }
     await store.write((trx) => moveDelivery(trx, row.message_id, ['pending'], to))
   }
   clock.now = new Date('2026-11-21T09:00:00Z')
