@@ -3,12 +3,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { syncInProcess } from '../../src/app/sync-process.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openStore } from '../../src/store/open.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
+import { askFile } from '../support/data/alter-file.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
 import { untilSaid } from '../support/process/daemon-address.ts'
@@ -52,15 +52,6 @@ function childrenOf({ pid }: ChildProcess): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
-function query(file: string, sql: string): unknown[] {
-  const database = new Database(file)
-  try {
-    return database.prepare(sql).all()
-  } finally {
-    database.close()
-  }
-}
-
 const RUNS = "SELECT state, message FROM scheduled_run WHERE schedule = 'sync'"
 
 it('a process that dies fails its run, and the next sync goes on where it was', async () => {
@@ -74,17 +65,17 @@ it('a process that dies fails its run, and the next sync goes on where it was', 
   expect(await failure).toContain('"schedule":"sync"')
   // The end of a run is logged just before it is stored, so the store is polled.
   await expect
-    .poll(() => query(file, RUNS))
+    .poll(() => askFile(file, RUNS))
     .toEqual([
       { state: 'failed', message: 'a process of leadsheet ended with SIGKILL before its work was done' },
     ])
-  await expect.poll(() => query(file, 'SELECT name FROM lease')).toEqual([{ name: 'daemon' }])
-  const read = query(file, 'SELECT id FROM lead').length
+  await expect.poll(() => askFile(file, 'SELECT name FROM lease')).toEqual([{ name: 'daemon' }])
+  const read = askFile(file, 'SELECT id FROM lead').length
 
   installation.upstream.requests.length = 0
   expect(await runWarm(['sync', '--only', 'leads'], { cwd, env })).toMatchObject({ status: 0 })
   expect(read > 0).toBe(installation.upstream.requests[0]?.path.includes('cursor=') === true)
-  expect(query(file, 'SELECT id FROM lead')).toHaveLength(LEADS)
+  expect(askFile(file, 'SELECT id FROM lead')).toHaveLength(LEADS)
   daemon.kill('SIGTERM')
   expect(await over).toMatchObject({ status: 0 })
 })
@@ -102,32 +93,23 @@ it('a process whose lease another process has taken writes nothing more', async 
   const over = finished(daemon)
   const said = untilSaid(daemon.stderr, /which took over/)
   await expect.poll(() => installation.upstream.requests.length).toBe(5)
-  query(file, "UPDATE lease SET holder = 'another' WHERE name = 'sync' RETURNING name")
-  const read = query(file, 'SELECT id FROM lead ORDER BY id')
+  askFile(file, "UPDATE lease SET holder = 'another' WHERE name = 'sync' RETURNING name")
+  const read = askFile(file, 'SELECT id FROM lead ORDER BY id')
   answered.resolve()
   expect(await said).toContain('"code":"job_busy"')
-  expect(query(file, 'SELECT id FROM lead ORDER BY id')).toEqual(read)
-  expect(query(file, 'SELECT finished_at FROM sync_run')).toEqual([{ finished_at: null }])
+  expect(askFile(file, 'SELECT id FROM lead ORDER BY id')).toEqual(read)
+  expect(askFile(file, 'SELECT finished_at FROM sync_run')).toEqual([{ finished_at: null }])
   daemon.kill('SIGTERM')
   expect(await over).toMatchObject({ status: 0 })
 })
 
-it('a process is told to stop, and ends by itself at its deadline', async () => {
+it('a process ends by itself at its deadline, and the next one goes on', async () => {
   await using installation = await openHeld()
   const { cwd, env, file } = installation
   const config = loadConfig({ file: join(cwd, 'leadsheet.yaml'), cwd, env })
   await using store = await openStore(file, new Date())
   const lease = await claimLease(store, 'sync', () => new Date())
 
-  const stop = new AbortController()
-  const stopped = syncInProcess(config, SILENT, () => {})(true, lease, stop.signal)
-  await installation.isHeld
-  stop.abort(new Error('the test stops it'))
-  expect((await stopped).problems).toMatchObject([
-    { code: 'run_interrupted', message: 'the run was told to stop' },
-  ])
-
-  installation.upstream.faults.push(() => true)
   const soon = { ...config, api: { ...config.api, runMinutes: 0.01 } }
   const late = await syncInProcess(soon, SILENT, () => {})(true, lease, new AbortController().signal)
   expect(late.problems).toMatchObject([{ code: 'run_interrupted', message: 'the run reached its deadline' }])
@@ -135,6 +117,6 @@ it('a process is told to stop, and ends by itself at its deadline', async () => 
   const whole = await syncInProcess(config, SILENT, () => {})(true, lease, new AbortController().signal)
   expect(whole.problems.filter(({ part }) => part === 'leads')).toEqual([])
   expect(whole.scan).toMatchObject({ result: 'complete', distinct: LEADS })
-  expect(query(file, 'SELECT id FROM lead')).toHaveLength(LEADS)
+  expect(askFile(file, 'SELECT id FROM lead')).toHaveLength(LEADS)
   await lease.release()
 })

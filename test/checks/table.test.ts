@@ -10,7 +10,6 @@ import { ALERTING_IDS, CHECKS } from '../../src/checks/run-checks.ts'
 import type { FailedSection } from '../../src/domain/figures.ts'
 import type { ScanResult, SyncOutcome, SyncProblem } from '../../src/domain/sync.ts'
 import { LeadsheetError } from '../../src/errors.ts'
-import { messageFor } from '../../src/jobs/outbox/compose-message.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
@@ -24,8 +23,8 @@ import { saveNotBefore } from '../../src/store/sync/watermark.ts'
 import type { Row } from '../../src/store/tables/tables.ts'
 import { mailOutage, noteRun, saveSync } from '../support/data/operation.ts'
 import { folderWith } from '../support/folder.ts'
-import { CONTENT } from '../support/mail/ledger.ts'
-import { enqueueMessage, MESSAGE, SENDER } from '../support/mail/message.ts'
+import { enqueueTo } from '../support/mail/ledger.ts'
+import { MESSAGE, unsavedIssue } from '../support/mail/message.ts'
 import { busyDay } from '../support/reports/figures.ts'
 import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
 import { factsOf } from '../support/web/installation.ts'
@@ -210,17 +209,9 @@ async function mailIssue(store: Store, day: string, failed: readonly FailedSecti
   const from = `${day}T00:00:00Z`
   const period = { from, to: new Date(Date.parse(from) + 24 * 3_600_000).toISOString(), timeZone: 'UTC' }
   await store.write(async (trx) => {
-    const issue = await saveIssue(trx, {
-      report: 'daily',
-      period,
-      variant: '',
-      renderedAt: period.to,
-      programVersion: '1.0.0',
-      figures: { ...busyDay(), period, failed },
-      ...CONTENT,
-    })
-    const sendMail = messageFor(store, issue, { address: 'ana@example.com', name: null }, CONTENT, SENDER)
-    await enqueueMessage(trx, issue.id, sendMail, hoursAgo(0))
+    const figures = { ...busyDay(), period, failed }
+    const issue = await saveIssue(trx, unsavedIssue({ period, renderedAt: hoursAgo(0), figures }))
+    await enqueueTo(trx, store, issue, 'ana@example.com')
   })
 }
 

@@ -2,17 +2,10 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { placeOf } from '../../src/app/alert-settings.ts'
 import { storePlaceOf } from '../../src/app/installation.ts'
-import {
-  type Config,
-  effectiveSettings,
-  requireApi,
-  requireDaemon,
-  requireMail,
-  secretsOf,
-} from '../../src/config/config.ts'
+import { type Config, effectiveSettings, requireDaemon, secretsOf } from '../../src/config/config.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { dashboardAccess } from '../../src/config/schema-web.ts'
@@ -163,39 +156,19 @@ test('secrets in files that every user of the machine can read are warned of, an
     expect(warningsOf(yaml).filter((warning) => warning.includes('can read'))).toEqual([])
 })
 
-describe('what a command needs', () => {
-  const API = { LEADSHEET_API_URL: 'https://leads.example.com', LEADSHEET_API_KEY: 'k-123456' }
-  const MAIL = {
-    LEADSHEET_SMTP_URL: 'smtp://u:hunter2@mail.example.com:587',
-    LEADSHEET_FROM: 'r@example.com',
-  }
+const API = { LEADSHEET_API_URL: 'https://leads.example.com', LEADSHEET_API_KEY: 'k-123456' }
+const MAIL = {
+  LEADSHEET_SMTP_URL: 'smtp://u:hunter2@mail.example.com:587',
+  LEADSHEET_FROM: 'r@example.com',
+}
 
-  test('is handed out', () => {
-    const { api, mail } = requireDaemon(
-      load('', { ...API, ...MAIL, LEADSHEET_RECIPIENTS: 'ana@example.com' }),
-    )
-    const given = [api.url, api.key?.reveal(), mail?.url.reveal(), mail?.from]
-    expect(given).toEqual([...Object.values(API), ...Object.values(MAIL)])
-  })
-
-  test('and is not set is named, all at once, as in the file and as a variable', () => {
-    expect(() => requireApi(load('', { LEADSHEET_API_URL: API.LEADSHEET_API_URL }))).toThrow(
-      'api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set',
-    )
-    expect(() => requireMail(load(''))).toThrow(
-      'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE) and mail.from (LEADSHEET_FROM) are not set',
-    )
-    expect(() => requireDaemon(load('', API))).toThrow(
-      'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE), mail.from (LEADSHEET_FROM), and recipients (LEADSHEET_RECIPIENTS) are not set',
-    )
-  })
-
-  test('is no mail where there are no reports, and no operators to be mailed', () => {
-    expect(requireDaemon(load('reports: []', API)).mail).toBeNull()
-    const operators = 'reports: []\nalerts: { recipients: [ops@example.com] }'
-    expect(() => requireDaemon(load(operators, API))).toThrow('smtp.url')
-    expect(requireDaemon(load(operators, { ...API, ...MAIL })).mail?.from).toBe('r@example.com')
-  })
+test('what the daemon needs is no mail where there are no reports, and no operators to be mailed', () => {
+  expect(requireDaemon(load('reports: []', API)).mail).toBeNull()
+  const operators = 'reports: []\nalerts: { recipients: [ops@example.com] }'
+  expect(() => requireDaemon(load(operators, API))).toThrow('smtp.url')
+  const { api, mail } = requireDaemon(load(operators, { ...API, ...MAIL }))
+  const given = [api.url, api.key?.reveal(), mail?.url.reveal(), mail?.from]
+  expect(given).toEqual([...Object.values(API), ...Object.values(MAIL)])
 })
 
 test('the place of an installation is told without the password of its store', () => {

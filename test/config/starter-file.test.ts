@@ -1,7 +1,8 @@
 /** The starter file for new settings is read as every command reads it. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Config } from '../../src/config/config.ts'
+import { type Config, effectiveSettings } from '../../src/config/config.ts'
+import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Entry, FirstSettings } from '../../src/config/starter-file.ts'
 import { reportFor, settingsText } from '../../src/config/starter-file.ts'
@@ -37,29 +38,39 @@ const SECRETS = {
   'secrets/web-token': 'a-token-that-is-long-enough\n',
 }
 
-function load(answers: Answers, env: Readonly<Record<string, string>> = {}, report = REPORT) {
+function load(answers: Answers, env: Environment = {}, report = REPORT) {
   const text = settingsText(firstSettings(answers, report))
   return loadConfig({ cwd: folderWith({ 'leadsheet.yaml': text, ...SECRETS }), env })
 }
 
-test('what was answered is in force, the rest as it is by itself, and nothing is warned of', () => {
-  const { warnings, sources, ...config } = load(USUAL)
-  expect(warnings).toEqual([])
-  expect(config).toMatchObject({
-    timeZone: 'Europe/Berlin',
-    mail: { from: 'Lead reports <reports@example.com>' },
-    recipients: ['ana@example.com', 'ben@example.com'],
-    alerts: { recipients: ['ops@example.com'] },
-    reports: [{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }],
-    web: { listen: { host: '127.0.0.1', port: 8080 } },
-  })
-  expect(config.api.key?.reveal()).toBe('k-123456')
-  expect(config.web.token?.reveal()).toBe('a-token-that-is-long-enough')
-  expect(Object.keys(sources).sort()).toEqual([
-    ...['alerts.recipients', 'api.key', 'api.key_file', 'api.url', 'mail.from', 'recipients'],
-    ...['reports[0].name', 'reports[0].period', 'reports[0].schedule', 'smtp.url', 'time_zone'],
-    ...['web.listen', 'web.token', 'web.token_file'],
-  ])
+const GIVEN: Answers = {
+  ...USUAL,
+  'api.url': { variable: 'LEADSHEET_API_URL' },
+  'api.key_file': { variable: 'LEADSHEET_API_KEY' },
+  recipients: { variable: 'LEADSHEET_RECIPIENTS' },
+  'alerts.recipients': { value: [] },
+  holidays: { value: ['DE'], comment: 'Of the country: # "x".' },
+}
+const OUTSIDE = {
+  LEADSHEET_API_URL: 'https://other.example.com',
+  LEADSHEET_API_KEY: 'k-from-outside',
+  LEADSHEET_RECIPIENTS: 'cleo@example.com',
+}
+
+test.each([
+  ['answered', USUAL, {}],
+  ['given-by-the-environment', GIVEN, OUTSIDE],
+])('the file says what is in force, and nothing is warned of: %s', async (name, answers, env) => {
+  const config = load(answers, env)
+  expect(config.warnings).toEqual([])
+  expect(config.api.key?.reveal()).toBe(env === OUTSIDE ? OUTSIDE.LEADSHEET_API_KEY : 'k-123456')
+  const inForce = effectiveSettings(config)
+    .filter(({ source }) => !/^(default|not set)$/.test(source))
+    .map(
+      ({ setting, value, source }) => `${setting} = ${JSON.stringify(value)}, ${source.replace(/^.*\//, '')}`,
+    )
+  const text = settingsText(firstSettings(answers)).replace(/\S+(?=leadsheet\.example\.yaml)/, '')
+  await expect(`${text}\n${inForce.join('\n')}\n`).toMatchFileSnapshot(`golden/starter-${name}.txt`)
 })
 
 test.each<[string, (config: Config) => unknown, ...string[]]>([
@@ -93,40 +104,6 @@ test('a mail server with a password is in its file alone, with every character o
   const url = new URL(load(first).smtp.url?.reveal() ?? '')
   expect(decodeURIComponent(url.password)).toBe('p ä#:/%')
   expect(settingsText(firstSettings(first))).not.toContain('%C3')
-})
-
-test('what the environment gives is a comment that says so, and no setting of the file', () => {
-  const given = (variable: string): Entry<never> => ({ variable })
-  const first = {
-    ...USUAL,
-    'api.url': given('LEADSHEET_API_URL'),
-    'api.key_file': given('LEADSHEET_API_KEY'),
-    recipients: given('LEADSHEET_RECIPIENTS'),
-    'alerts.recipients': { value: [] },
-  }
-  const config = load(first, {
-    LEADSHEET_API_URL: 'https://other.example.com',
-    LEADSHEET_API_KEY: 'k-from-outside',
-    LEADSHEET_RECIPIENTS: 'cleo@example.com',
-  })
-  expect(settingsText(firstSettings(first))).toMatch(/^# api.key_file: LEADSHEET_API_KEY gives it$/m)
-  expect(settingsText(firstSettings(first))).toMatch(/^# \/.*\/leadsheet\.example\.yaml explains them /m)
-  expect(config.sources).toMatchObject({
-    'api.url': 'environment LEADSHEET_API_URL',
-    recipients: 'environment LEADSHEET_RECIPIENTS',
-  })
-  expect([config.recipients, config.alerts.recipients, config.warnings]).toEqual([
-    ['cleo@example.com'],
-    [],
-    [],
-  ])
-})
-
-test('a comment stands above its value, and changes nothing', () => {
-  const holidays = { value: ['DE'], comment: 'Of the country: # "x".' }
-  const text = settingsText(firstSettings({ ...USUAL, holidays }))
-  expect(text).toContain('holidays:\n  # Of the country: # "x".\n  - DE\n')
-  expect(load({ ...USUAL, holidays }).holidays).toEqual(['DE'])
 })
 
 const NOW = new Date('2026-11-21T16:00:00Z')

@@ -1,5 +1,5 @@
 /** The times at which operators get which alerts: first case by case, then with random problems. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Found } from '../../../src/checks/run-checks.ts'
 import { ALERTING_IDS, alertFacts, type CheckId } from '../../../src/checks/run-checks.ts'
 import {
@@ -163,21 +163,21 @@ it('a message is one for ten thousand problems, and few when they come one by on
   expect(new Set(told.map(({ subject }) => subject)).size).toBe(360)
 })
 
-describe('over random streams of problems', () => {
-  const seeds = process.env.SEED
-    ? [Number(process.env.SEED)]
-    : Array.from({ length: Number(process.env.SEEDS ?? 8) }, (_, n) => n + 1)
-  const reasons = ALERTING_IDS
-  const subjects = ['', 'a', 'b']
+const seeds = process.env.SEED
+  ? [Number(process.env.SEED)]
+  : Array.from({ length: Number(process.env.SEEDS ?? 8) }, (_, n) => n + 1)
+const subjects = ['', 'a', 'b']
 
-  it.each(seeds)('what is told is true, in turn, and not much (SEED=%i)', (seed) => {
+it.each(seeds)(
+  'over random streams of problems what is told is true, in turn, and not much (SEED=%i)',
+  (seed) => {
     const chance = random(seed)
     const installation = new Installation()
     const there = new Map<string, Found>()
     const knows = new Map<number, 'open' | 'resolved'>()
     const liveliness = chance() * 0.2
     for (let tick = 0; tick < 300; tick++) {
-      for (const reason of reasons) {
+      for (const reason of ALERTING_IDS) {
         for (const subject of subjects) {
           if (chance() > liveliness) continue
           const key = `${reason} ${subject}`
@@ -187,7 +187,7 @@ describe('over random streams of problems', () => {
           }
         }
       }
-      const unknown = reasons.filter(() => chance() < 0.02)
+      const unknown = ALERTING_IDS.filter(() => chance() < 0.02)
       // Sometimes the clock is set.
       const minutes = chance() < 0.01 ? Math.round((chance() - 0.5) * 600) : 1 + Math.floor(chance() * 20)
       const announcement = installation.tick([...there.values()], minutes, unknown)
@@ -208,35 +208,35 @@ describe('over random streams of problems', () => {
         state === 'resolved' && knows.get(id) === 'open' && alertFacts(check).alert !== 'once',
     )
     expect(untold).toEqual([])
-  })
+  },
+)
 
-  /** Checks that only unknown problems are raised, and only known ones are reminded or recovered. */
-  function checkTelling(announcement: Announcement | null, knows: Map<number, 'open' | 'resolved'>): void {
-    for (const { id, checkId: check } of announcement?.opened ?? []) {
-      // A single event that comes again is a new one.
-      if (alertFacts(check).alert !== 'once') expect(knows.get(id)).not.toBe('open')
-      knows.set(id, 'open')
-    }
-    for (const { id } of announcement?.reminded ?? []) expect(knows.get(id)).toBe('open')
-    for (const { id, checkId: check } of announcement?.resolved ?? []) {
-      expect(knows.get(id)).toBe('open')
-      expect(alertFacts(check).alert).not.toBe('once')
-      knows.set(id, 'resolved')
-    }
+/** Checks that only unknown problems are raised, and only known ones are reminded or recovered. */
+function checkTelling(announcement: Announcement | null, knows: Map<number, 'open' | 'resolved'>): void {
+  for (const { id, checkId: check } of announcement?.opened ?? []) {
+    // A single event that comes again is a new one.
+    if (alertFacts(check).alert !== 'once') expect(knows.get(id)).not.toBe('open')
+    knows.set(id, 'open')
   }
+  for (const { id } of announcement?.reminded ?? []) expect(knows.get(id)).toBe('open')
+  for (const { id, checkId: check } of announcement?.resolved ?? []) {
+    expect(knows.get(id)).toBe('open')
+    expect(alertFacts(check).alert).not.toBe('once')
+    knows.set(id, 'resolved')
+  }
+}
 
-  /** Checks that every open alert has its problem, unless its check could not run. */
-  function checkOpen(
-    installation: Installation,
-    there: ReadonlyMap<string, Found>,
-    unknown: ReadonlySet<CheckId>,
-  ): void {
-    const live = installation.alerts.filter(({ state }) => state !== 'resolved')
-    const keys = live.map(({ checkId: check, subject }) => `${check} ${subject}`)
-    expect(new Set(keys).size).toBe(keys.length)
-    const stale = live.filter(
-      ({ checkId: check, subject }) => !there.has(`${check} ${subject}`) && !unknown.has(check as CheckId),
-    )
-    expect(stale).toEqual([])
-  }
-})
+/** Checks that every open alert has its problem, unless its check could not run. */
+function checkOpen(
+  installation: Installation,
+  there: ReadonlyMap<string, Found>,
+  unknown: ReadonlySet<CheckId>,
+): void {
+  const live = installation.alerts.filter(({ state }) => state !== 'resolved')
+  const keys = live.map(({ checkId: check, subject }) => `${check} ${subject}`)
+  expect(new Set(keys).size).toBe(keys.length)
+  const stale = live.filter(
+    ({ checkId: check, subject }) => !there.has(`${check} ${subject}`) && !unknown.has(check as CheckId),
+  )
+  expect(stale).toEqual([])
+}

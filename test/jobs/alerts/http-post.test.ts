@@ -36,7 +36,6 @@ it('follows no redirect', async () => {
 
 it.each<[string, Receiver['answer'], object, timeoutMs?: number]>([
   ['takes no 400 for taken', 400, refused('it answered 400')],
-  ['takes no 404 for taken', 404, refused('it answered 404')],
   ['takes no 503 for taken', 503, refused('it answered 503')],
   ['waits no longer than it may for an answer', () => {}, refused('no answer within 0.3 s'), 300],
   ['needs only the status of an answer that never ends', dripping, { isTaken: true, response: '200' }],

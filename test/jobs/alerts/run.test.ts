@@ -16,15 +16,11 @@ import { deleteMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
-import { startUpstream, type Upstream } from '../../support/upstream.ts'
+import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
 import { bareInstallation } from '../../support/web/installation.ts'
 
 const signal = new AbortController().signal
 const render = await openAlertMail('templates', null)
-const refuse = (status: number) => (_: unknown, response: import('node:http').ServerResponse) => {
-  response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
-  return true
-}
 
 let upstream: Upstream
 let syncing: Syncing
@@ -78,8 +74,8 @@ async function tick(minutes = 1, url = mailServer.url): Promise<void> {
   await deliverDue({ ...deps, transport, policy }, signal)
 }
 
-async function failingSync(status = 503): Promise<void> {
-  for (let request = 0; request < 5; request++) upstream.faults.push(refuse(status))
+async function failingSync(code = 503): Promise<void> {
+  upstream.faults.push(...Array(5).fill(status(code)))
   await syncing.sync({ parts: ['leads'] })
   upstream.faults.length = 0
 }

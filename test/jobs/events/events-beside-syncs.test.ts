@@ -1,6 +1,6 @@
 // @both-stores
 /** Events that come while a sync reads the list of leads. Neither may undo the work of the other. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
@@ -48,27 +48,25 @@ async function statusesOf(store: Store, id: string): Promise<string[]> {
   return (await versions.select('status').execute()).map(({ status }) => status)
 }
 
-describe('an event that comes while the list is read', () => {
-  it.each([
-    ['brings its lead', 'with its times', REFERENCE_PROFILE, false],
-    ['brings its lead', 'without times', WITHOUT_TIMES, false],
-    ['has its lead deleted', 'with its times', REFERENCE_PROFILE, true],
-  ])('waits, and then %s %s', async (_, __, profile, isDeletion) => {
-    const { upstream, copy, ids } = await openCopy(12, { source: { profile } })
-    const [id = ''] = ids
-    const hold = holdList(upstream)
-    const syncing = copy.sync(FULL)
-    await hold.isAsked
-    if (isDeletion) upstream.leads.delete(id)
-    else upstream.put(0, { status: 'won', updated_at: LATER })
-    const event = eventOf(id, { isDeletion })
-    await follow(copy, event)
-    expect(await outcomeOf(copy.store.db, event.id)).toBeNull()
-    hold.letGo()
-    await ended(copy, syncing)
-    expect(await outcomeOf(copy.store.db, event.id)).toBe(isDeletion ? 'deleted' : 'updated')
-    if (!isDeletion) expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
-  })
+it.each([
+  ['brings its lead', 'with its times', REFERENCE_PROFILE, false],
+  ['brings its lead', 'without times', WITHOUT_TIMES, false],
+  ['has its lead deleted', 'with its times', REFERENCE_PROFILE, true],
+])('an event that comes while the list is read waits, and then %s %s', async (_, __, profile, isDeletion) => {
+  const { upstream, copy, ids } = await openCopy(12, { source: { profile } })
+  const [id = ''] = ids
+  const hold = holdList(upstream)
+  const syncing = copy.sync(FULL)
+  await hold.isAsked
+  if (isDeletion) upstream.leads.delete(id)
+  else upstream.put(0, { status: 'won', updated_at: LATER })
+  const event = eventOf(id, { isDeletion })
+  await follow(copy, event)
+  expect(await outcomeOf(copy.store.db, event.id)).toBeNull()
+  hold.letGo()
+  await ended(copy, syncing)
+  expect(await outcomeOf(copy.store.db, event.id)).toBe(isDeletion ? 'deleted' : 'updated')
+  if (!isDeletion) expect((await statusesOf(copy.store, id)).at(-1)).toBe('won')
 })
 
 it('an event between two runs of a scan is followed at once, and the scan that goes on does not undo it', async () => {

@@ -5,13 +5,11 @@ import { judgeReport, type ReportDays } from '../../../src/insight/expect.ts'
 import { longerPeriod } from '../../../src/jobs/insight/judge-numbers.ts'
 import { dateBefore } from '../../../src/time.ts'
 import { countCases } from '../../support/random.ts'
-import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
+import { dailyNumbers, datesFrom } from '../../support/reports/daily-numbers.ts'
 
 const DAYS = countCases(60, 300)
 /** The first one is a Monday. */
-const DATES = Array.from({ length: 450 + DAYS }, (_, day) =>
-  new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10),
-)
+const DATES = datesFrom('2024-01-01', 450 + DAYS)
 const FIRST = 450
 
 /** Returns what the report about a period says of all leads. */

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
-import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
 import { openSession, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
@@ -10,8 +9,14 @@ import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { listMailOutages } from '../../../src/store/outbox/send-limits.ts'
-import { CONTENT, type Ledger, openLedger, openNoServer, openPost } from '../../support/mail/ledger.ts'
-import { enqueueMessage, SENDER } from '../../support/mail/message.ts'
+import {
+  CONTENT,
+  enqueueTo,
+  type Ledger,
+  openLedger,
+  openNoServer,
+  openPost,
+} from '../../support/mail/ledger.ts'
 import {
   type Answer,
   openMailServer,
@@ -43,13 +48,6 @@ function open(url: string, script: Partial<Record<Step, Answer>> = {}) {
   const stalled = (Object.keys(script) as Step[]).find((step) => script[step] === 'stall')
   return openTransport(url, { log: SILENT, timeouts: (stalled && SHORT[stalled]) ?? {} })
 }
-
-const states = async (ledger: Ledger) =>
-  (await ledger.deliveries()).map(({ state, attempts, unconfirmedCount }) => [
-    state,
-    attempts,
-    unconfirmedCount,
-  ])
 
 type Script = Partial<Record<Step, Answer>>
 interface Server extends AsyncDisposable {
@@ -170,7 +168,7 @@ describe('a deferral that may be for what the sender did', () => {
     await post.deliver()
     expect(seen.size).toBe(2)
     for (let round = 0; round < 2; round++) await post.deliver(2)
-    expect((await states(post)).map(([state]) => state)).toEqual(NAMES.map(() => 'sent'))
+    expect((await post.states()).map(([, state]) => state)).toEqual(NAMES.map(() => 'sent'))
   })
 })
 
@@ -182,7 +180,8 @@ describe('a refusal that names neither the recipient nor the sender', () => {
     await using refusing = await openPost(NAMES, openScriptedServer({ body: '554 5.7.1 rejected by policy' }))
     await refusing.deliver()
     expect(refusing.server.bodies()).toBe(2)
-    expect(await states(refusing)).toEqual([1, 1, 0, 0, 0].map((attempts) => ['pending', attempts, 0]))
+    const tried = [1, 1, 0, 0, 0].map((attempts) => ({ state: 'pending', attempts, unconfirmedCount: 0 }))
+    expect(await refusing.deliveries()).toMatchObject(tried)
     expect(await listMailOutages(refusing.store.db)).toEqual([])
     const message = /^5 messages of the report daily were deferred .*: 554 5\.7\.1 rejected/
     expect(await findings(refusing, 'messages_waiting')).toMatchObject([
@@ -201,9 +200,9 @@ describe('a refusal that names neither the recipient nor the sender', () => {
     await using post = await openPost(NAMES, openScriptedServer({ body: '554 5.7.1 rejected by policy' }))
     await post.deliver()
     for (let times = 0; times < 9; times++) await post.deliver(240)
-    expect((await states(post)).every(([state]) => state === 'pending')).toBe(true)
+    expect((await post.states()).every(([, state]) => state === 'pending')).toBe(true)
     for (let times = 0; times < 7; times++) await post.deliver(240)
-    expect((await states(post)).map(([state]) => state)).toEqual(NAMES.map(() => 'failed'))
+    expect((await post.states()).map(([, state]) => state)).toEqual(NAMES.map(() => 'failed'))
     expect(await findings(post, 'messages_waiting')).toEqual([])
     expect(await listRefusing(post.store.db, 1)).toEqual([])
   })
@@ -220,7 +219,7 @@ describe('a refusal that names neither the recipient nor the sender', () => {
       }),
     )
     for (const minutes of [0, 2]) await post.deliver(minutes)
-    expect((await states(post)).map(([state]) => state).join(' ')).toBe('pending pending sent sent sent')
+    expect((await post.states()).map(([, state]) => state).join(' ')).toBe('pending pending sent sent sent')
   })
 })
 
@@ -238,28 +237,28 @@ it('a refusal that names neither the recipient nor the sender, of one message ag
   expect(await post.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
 })
 
-describe('a message that is too large for the server', () => {
-  const LARGE = 2_500
-  const counting: Parameters<typeof openMailServer>[0] = {
-    hideSize: true,
-    onData: (stream, _session, done) => {
-      let bytes = 0
-      stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-      })
-      stream.on('end', () =>
-        done(bytes > LARGE ? refusal(552, '5.3.4 Message size exceeds fixed limit') : null),
-      )
-    },
-  }
-  it.each([
-    ['SIZE announced', { size: LARGE }],
-    ['552 after the dot', counting],
-  ] as const)('fails alone with a clear cause, and the others are sent: %s', async (_when, options) => {
+const LARGE = 2_500
+const counting: Parameters<typeof openMailServer>[0] = {
+  hideSize: true,
+  onData: (stream, _session, done) => {
+    let bytes = 0
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    stream.on('end', () =>
+      done(bytes > LARGE ? refusal(552, '5.3.4 Message size exceeds fixed limit') : null),
+    )
+  },
+}
+it.each([
+  ['SIZE announced', { size: LARGE }],
+  ['552 after the dot', counting],
+] as const)(
+  'a message that is too large for the server fails alone with a clear cause, and the others are sent: %s',
+  async (_when, options) => {
     await using ledger = await openLedger(BOTH, { ...CONTENT, text: 'long '.repeat(1000) })
     const { store, issue } = ledger
-    const short = messageFor(store, issue, { address: 'cleo@example.com', name: null }, CONTENT, SENDER)
-    await store.write((trx) => enqueueMessage(trx, issue.id, short, issue.renderedAt))
+    await store.write((trx) => enqueueTo(trx, store, issue, 'cleo@example.com'))
     await using server = await openMailServer(options)
     await using transport = open(server.url)
     await deliverDue({ ...ledger.deps, transport }, signal)
@@ -270,8 +269,8 @@ describe('a message that is too large for the server', () => {
     )
     expect(await listMailOutages(store.db)).toEqual([])
     expect(await listRefusing(store.db, 1)).toEqual([])
-  })
-})
+  },
+)
 
 it('a message that may have arrived is sent once more, and then left to a person', async () => {
   await using post = await openPost(['ana@example.com'], openScriptedServer({ body: 'drop' }))

@@ -7,6 +7,7 @@ import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/issue-page.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import type { Issue } from '../../../src/store/reports/issue.ts'
+import { unsavedIssue } from '../../support/mail/message.ts'
 import { busyDay } from '../../support/reports/figures.ts'
 
 const BUSY = busyDay()
@@ -105,33 +106,19 @@ test('an attachment of no list is refused, naming those that there are', async (
 /** The files of figures that the pages of an issue offer. */
 function issueOf(change: Partial<ReportFigures> = {}): Issue {
   const figures = { ...busyDay(), ...change }
-  return {
-    id: 'e',
-    report: 'daily',
-    variant: '',
-    subject: '',
-    text: '',
-    isEnqueued: true,
-    notSent: null,
-    period: figures.period,
-    renderedAt: '2026-11-21T07:00:00.000Z',
-    programVersion: '1.2.3',
-    html: '<html lang="de-DE">',
-    figures,
-  }
+  const issue = unsavedIssue({ programVersion: '1.2.3', html: '<html lang="de-DE">', figures })
+  return { ...issue, id: 'e', isEnqueued: true, notSent: null }
 }
-
-const linesOf = async (issue: Issue, name: string) =>
-  Buffer.from((await makeFigureFile(issue, name))?.content ?? '')
-    .toString()
-    .split('\n')
 
 test('every list of an issue is a CSV in the language of the issue', async () => {
   const issue = issueOf({
     wonValue: { current: [{ amount: 1250.5, currency: 'EUR' }], prior: [{ amount: 90, currency: 'USD' }] },
   })
   const files = await Promise.all(
-    listFigureFiles(issue).map(async ({ name }) => `${name}\n${(await linesOf(issue, name)).join('\n')}`),
+    listFigureFiles(issue).map(async ({ name }) => {
+      const file = await makeFigureFile(issue, name)
+      return `${name}\n${file && textOf(file)}`
+    }),
   )
   await expect(files.join('\n')).toMatchFileSnapshot('golden/figure-files.txt')
 })

@@ -11,21 +11,12 @@ import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { openSyncedStore } from '../../support/data/synced-store.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
+import { DAILY, enqueueDue, makeDue, openReporting, recipient } from '../../support/mail/reports.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const EMEA: LeadFilter = { pipelineIds: ['pl_emea'], conditions: [] }
 const DAY_MS = 86_400_000
-
-/** Opens a copy of a service with some leads, and the parts that make reports at a time which tests set. */
-async function openWorld(days = 8) {
-  const store = await openSyncedStore(days)
-  const clock = { now: NOW }
-  const deps = reportDeps(store, () => clock.now)
-  return { clock, store, deps, [Symbol.asyncDispose]: store.close }
-}
 
 /** Returns the messages of an issue by address. */
 async function messagesOf(store: Store, { id }: { readonly id: string }): Promise<Map<string, Message>> {
@@ -38,7 +29,7 @@ async function messagesOf(store: Store, { id }: { readonly id: string }): Promis
 
 describe('the recipients of a report', () => {
   it('share an issue where they are of the same leads, and each has a message with its numbers', async () => {
-    await using world = await openWorld()
+    await using world = await openReporting(8, NOW)
     const enqueuedIssues = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('ben@example.com', { filter: EMEA }),
@@ -70,7 +61,7 @@ describe('the recipients of a report', () => {
   })
 
   it('read it in their language, with their numbers, clock, blocks and files', async () => {
-    await using world = await openWorld(20)
+    await using world = await openReporting(20, NOW)
     const [enqueued] = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('dana@example.com', {
@@ -99,7 +90,7 @@ describe('the recipients of a report', () => {
   })
 
   it('who come later get the issue that the others got, who keep theirs', async () => {
-    await using world = await openWorld()
+    await using world = await openReporting(8, NOW)
     const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
     const before = await messagesOf(world.store, first?.issue ?? { id: '' })
     world.clock.now = new Date(NOW.getTime() + 3_600_000)
@@ -114,7 +105,7 @@ describe('the recipients of a report', () => {
   })
 
   it('find it in the archive as it was mailed, also where that was lost, or a mail had no room for the files that it names', async () => {
-    await using world = await openWorld()
+    await using world = await openReporting(8, NOW)
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'] }
     const [enqueued] = await enqueueDue(world.deps, [recipient('ana@example.com', wanted)])
     const folder = join(enqueued?.page ?? '', '..')
@@ -138,7 +129,7 @@ describe('the recipients of a report', () => {
   })
 
   it('have all of an issue or nothing of it, when another process has taken over meanwhile', async () => {
-    await using world = await openWorld()
+    await using world = await openReporting(8, NOW)
     const { signal } = new AbortController()
     const lease = { renew: () => Promise.reject(new LeadsheetError('job_busy', 'taken over')) }
     const both = [recipient('ana@example.com'), recipient('ben@example.com')]
@@ -152,7 +143,7 @@ describe('the recipients of a report', () => {
   })
 
   it('have their messages where the archive cannot be written, which follows when it can', async () => {
-    await using world = await openWorld()
+    await using world = await openReporting(8, NOW)
     const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
     const looked = await makeDue(world.deps)
     world.clock.now = new Date(NOW.getTime() + 60_000)
@@ -176,45 +167,41 @@ describe('the recipients of a report', () => {
   })
 })
 
-describe('a report that is sent only if it is worth it', () => {
-  const quiet: Report = { ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } }
+const quiet: Report = { ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } }
 
-  it('is kept with the reason, and has no messages, until the settings say so', async () => {
-    await using world = await openWorld()
-    const notSent = 'quiet: not new_leads > 1000000'
-    const enqueuedIssues = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
-    expect(enqueuedIssues).toMatchObject([{ notSent }])
-    const { issue } = enqueuedIssues[0] ?? { issue: { id: '', subject: '' } }
-    expect(await listDeliveries(world.store.db, issue.id)).toEqual([])
-    expect(enqueuedText({ enqueuedIssues, leftOut: [] })).toBe(`${issue.subject}: not sent: ${notSent}`)
-    // A later preview makes the issue again, and it has still not been sent.
-    expect((await makeDue(world.deps, quiet)).issue.notSent).toBe(notSent)
-    expect(await enqueueDue(world.deps, [recipient('ana@example.com')])).toMatchObject([{ notSent: null }])
-    expect((await makeDue(world.deps)).issue).toMatchObject({ notSent: null, isEnqueued: true })
-  })
+it('a report that is sent only if it is worth it is kept with the reason, and has no messages, until the settings say so', async () => {
+  await using world = await openReporting(8, NOW)
+  const notSent = 'quiet: not new_leads > 1000000'
+  const enqueuedIssues = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
+  expect(enqueuedIssues).toMatchObject([{ notSent }])
+  const { issue } = enqueuedIssues[0] ?? { issue: { id: '', subject: '' } }
+  expect(await listDeliveries(world.store.db, issue.id)).toEqual([])
+  expect(enqueuedText({ enqueuedIssues, leftOut: [] })).toBe(`${issue.subject}: not sent: ${notSent}`)
+  // A later preview makes the issue again, and it has still not been sent.
+  expect((await makeDue(world.deps, quiet)).issue.notSent).toBe(notSent)
+  expect(await enqueueDue(world.deps, [recipient('ana@example.com')])).toMatchObject([{ notSent: null }])
+  expect((await makeDue(world.deps)).issue).toMatchObject({ notSent: null, isEnqueued: true })
 })
 
-describe('a report since the last issue', () => {
-  it('covers the days of those that were not sent too, to each audience', async () => {
-    await using world = await openWorld()
-    const since: Report = { ...DAILY, kind: 'since_last' }
-    const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
-    const days = async (day: number, report: Report) => {
-      world.clock.now = new Date(NOW.getTime() + day * DAY_MS)
-      const enqueuedIssues = await enqueueDue(world.deps, both, report)
-      return enqueuedIssues.map(({ issue: { period }, notSent }) => {
-        const count = (Date.parse(period.to) - Date.parse(period.from)) / DAY_MS
-        return notSent === null ? count : `${count} not sent`
-      })
-    }
-    expect(await days(0, since)).toEqual([1, 1])
-    // On the same day, it is the same issue.
-    expect(await days(0, since)).toEqual([1, 1])
-    expect(await days(1, { ...since, sendWhen: { if_threshold: 'leads > 100' } })).toEqual([1, '1 not sent'])
-    expect(await days(2, since)).toEqual([1, 2])
-    expect(await days(3, { ...since, sendWhen: { if_threshold: 'leads < 0' } })).toEqual(
-      Array(2).fill('1 not sent'),
-    )
-    expect(await days(4, since)).toEqual([2, 2])
-  })
+it('a report since the last issue covers the days of those that were not sent too, to each audience', async () => {
+  await using world = await openReporting(8, NOW)
+  const since: Report = { ...DAILY, kind: 'since_last' }
+  const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
+  const days = async (day: number, report: Report) => {
+    world.clock.now = new Date(NOW.getTime() + day * DAY_MS)
+    const enqueuedIssues = await enqueueDue(world.deps, both, report)
+    return enqueuedIssues.map(({ issue: { period }, notSent }) => {
+      const count = (Date.parse(period.to) - Date.parse(period.from)) / DAY_MS
+      return notSent === null ? count : `${count} not sent`
+    })
+  }
+  expect(await days(0, since)).toEqual([1, 1])
+  // On the same day, it is the same issue.
+  expect(await days(0, since)).toEqual([1, 1])
+  expect(await days(1, { ...since, sendWhen: { if_threshold: 'leads > 100' } })).toEqual([1, '1 not sent'])
+  expect(await days(2, since)).toEqual([1, 2])
+  expect(await days(3, { ...since, sendWhen: { if_threshold: 'leads < 0' } })).toEqual(
+    Array(2).fill('1 not sent'),
+  )
+  expect(await days(4, since)).toEqual([2, 2])
 })

@@ -12,10 +12,9 @@ import { createLocaleContext } from '../../../src/report/words/locale-context.ts
 import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { folderWith } from '../../support/folder.ts'
 import { PAYLOADS } from '../../support/mail/payloads.ts'
-import { emptyDay, hostileDay } from '../../support/reports/figures.ts'
+import { hostileDay } from '../../support/reports/figures.ts'
 
 const NOW = '2026-11-21T05:04:00.000Z'
-const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }
 /** Characters that begin a formula, and those that break, hide or reverse a text. */
 const UNFIT = /^[=+\-@＝＋－＠]|[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
 
@@ -27,34 +26,26 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
   const days = NAMES.map(hostileDay)
   const all = <T>(rowsOf: (day: ReportFigures) => readonly T[] | undefined): T[] =>
     days.flatMap((day) => rowsOf(day)?.slice(0, 1) ?? [])
+  const base = hostileDay('=1+1')
   const total = NAMES.length
-  const coverage = { known: total, of: total }
   const wanted = ['top_leads', 'stalled', 'changes', 'pipelines', 'sources', 'own']
   const changed = all(({ changes }) => changes.kinds[0]?.rows)
+  const queried = all(({ queries }) => queries[0]?.rows)
   const attachments = await makeAttachments(
     wanted.map((list) => `${list}.${format}`),
     {
       report: 'daily',
       figures: {
-        ...emptyDay(),
-        period: DAY,
-        prior: DAY,
-        topLeads: { minScore: 80, total, rows: all(({ topLeads }) => topLeads.rows) },
-        stalled: { days: 14, coverage, total, rows: all(({ stalled }) => stalled.rows) },
-        changes: { since: NOW, coverage, kinds: [{ kind: 'won', total, value: [], rows: changed }] },
+        ...base,
+        topLeads: { ...base.topLeads, total, rows: all(({ topLeads }) => topLeads.rows) },
+        stalled: { ...base.stalled, total, rows: all(({ stalled }) => stalled.rows) },
+        changes: {
+          ...base.changes,
+          kinds: base.changes.kinds.slice(0, 1).map((kind) => ({ ...kind, total, rows: changed })),
+        },
         byPipeline: all(({ byPipeline }) => byPipeline).map((row) => ({ ...row, openValue: [] })),
         bySource: all(({ bySource }) => bySource),
-        queries: [
-          {
-            name: 'own',
-            title: '=1+1',
-            note: null,
-            sql: 'SELECT 1',
-            isCut: false,
-            columns: ['=1+1', 'value'],
-            rows: all(({ queries }) => queries[0]?.rows),
-          },
-        ],
+        queries: base.queries.map((query) => ({ ...query, name: 'own', rows: queried, isCut: false })),
       },
       charts: [],
       locale: createLocaleContext('en-GB', 'UTC', NOW),

@@ -8,8 +8,7 @@ import { contentsOf } from '../../../src/jobs/reports/report-content.ts'
 import { enqueueResend, planResend } from '../../../src/jobs/reports/resend.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { listLastFailed } from '../../../src/store/reports/issue.ts'
-import { openSyncedStore } from '../../support/data/synced-store.ts'
-import { DAILY, enqueueDue, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
+import { DAILY, enqueueDue, makeDue, openReporting, recipient } from '../../support/mail/reports.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const PEOPLE = [recipient('ana@example.com'), recipient('ben@example.com')]
@@ -24,9 +23,8 @@ it.each<[string, object]>([
   ['whose figures are no JSON', { figures: 'damaged', figures_format: 1 }],
   ['whose figures are a list', { figures: '[]', figures_format: 1 }],
 ])('an issue %s is sent and shown as it is stored', async (_, change) => {
-  await using store = await openSyncedStore(8)
-  const clock = { now: NOW }
-  const deps = reportDeps(store, () => clock.now)
+  await using reporting = await openReporting(8, NOW)
+  const { deps, store, clock } = reporting
   const [enqueued] = await enqueueDue(deps, PEOPLE.slice(0, 1))
   const id = enqueued?.issue.id ?? ''
   const { html, text, subject, figures, program_version, figures_format } = KEPT

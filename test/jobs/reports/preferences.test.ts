@@ -12,9 +12,8 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import type { PreferenceChoice } from '../../../src/report/preferences/page.ts'
 import { findPreference, readOrCreateLinkKey, savePreference } from '../../../src/store/reports/preference.ts'
 import { publishing } from '../../support/data/publishing.ts'
-import { openSyncedStore } from '../../support/data/synced-store.ts'
 import { folderWith } from '../../support/folder.ts'
-import { AT_ONCE, DAILY, makeDue, recipient, reportDeps } from '../../support/mail/reports.ts'
+import { AT_ONCE, DAILY, makeDue, openReporting, recipient } from '../../support/mail/reports.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { SILENT } from '../../support/syncing.ts'
 
@@ -27,14 +26,11 @@ const NEVER = new AbortController().signal
 
 /** Opens a report for three people that is due at 07:00 UTC from Monday on. */
 async function openDaily() {
-  const store = await openSyncedStore(8)
+  const reporting = await openReporting(8, SYNCED)
+  const { deps, store, clock } = reporting
   onTestFinished(store.close)
-  const clock = { now: SYNCED }
-  const deps = reportDeps(store, () => clock.now)
   return {
-    store,
-    clock,
-    deps,
+    ...reporting,
     /** @param day the day of the report; 0 is the Monday */
     async send(day: number) {
       clock.now = new Date(Date.parse(`${MONDAY}T07:00:00Z`) + day * DAY_MS)

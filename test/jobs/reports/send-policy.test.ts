@@ -12,32 +12,30 @@ const QUIET: ReportFigures = {
   stalled: { ...EMPTY.stalled, total: 9 },
 }
 
-describe('sent if_rows', () => {
-  const reason = (figures: ReportFigures) => reasonNotToSend('if_rows', figures)
+const reason = (figures: ReportFigures) => reasonNotToSend('if_rows', figures)
 
-  it.each<[string, Partial<ReportFigures>, boolean]>([
-    ['a day without events, whatever stands still', {}, false],
-    ['a new lead', { newLeads: { current: 1, prior: 0 } }, true],
-    ['a lead won', { won: { current: 1, prior: 0 } }, true],
-    ['a lead lost', { lost: { current: 1, prior: 0 } }, true],
-    [
-      'a lead that moved',
-      { changes: { ...EMPTY.changes, kinds: [{ kind: 'back', total: 1, value: [], rows: [] }] } },
-      true,
-    ],
-    ['rows of a query', { queries: [queryWith([['x']])] }, true],
-    ['data that do not reach the end of the day', { freshness: EMPTY.freshness }, true],
-    ['an agent that fails, however its service calls that', withAgent('Error'), true],
-    ['an agent that does not', withAgent('idle'), false],
-    [
-      'events of the period before alone',
-      { newLeads: { current: 0, prior: 5 }, queries: [queryWith([])] },
-      false,
-    ],
-  ])('has an issue with %s: %j %s', (_, part, isSent) => {
-    const quiet = 'quiet: nothing is new, won, lost or changed, and no agent is failing'
-    expect(reason({ ...QUIET, ...part })).toBe(isSent ? null : quiet)
-  })
+it.each<[string, Partial<ReportFigures>, boolean]>([
+  ['a day without events, whatever stands still', {}, false],
+  ['a new lead', { newLeads: { current: 1, prior: 0 } }, true],
+  ['a lead won', { won: { current: 1, prior: 0 } }, true],
+  ['a lead lost', { lost: { current: 1, prior: 0 } }, true],
+  [
+    'a lead that moved',
+    { changes: { ...EMPTY.changes, kinds: [{ kind: 'back', total: 1, value: [], rows: [] }] } },
+    true,
+  ],
+  ['rows of a query', { queries: [queryWith([['x']])] }, true],
+  ['data that do not reach the end of the day', { freshness: EMPTY.freshness }, true],
+  ['an agent that fails, however its service calls that', withAgent('Error'), true],
+  ['an agent that does not', withAgent('idle'), false],
+  [
+    'events of the period before alone',
+    { newLeads: { current: 0, prior: 5 }, queries: [queryWith([])] },
+    false,
+  ],
+])('a report that is sent if_rows has an issue with %s: %j %s', (_, part, isSent) => {
+  const quiet = 'quiet: nothing is new, won, lost or changed, and no agent is failing'
+  expect(reason({ ...QUIET, ...part })).toBe(isSent ? null : quiet)
 })
 
 describe('sent if_threshold', () => {

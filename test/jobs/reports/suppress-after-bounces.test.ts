@@ -4,13 +4,11 @@
  * after the number in the settings.
  */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { changePreference, pauseRefused } from '../../../src/jobs/reports/preferences.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { listPreferences } from '../../../src/store/reports/preference.ts'
-import { CONTENT, openPost } from '../../support/mail/ledger.ts'
-import { enqueueMessage, SENDER } from '../../support/mail/message.ts'
+import { enqueueTo, openPost } from '../../support/mail/ledger.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 
 const DAY_MS = 86_400_000
@@ -47,10 +45,7 @@ async function openDays() {
         const { id: _, ...unsaved } = { ...first, period: { from, to: at, timeZone: 'UTC' }, renderedAt: at }
         await store.write(async (trx) => {
           const issue = await saveIssue(trx, unsaved)
-          for (const address of ['ana@example.com', GONE]) {
-            const message = messageFor(store, issue, { address, name: null }, CONTENT, SENDER)
-            await enqueueMessage(trx, issue.id, message, at)
-          }
+          for (const address of ['ana@example.com', GONE]) await enqueueTo(trx, store, issue, address)
         })
         await post.deliver()
       }

@@ -216,29 +216,6 @@ describe('the daemon', () => {
     await running.stop()
   })
 
-  it.each([
-    ['was stopped', true],
-    ['was killed', false],
-  ])('knows after it %s from when to when nothing ran', async (_, isStopped) => {
-    const file = `${folderWith()}/leadsheet.db`
-    const late: unknown[] = []
-    const daily = working((due) => late.push(due.late), { timing: timing('0 8 * * *') })
-    const first = await start([daily], { file })
-    await first.tick('2026-11-20T07:00:00Z')
-    await first.tick('2026-11-20T07:01:00Z')
-    await first.daemon.idle()
-    if (isStopped) await first.stop()
-    else await first.store.db.deleteFrom('lease').execute()
-
-    const second = await start([daily], { file, at: '2026-11-20T10:00:00Z' })
-    await second.tick('2026-11-20T10:00:00Z')
-    await second.daemon.idle()
-    expect(late).toEqual([{ from: '2026-11-20T07:01:00.000Z', to: '2026-11-20T10:00:00.000Z', why: 'down' }])
-    const beats = await second.store.db.selectFrom('daemon_uptime').selectAll().execute()
-    expect(beats).toMatchObject([{ began_after: 'down', down_since: '2026-11-20T07:01:00.000Z' }])
-    await second.stop()
-  })
-
   it('runs once on the same data', async () => {
     const file = `${folderWith()}/leadsheet.db`
     const running = await start([], { file })
@@ -248,27 +225,22 @@ describe('the daemon', () => {
   })
 })
 
-describe('a serial task', () => {
-  const openTask = (work: () => Promise<void>) => createSerialTask(openOwnQueue(SILENT), 'alerts', work)
-
-  it('does nothing before it is opened, then its work one at a time, and once more when it was asked to meanwhile', async () => {
-    let count = 0
-    let inFlight = 0
-    const gate = Promise.withResolvers<void>()
-    const task = openTask(async () => {
-      expect(++inFlight).toBe(1)
-      if (++count === 1) await gate.promise
-      inFlight--
-    })
-    task.wake()
-    await task.idle()
-    expect(count).toBe(0)
-    task.open(new AbortController().signal)
-    for (let wake = 0; wake < 5; wake++) task.wake()
-    gate.resolve()
-    await task.idle()
-    expect(count).toBe(2)
+it('a serial task does nothing before it is opened, then its work one at a time, and once more when it was asked to meanwhile', async () => {
+  let [count, inFlight] = [0, 0]
+  const gate = Promise.withResolvers<void>()
+  const task = createSerialTask(openOwnQueue(SILENT), 'alerts', async () => {
+    expect(++inFlight).toBe(1)
+    if (++count === 1) await gate.promise
+    inFlight--
   })
+  task.wake()
+  await task.idle()
+  expect(count).toBe(0)
+  task.open(new AbortController().signal)
+  for (let wake = 0; wake < 5; wake++) task.wake()
+  gate.resolve()
+  await task.idle()
+  expect(count).toBe(2)
 })
 
 /** Copies a backup over a database, as `cp` does: the file stays the same one. */
@@ -281,57 +253,55 @@ function overwrite(file: string): string {
   return backup
 }
 
-describe('the database file of a running daemon', () => {
-  const RAN = ['report:daily 07:00 skipped', 'report:daily 07:01 done']
-  /** What becomes of the file, and whether all that was written before is in it afterwards. */
-  it.each<[string, (file: string) => unknown, isWhole?: true]>([
-    ['is deleted', (file) => rmSync(file)],
-    ['is moved away', (file) => renameSync(file, `${file}.old`)],
-    [
-      'is replaced by a copy',
-      (file) => {
-        copyFileSync(file, `${file}.copy`)
-        renameSync(`${file}.copy`, file)
-      },
-    ],
-    ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
-    ['is overwritten by a backup, and is that backup to the byte', overwrite, true],
-    ['has lost its log', (file) => rmSync(`${file}-wal`), true],
-    ['has lost its shared memory', (file) => rmSync(`${file}-shm`), true],
-  ])(
-    '%s: nothing more is written or run, operators are told, and the daemon ends',
-    async (_, lose, isWhole) => {
-      const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
-      let runs = 0
-      const running = await start([working(() => runs++)], { file })
-      for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
-      await running.daemon.idle()
-      expect(await scheduledRunsOf(running.store)).toEqual(RAN)
-      const backup = lose(file)
-      await running.tick('2026-11-20T07:02:00Z')
-      expect(running.daemon.signal.aborted).toBe(true)
-      await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
-        /leadsheet\.db.* was/,
-      )
-      await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
-      expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, RAN])
-      expect(running.faults).toEqual([
-        expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
-      ])
-      await running.store.close()
-      // What a log holds would be applied to whichever file gets the name next.
-      expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
-      if (!isWhole) return
-      if (typeof backup === 'string') expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
-      await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
-      expect(await scheduledRunsOf(store)).toEqual(RAN)
+const RAN = ['report:daily 07:00 skipped', 'report:daily 07:01 done']
+/** What becomes of the file, and whether all that was written before is in it afterwards. */
+it.each<[string, (file: string) => unknown, isWhole?: true]>([
+  ['is deleted', (file) => rmSync(file)],
+  ['is moved away', (file) => renameSync(file, `${file}.old`)],
+  [
+    'is replaced by a copy',
+    (file) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
     },
-  )
-})
+  ],
+  ['is moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}.old`)],
+  ['is overwritten by a backup, and is that backup to the byte', overwrite, true],
+  ['has lost its log', (file) => rmSync(`${file}-wal`), true],
+  ['has lost its shared memory', (file) => rmSync(`${file}-shm`), true],
+])(
+  'the database file of a running daemon %s: nothing more is written or run, operators are told, and the daemon ends',
+  async (_, lose, isWhole) => {
+    const file = `${folderWith({ 'data/.keep': '' })}/data/leadsheet.db`
+    let runs = 0
+    const running = await start([working(() => runs++)], { file })
+    for (const minute of ['00', '01']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+    await running.daemon.idle()
+    expect(await scheduledRunsOf(running.store)).toEqual(RAN)
+    const backup = lose(file)
+    await running.tick('2026-11-20T07:02:00Z')
+    expect(running.daemon.signal.aborted).toBe(true)
+    await expect(running.store.write((trx) => trx.deleteFrom('lease').execute())).rejects.toThrow(
+      /leadsheet\.db.* was/,
+    )
+    await expect(running.stop()).rejects.toMatchObject({ code: 'store_lost' })
+    expect([runs, await scheduledRunsOf(running.store)]).toEqual([1, RAN])
+    expect(running.faults).toEqual([
+      expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
+    ])
+    await running.store.close()
+    // What a log holds would be applied to whichever file gets the name next.
+    expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
+    if (!isWhole) return
+    if (typeof backup === 'string') expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)
+    await using store = await openStore(file, new Date('2026-11-20T07:03:00Z'))
+    expect(await scheduledRunsOf(store)).toEqual(RAN)
+  },
+)
 
 /**
  * The clock at each tick, behind it the true time where that is another, and from where on the upstream is there or
- * away, or another daemon has the same data.
+ * away, or the daemon is started again after a stop or a kill.
  */
 const CLOCKS: Readonly<Record<string, string>> = {
   'ahead for two minutes while the upstream says that it is wrong':
@@ -346,13 +316,20 @@ const CLOCKS: Readonly<Record<string, string>> = {
     'there 21T06:59/20T10:00 21T07:00/20T10:01 20T10:02 21T07:00',
   'ahead when the daemon starts':
     'there 20T10:00 restart 21T12:01/20T10:01 21T12:02/20T10:02 20T10:03 21T07:00',
+  'right after the daemon was stopped for hours': 'there 20T06:00 20T06:01 restart 20T10:00',
+  'right after the daemon was killed, and nothing ran for hours': 'there 20T06:00 20T06:01 kill 20T10:00',
+  'right while the process was kept from its work for hours': 'there 20T06:31 20T09:10',
+  'set back by half an hour': 'away 20T06:59 20T07:00 20T06:30/20T07:01 20T07:00/20T07:31',
   'as far from that of the upstream as before the daemon was started again':
     'there 20T10:00/20T05:00 restart 20T12:00/20T07:00 21T07:00/21T02:00',
 }
 
 it('what a daily report at 07:00 and the log make of a clock that was set', async () => {
   const told: string[] = []
-  const daily = working(({ dueAt }) => told.push(`    runs that of ${dueAt.toISOString().slice(8, 13)}`), {})
+  const daily = working(({ dueAt, late }) => {
+    const since = late === null ? '' : `, late from ${late.from} to ${late.to}: ${late.why}`
+    told.push(`    runs that of ${dueAt.toISOString().slice(8, 13)}${since}`)
+  }, {})
   for (const [name, words] of Object.entries(CLOCKS)) {
     told.push(`a clock that is ${name}`)
     const file = `${folderWith()}/leadsheet.db`
@@ -360,8 +337,9 @@ it('what a daily report at 07:00 and the log make of a clock that was set', asyn
     let running: Running | null = null
     for (const word of words.split(' ')) {
       told.push(`  ${word}`)
-      if (word === 'restart') {
-        await running?.stop()
+      if (word === 'restart' || word === 'kill') {
+        if (word === 'kill') await running?.store.db.deleteFrom('lease').execute()
+        else await running?.stop()
         running = null
       } else if (word === 'there' || word === 'away') isThere = word === 'there'
       else {

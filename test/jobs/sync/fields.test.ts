@@ -1,7 +1,5 @@
 // @both-stores
 /** Fields that the profile declares: their values, their history, and what follows a change of the profile. */
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { publishIfDue, publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
@@ -9,7 +7,7 @@ import { readFieldTable } from '../../../src/store/leads/declared-fields.ts'
 import { mapFields } from '../../../src/upstream/mapping/field-mapping.ts'
 import { declaredFieldsSchema } from '../../../src/upstream/profile/declared-field.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
-import { publishing } from '../../support/data/publishing.ts'
+import { ask, publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
 import { MAPPING, openListing, PAGE, paged, records } from '../../support/source/listing.ts'
 import { type Story, tellSyncs } from '../../support/source/sync-stories.ts'
@@ -121,83 +119,75 @@ it('what each sync finds of declared fields, and what it leaves', async () => {
   await expect(await tellSyncs(STORIES)).toMatchFileSnapshot('golden/fields.txt')
 })
 
-describe('a changed profile', () => {
-  it('goes on with the records that a stopped run has not mapped', async () => {
-    const many = records(1200).map((row, index) => ({ ...row, n: index }))
-    await using listing = await openListing(PAGE, paged('page', many))
-    await listing.sync({ pageSize: 400 })
-    listing.profile = { ...listing.profile, fields: { n: { from: 'n', type: 'integer' } } }
-    let writes = 0
-    const { writeSoon } = listing.store
-    const stop = new AbortController()
-    Object.assign(listing.store, {
-      writeSoon: async (work: Parameters<typeof writeSoon>[0]) => {
-        if (++writes === 2) stop.abort(new Error('stopped'))
-        return writeSoon.call(listing.store, work)
-      },
-    })
-    await listing.sync({ signal: stop.signal }).catch(() => undefined)
-    Object.assign(listing.store, { writeSoon })
-    const mapped = () => listing.store.db.selectFrom('field_mapping').select('mapped_no').executeTakeFirst()
-    expect(await mapped()).toEqual({ mapped_no: 1000 })
-    listing.answer = () => ({ records: [] })
-    await listing.sync()
-    expect(await mapped()).toEqual({ mapped_no: null })
-    expect((await readFieldTable(listing.store.db, ['l1199'])).rows).toEqual([['l1199', [1199]]])
+it('a changed profile goes on with the records that a stopped run has not mapped', async () => {
+  const many = records(1200).map((row, index) => ({ ...row, n: index }))
+  await using listing = await openListing(PAGE, paged('page', many))
+  await listing.sync({ pageSize: 400 })
+  listing.profile = { ...listing.profile, fields: { n: { from: 'n', type: 'integer' } } }
+  let writes = 0
+  const { writeSoon } = listing.store
+  const stop = new AbortController()
+  Object.assign(listing.store, {
+    writeSoon: async (work: Parameters<typeof writeSoon>[0]) => {
+      if (++writes === 2) stop.abort(new Error('stopped'))
+      return writeSoon.call(listing.store, work)
+    },
   })
+  await listing.sync({ signal: stop.signal }).catch(() => undefined)
+  Object.assign(listing.store, { writeSoon })
+  const mapped = () => listing.store.db.selectFrom('field_mapping').select('mapped_no').executeTakeFirst()
+  expect(await mapped()).toEqual({ mapped_no: 1000 })
+  listing.answer = () => ({ records: [] })
+  await listing.sync()
+  expect(await mapped()).toEqual({ mapped_no: null })
+  expect((await readFieldTable(listing.store.db, ['l1199'])).rows).toEqual([['l1199', [1199]]])
 })
 
-describe('a snapshot', () => {
-  it('shows the fields as typed columns of lead_now, with their meaning, to any program', async () => {
-    const rows = records(2).map((row, index) => ({
-      ...row,
-      custom: { 'Deal Size': index + 0.5, vip: index === 0, order: 'x', list: ['a'], mail: 'a@b.c' },
-    }))
-    const fields = {
-      deal_size: { from: 'custom.Deal Size', type: 'number', meaning: 'size -- of the "deal", in EUR' },
-      vip: { from: 'custom.vip', type: 'boolean' },
-      order: 'custom.order',
-      list: { from: 'custom.list', type: 'json' },
-      mail: { from: 'custom.mail', personal: true },
-    } as const
-    await using listing = await openListing({ ...PAGE, fields }, paged('page', rows), folderWith())
-    await listing.sync()
-    const folder = folderWith()
-    const deps = () => ({
-      ...publishing(listing.store, folder, { now: () => listing.clock.now }),
-      profile: parseProfile(listing.profile, 'p'),
-    })
-    const { file } = await publishSnapshot(deps(), NEVER)
-    const sqlite = (sql: string) =>
-      execFileSync('sqlite3', ['-readonly', file, sql]).toString().trim().split('\n')
-    expect(sqlite('SELECT id, deal_size, vip, "order", list, mail FROM lead_now ORDER BY id')).toEqual([
-      'l000|0.5|1|x|["a"]|a@b.c',
-      'l001|1.5|0|x|["a"]|a@b.c',
-    ])
-    expect(sqlite('SELECT typeof(deal_size), typeof(vip), typeof("order") FROM lead_now LIMIT 1')).toEqual([
-      'real|integer|text',
-    ])
-    expect(
-      sqlite(`SELECT column_name, type, meaning, source_path FROM dictionary
-        WHERE table_name = 'lead_now' ORDER BY position DESC LIMIT 5`),
-    ).toEqual([
-      'mail|TEXT|field of the records; personal data|custom.mail',
-      'list|TEXT|field of the records; JSON|custom.list',
-      'order|TEXT|field of the records|custom.order',
-      'vip|INTEGER|field of the records; 1: yes, 0: no|custom.vip',
-      'deal_size|REAL|size -- of the "deal", in EUR|custom.Deal Size',
-    ])
-    // Another set of fields is due at once, although no lead has changed.
-    listing.clock.now = new Date('2026-11-21T08:00:00Z')
-    listing.profile = { ...listing.profile, fields: { vip: 'custom.vip' } }
-    await listing.sync()
-    listing.clock.now = new Date('2026-11-21T08:00:01Z')
-    expect(await publishIfDue(deps(), NEVER)).not.toBeNull()
-    expect(sqlite('SELECT vip FROM lead_now ORDER BY id')).toEqual(['true', 'false'])
-    listing.profile = { ...listing.profile, fields: {} }
-    await listing.sync()
-    await publishSnapshot(deps(), NEVER)
-    expect(sqlite("SELECT count(*) FROM sqlite_schema WHERE name = 'lead_field'")).toEqual(['0'])
-    expect(join(folder, 'snapshot.db')).toBe(file)
+it('a snapshot shows the fields as typed columns of lead_now, with their meaning', async () => {
+  const rows = records(2).map((row, index) => ({
+    ...row,
+    custom: { 'Deal Size': index + 0.5, vip: index === 0, order: 'x', list: ['a'], mail: 'a@b.c' },
+  }))
+  const fields = {
+    deal_size: { from: 'custom.Deal Size', type: 'number', meaning: 'size -- of the "deal", in EUR' },
+    vip: { from: 'custom.vip', type: 'boolean' },
+    order: 'custom.order',
+    list: { from: 'custom.list', type: 'json' },
+    mail: { from: 'custom.mail', personal: true },
+  } as const
+  await using listing = await openListing({ ...PAGE, fields }, paged('page', rows), folderWith())
+  await listing.sync()
+  const folder = folderWith()
+  const deps = () => ({
+    ...publishing(listing.store, folder, { now: () => listing.clock.now }),
+    profile: parseProfile(listing.profile, 'p'),
   })
+  const { file } = await publishSnapshot(deps(), NEVER)
+  expect(ask(file, 'SELECT id, deal_size, vip, "order", list, mail FROM lead_now ORDER BY id')).toEqual([
+    { id: 'l000', deal_size: 0.5, vip: 1, order: 'x', list: '["a"]', mail: 'a@b.c' },
+    { id: 'l001', deal_size: 1.5, vip: 0, order: 'x', list: '["a"]', mail: 'a@b.c' },
+  ])
+  const dictionary = ask(
+    file,
+    `SELECT column_name, type, meaning, source_path FROM dictionary
+      WHERE table_name = 'lead_now' ORDER BY position DESC LIMIT 5`,
+  )
+  expect(dictionary.map((row) => Object.values(row).join('|'))).toEqual([
+    'mail|TEXT|field of the records; personal data|custom.mail',
+    'list|TEXT|field of the records; JSON|custom.list',
+    'order|TEXT|field of the records|custom.order',
+    'vip|INTEGER|field of the records; 1: yes, 0: no|custom.vip',
+    'deal_size|REAL|size -- of the "deal", in EUR|custom.Deal Size',
+  ])
+  // Another set of fields is due at once, although no lead has changed.
+  listing.clock.now = new Date('2026-11-21T08:00:00Z')
+  listing.profile = { ...listing.profile, fields: { vip: 'custom.vip' } }
+  await listing.sync()
+  listing.clock.now = new Date('2026-11-21T08:00:01Z')
+  expect(await publishIfDue(deps(), NEVER)).not.toBeNull()
+  expect(ask(file, 'SELECT vip FROM lead_now ORDER BY id')).toEqual([{ vip: 'true' }, { vip: 'false' }])
+  listing.profile = { ...listing.profile, fields: {} }
+  await listing.sync()
+  await publishSnapshot(deps(), NEVER)
+  expect(ask(file, "SELECT name FROM sqlite_schema WHERE name = 'lead_field'")).toEqual([])
 })

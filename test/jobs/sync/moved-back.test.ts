@@ -1,8 +1,7 @@
 // @both-stores
 /** Leads whose time of update moved back: an upstream was restored from a backup, or a wrong date was corrected. */
 import { expect, it } from 'vitest'
-import { LeadsheetError } from '../../../src/errors.ts'
-import { type Answer, CURSOR, PAGE, paged, pagesOf, records, SINCE } from '../../support/source/listing.ts'
+import { away, CURSOR, PAGE, paged, pagesOf, records, SINCE } from '../../support/source/listing.ts'
 import { changes, type Story, tellSyncs } from '../../support/source/sync-stories.ts'
 
 /** The syncs read at 06:00, 07:00 and so on of this day. */
@@ -27,9 +26,6 @@ const halves = (first: readonly object[], second: readonly object[]) => {
 }
 const WON = moved('won', '05:00:00.000Z')
 const OLD = moved('contacted', '2026-01-02T00:00:00.000Z')
-const away: Answer = () => {
-  throw new LeadsheetError('api_unreachable', 'away')
-}
 const dated = (updated: string) => records(3).map(({ id }) => ({ id, updated }))
 
 /** A lead as the upstream gives it first, and as it gives it later, with an earlier time. */

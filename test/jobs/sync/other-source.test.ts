@@ -1,15 +1,11 @@
 // @both-stores
 /** The settings name another account or host than the one from which the stored leads were read. */
 import { expect, it } from 'vitest'
-import { LeadsheetError } from '../../../src/errors.ts'
-import { type Answer, CURSOR, pagesOf, records, SINCE } from '../../support/source/listing.ts'
+import { away, CURSOR, pagesOf, records, SINCE } from '../../support/source/listing.ts'
 import { type Story, tellSyncs } from '../../support/source/sync-stories.ts'
 
 const CHANGES = { ...CURSOR, ...SINCE }
 const twoPages = pagesOf(records(10), records(10, 10))
-const away: Answer = () => {
-  throw new LeadsheetError('api_unreachable', 'away')
-}
 const elsewhere = { address: 'sandbox.example.com/leads', answer: pagesOf(records(15, 100)) }
 const accepted = { ...elsewhere, acceptsAddress: true }
 

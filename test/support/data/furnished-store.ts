@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
-import { enqueueMessage, MESSAGE } from '../mail/message.ts'
+import { enqueueMessage, MESSAGE, unsavedIssue } from '../mail/message.ts'
 import { busyDay } from '../reports/figures.ts'
 import { startService } from '../service.ts'
 import { lead, OPENED_AT, openPreparedStore, save } from '../store.ts'
@@ -36,17 +36,15 @@ async function furnish(at: string): Promise<void> {
     const key = { id: 1, key: Buffer.alloc(32, 0xf0), made_at: AT } as const
     await trx.insertInto('link_key').values(key).execute()
     const figures = busyDay()
-    const { id } = await saveIssue(trx, {
-      report: 'daily',
-      period: figures.period,
+    const unsaved = unsavedIssue({
       renderedAt: AT,
       figures: { ...figures, freshness: { ...figures.freshness, runId: null } },
-      variant: '',
       programVersion: '1.2.3',
       subject: 'Übersicht',
       html: '<p>Grüße</p>',
       text: 'Grüße',
     })
+    const { id } = await saveIssue(trx, unsaved)
     await enqueueMessage(trx, id, MESSAGE, AT)
     const sent = { state: 'sent', next_attempt_at: null, reply_code: 250 } as const
     await trx

@@ -2,8 +2,9 @@
 import { type MessageContent, messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport, type Transport } from '../../../src/mail/transport.ts'
+import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { saveIssue } from '../../../src/store/reports/issue.ts'
+import { type Issue, saveIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
@@ -28,10 +29,7 @@ export async function openLedger(recipients: readonly string[], content = CONTEN
   const renderedAt = clock.now.toISOString()
   const issue = await store.write((trx) => saveIssue(trx, unsavedIssue({ renderedAt })))
   await store.write(async (trx) => {
-    for (const address of recipients) {
-      const message = messageFor(store, issue, { address, name: null }, content, SENDER)
-      await enqueueMessage(trx, issue.id, message, issue.renderedAt)
-    }
+    for (const address of recipients) await enqueueTo(trx, store, issue, address, content)
   })
   const deliveries = () => listDeliveries(store.db, issue.id)
   return {
@@ -47,6 +45,18 @@ export async function openLedger(recipients: readonly string[], content = CONTEN
       (await deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts]),
     [Symbol.asyncDispose]: store.close,
   }
+}
+
+/** Queues the message of an issue to one recipient, at the time at which the issue was made. */
+export async function enqueueTo(
+  trx: Trx,
+  store: Store,
+  issue: Issue,
+  address: string,
+  content = CONTENT,
+): Promise<void> {
+  const message = messageFor(store, issue, { address, name: null }, content, SENDER)
+  await enqueueMessage(trx, issue.id, message, issue.renderedAt)
 }
 
 /** Opens a ledger beside a mail server. Both are closed together. */

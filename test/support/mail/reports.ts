@@ -14,6 +14,7 @@ import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { publishing } from '../data/publishing.ts'
+import { openSyncedStore } from '../data/synced-store.ts'
 import { folderWith } from '../folder.ts'
 import { SENDER } from './message.ts'
 
@@ -52,15 +53,11 @@ export function recipient(address: string, change: Partial<Audience> = {}): Reci
   return { address, name: null, timeZone, locale, filter, blocks, attachments, ...change }
 }
 
-/**
- * @param folder of the archive; a new one by default
- * @param snapshotFolder the folder of the snapshot; a new one by default
- */
+/** @param folder of the archive; a new one by default */
 export function reportDeps(
   store: Store,
   now: () => Date,
   folder = join(folderWith(), 'archive'),
-  snapshotFolder = folderWith(),
 ): ReportDeps & Pick<DeliverDeps, 'policy'> {
   return {
     store,
@@ -71,8 +68,16 @@ export function reportDeps(
     program: '0.0.0',
     now,
     policy: AT_ONCE,
-    publishing: publishing(store, snapshotFolder, { now }),
+    publishing: publishing(store, folderWith(), { now }),
   }
+}
+
+/** Opens a copy of a service of so many days, and the parts that make reports at a time which tests set. */
+export async function openReporting(days: number, at: Date) {
+  const store = await openSyncedStore(days)
+  const clock = { now: at }
+  const deps = reportDeps(store, () => clock.now)
+  return { store, clock, deps, [Symbol.asyncDispose]: store.close }
 }
 
 /** Makes the issue that is due at the current time of `deps`, for audiences of all leads. */

@@ -2,7 +2,6 @@
 import { noteScheduledRuns } from '../../../src/jobs/schedule/note-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { DueRun, RunEnd, Schedule } from '../../../src/jobs/schedule/schedule.ts'
-import type { UptimeDeps } from '../../../src/jobs/schedule/uptime.ts'
 import { openUptime } from '../../../src/jobs/schedule/uptime.ts'
 import { folderWith } from '../folder.ts'
 import { openNewStore } from '../store.ts'
@@ -15,19 +14,13 @@ const MINUTE_MS = 60_000
 export type Ticking = Awaited<ReturnType<typeof openTicking>>
 
 /** Opens a schedule. Its first tick is on 20 November 2026 at 06:30 UTC. */
-export async function openTicking(
-  settings: Partial<Schedule> = {},
-  options: Partial<Pick<UptimeDeps, 'log' | 'monotonicMs'>> = {},
-) {
+export async function openTicking(settings: Partial<Schedule> = {}) {
   const clock = { now: new Date(START) }
   const now = (): Date => clock.now
   const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
   const { signal } = new AbortController()
-  const deps = { store, log: options.log ?? SILENT, now }
-  const uptime = await openUptime({
-    ...deps,
-    monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()),
-  })
+  const deps = { store, log: SILENT, now }
+  const uptime = await openUptime({ ...deps, monotonicMs: () => clock.now.getTime() })
   const scheduledRuns = () => store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()
   const run = (due: DueRun): Promise<RunEnd> => {
     ticking.ran.push(due)

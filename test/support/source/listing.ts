@@ -4,6 +4,7 @@
 
 import { join } from 'node:path'
 import type { SyncResult } from '../../../src/domain/sync.ts'
+import { type ErrorCode, LeadsheetError } from '../../../src/errors.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -40,6 +41,14 @@ export interface Listing extends AsyncDisposable {
 export const MAPPING = {
   lead: { id: 'id', status: 'status', company_name: 'name', created_at: 'created', updated_at: 'updated' },
 } as const
+
+/** Answers each request with an error. */
+export const failing =
+  (code: ErrorCode): Answer =>
+  () => {
+    throw new LeadsheetError(code, 'refused')
+  }
+export const away = failing('api_unreachable')
 
 /** Profiles of lists by page number, by offset and by cursor, and of lists of changes. */
 export const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
