@@ -1,8 +1,7 @@
 // @long
 /**
  * Runs every command line of the documentation, page by page, on an installation with a service, a mail
- * server and a fixed clock. The tables below list the lines that are not run or are refused, with the
- * reasons.
+ * server and a fixed clock. The lists below have the lines that are not run or are refused, with the reasons.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -46,24 +45,31 @@ const FILES: Readonly<Record<string, string>> = {
   token: 'a-token-of-the-documentation',
 }
 
-/** The lines that are not run, with the reasons. */
-const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
-  [
-    /^(?:sudo|journalctl|docker|kubectl) |\| sudo /,
-    'it changes the machine; test/deploy and test/container hold the files',
-  ],
-  [/^git (?:clone|commit) /, 'it is about a copy of the repository'],
-  [/^npm (?:ci|pack|test|run (?!demo))/, 'it installs, builds or tests the clone that this test is in'],
-  [/^(?:LOOK=\w+ )?npx (?:vitest|node|tsc) |^bash test\//, 'it runs tests or measurements of the clone'],
-  [/^(?:openssl|curl|install|\(umask)/, 'it is another program'],
-  [/^export NODE_EXTRA_CA_CERTS/, 'it is read when the program starts, for a certificate that there is not'],
-  [/^sqlite3 \/(?:srv|var)\//, 'it reads an installation on another machine'],
-  [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],
-  [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
-  [/^leadsheet\(\) /, 'it needs sudo'],
-  [/^duckdb /, 'it needs DuckDB'],
-  [/ demo .*--serve/, 'its dashboard takes a port of its own; test/cli/demo-serve has it opened'],
-  [/\bdb copy |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
+/** The lines that are not run. */
+const NOT_RUN: readonly RegExp[] = [
+  // These change the machine; test/deploy and test/container hold the files.
+  /^(?:sudo|journalctl|docker|kubectl) |\| sudo /,
+  // These are about a copy of the repository.
+  /^git (?:clone|commit) /,
+  // These install, build, test or measure the clone that this test is in.
+  /^npm (?:ci|pack|test|run (?!demo))/,
+  /^(?:LOOK=\w+ )?npx (?:vitest|node|tsc) |^bash test\//,
+  // These are other programs, and DuckDB need not be there.
+  /^(?:openssl|curl|install|\(umask)|^duckdb /,
+  // It is read when the program starts, for a certificate that there is not.
+  /^export NODE_EXTRA_CA_CERTS/,
+  // It reads an installation on another machine.
+  /^sqlite3 \/(?:srv|var)\//,
+  // These need a server of PostgreSQL of their own.
+  /^(?:createdb|pg_dump|pg_restore|psql) /,
+  // It asks questions; test/cli/init has them answered.
+  /\bleadsheet init\b/,
+  // It needs sudo.
+  /^leadsheet\(\) /,
+  // Its dashboard takes a port of its own; test/cli/demo-serve has it opened.
+  / demo .*--serve/,
+  // These need PostgreSQL; test/cli has them run with one.
+  /\bdb copy |--database-url/,
 ]
 /** Pages whose lines another test runs. */
 const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
@@ -91,9 +97,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
 const LASTING = /^(?:service )?run\b/
 
 const byPage = Map.groupBy(
-  listShownLines().filter(
-    ({ page, line }) => !ELSEWHERE.has(page) && !NOT_RUN.some(([row]) => row.test(line)),
-  ),
+  listShownLines().filter(({ page, line }) => !ELSEWHERE.has(page) && !NOT_RUN.some((row) => row.test(line))),
   ({ page }) => page,
 )
 
