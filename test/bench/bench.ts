@@ -9,7 +9,7 @@
  */
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { GOALS, SUBJECTS, subjectOf } from './goals.ts'
+import { GOALS, SUBJECTS } from './goals.ts'
 import { judge, mediansOf, type Part, type Sample } from './measurement.ts'
 import { summaryOf, writePage } from './page/page.ts'
 import { BURST } from './parts/burst.ts'
@@ -39,7 +39,9 @@ const { values: given } = parseArgs({
 const sizes = (given.leads ?? (given.short ? '100000' : '100000,1000000')).split(',').map(Number)
 const [fewest = 0, most = fewest] = [sizes.at(0), sizes.at(-1)]
 const rounds = Number(given.rounds ?? (given.short ? 3 : 5))
-const subjects = new Set(given.only.split(',').map(subjectOf))
+const subjects = new Set(given.only.split(','))
+for (const name of subjects)
+  if (!SUBJECTS.includes(name)) throw new Error(`found ${name}, expected some of ${SUBJECTS.join(', ')}`)
 
 const samples: Sample[] = []
 const notes: string[] = []

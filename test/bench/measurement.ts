@@ -1,5 +1,5 @@
 /** The measurements of a part, and the verdict on each goal: medians of samples, and ratios of medians. */
-import type { Goal, Subject } from './goals.ts'
+import type { Goal } from './goals.ts'
 import type { Time } from './step.ts'
 
 export interface BenchOptions {
@@ -24,7 +24,7 @@ export function addTimes(add: AddSample, what: string, leads: number, { ms, cpuM
 }
 
 export interface Part {
-  readonly subjects: readonly Subject[]
+  readonly subjects: readonly string[]
   /** @returns the reason if a part could not be measured; null if all was */
   measure(options: BenchOptions, add: AddSample): Promise<string | null>
 }

@@ -42,7 +42,7 @@ export async function timeOf(work: () => Promise<unknown>): Promise<Time> {
  * Returns the CPU time of the ended children of this process. The kernel counts in hundredths of a second (proc(5));
  * elsewhere than on Linux, children are left out.
  */
-export function readChildrenCpuMs(): number {
+function readChildrenCpuMs(): number {
   if (process.platform !== 'linux') return 0
   const [, , user = 0, system = 0] = readProcess(process.pid).ticks
   return 10 * (user + system)

@@ -3,22 +3,21 @@
  * Every page of a running daemon's dashboard in a real browser. The pages are found by following links. Each
  * is tested on a wide screen and a phone, light and dark, by keyboard, and without scripts.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { HtmlValidate } from 'html-validate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { measure } from '../look/measure.ts'
 import { findBarriers } from '../look/support/axe.ts'
 import { PAGE_RULES } from '../look/support/html-rules.ts'
+import { folderWith } from '../support/folder.ts'
 import { startLeadsheet } from '../support/leadsheet.ts'
 import { readAddress } from '../support/process/daemon-address.ts'
-import { at, countSyncs, openInstallation, runUntil, statesIn } from '../support/process/daemon-run.ts'
 import { clockAt } from '../support/process/shifted-clock.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { hasBrowser, openBrowser } from '../support/web/browser.ts'
 
 const TOKEN = 'walk-through-all-pages'
-const RECIPIENTS = ['ana@example.com', 'ben@example.com']
-const POLL_MS = 20
+const STARTED_AT = '2026-11-20T08:30:00Z'
 const WIDTHS = [1280, 390]
 const NARROWEST = 320
 const SMALLEST_PX = 12
@@ -35,14 +34,14 @@ interface FoundPage {
 
 describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   it('can be read, used by keyboard and looked at on any screen, and asks nobody else for anything', async () => {
-    const { url, token } = await startDashboardDaemon()
+    const url = await startDashboardDaemon()
     await using browser = await openBrowser()
     const faults: string[] = []
     await using visitor = await openVisitor(browser, url, faults)
     const page = await visitor.newPage()
     const signIn = await findPage(page, url, '/sign-in')
     await look(page, signIn, faults)
-    await page.getByLabel('Token').fill(token)
+    await page.getByLabel('Token').fill(TOKEN)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/`)
     const pages = await findPages(page, url)
@@ -191,22 +190,16 @@ async function readWithoutScript(visitor: BrowserContext, url: string, { path }:
   await page.close()
 }
 
-/** Starts a daemon with its dashboard for the current test, after it has read a service and sent a report. */
-async function startDashboardDaemon() {
-  const installation = await openInstallation(RECIPIENTS, 'file:./outbox')
-  // A report is only due if a daemon has run before that time.
-  await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)
-  const { stderr } = startLeadsheet(['run'], {
-    cwd: installation.cwd,
-    env: {
-      ...installation.env,
-      ...clockAt(at('07:01')),
-      LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
-      LEADSHEET_WEB_TOKEN: TOKEN,
-    },
-  })
-  const url = await readAddress(stderr)
-  const areSent = () => statesIn(installation).join() === RECIPIENTS.map((each) => `${each} sent`).join()
-  while (!areSent()) await sleep(POLL_MS)
-  return { url, token: TOKEN }
+/** Starts a daemon with its dashboard for the current test, on what the demo has synced and sent. Its service is away. */
+async function startDashboardDaemon(): Promise<string> {
+  const cwd = folderWith()
+  expect((await runWarm(['demo'], { cwd, env: clockAt(STARTED_AT) })).status).toBe(0)
+  const env = {
+    ...clockAt(STARTED_AT),
+    LEADSHEET_CONFIG: 'data/demo/leadsheet.yaml',
+    LEADSHEET_API_KEY: 'key-of-nobody',
+    LEADSHEET_WEB_LISTEN: '127.0.0.1:0',
+    LEADSHEET_WEB_TOKEN: TOKEN,
+  }
+  return readAddress(startLeadsheet(['run'], { cwd, env }).stderr)
 }

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
+import { unknownArguments } from '../support/docs/commands.ts'
 import { ROOT, readImage } from './support/image.ts'
-import { unknownArguments, unknownVariables } from './support/words.ts'
 
 const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
 const image = readImage()
@@ -27,11 +27,10 @@ describe('the Dockerfile', () => {
     expect(text).toMatch(/^STOPSIGNAL SIGTERM$/m)
   })
 
-  it('names only commands and settings that there are', async () => {
+  it('names only commands that there are', async () => {
     const [program, file, ...health] = image.healthcheck
     expect([program, file]).toEqual(image.entrypoint)
     for (const args of [image.command, health]) expect(await unknownArguments(args)).toEqual([])
-    expect(unknownVariables(Object.keys(image.env))).toEqual([])
   })
 
   it('installs for running without the tools of developers, and leaves nothing that installs', () => {
@@ -45,16 +44,14 @@ describe('the Dockerfile', () => {
   })
 })
 
-describe('.dockerignore', () => {
-  it('lets in what the Dockerfile copies, and nothing else', () => {
-    const [first, ...allowed] = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'))
-    expect(first).toBe('*')
-    const copied = [...image.copiesBefore, ...image.copies]
-      .filter(({ stage }) => stage === null)
-      .flatMap(({ from }) => from.map((path) => `!${path.replace(/\/$/, '')}`))
-    expect(new Set(allowed)).toEqual(new Set(copied))
-    expect(copied.filter((path) => !existsSync(join(ROOT, path.slice(1))))).toEqual([])
-  })
+it('.dockerignore lets in what the Dockerfile copies, and nothing else', () => {
+  const [first, ...allowed] = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  expect(first).toBe('*')
+  const copied = [...image.copiesBefore, ...image.copies]
+    .filter(({ stage }) => stage === null)
+    .flatMap(({ from }) => from.map((path) => `!${path.replace(/\/$/, '')}`))
+  expect(new Set(allowed)).toEqual(new Set(copied))
+  expect(copied.filter((path) => !existsSync(join(ROOT, path.slice(1))))).toEqual([])
 })

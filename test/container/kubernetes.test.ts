@@ -3,17 +3,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { unknownArguments } from '../support/docs/commands.ts'
 import { ROOT, readImage } from './support/image.ts'
 import { schemaCheck } from './support/schema.ts'
 import { settingsWith } from './support/settings.ts'
-import { unknownArguments, unknownVariables } from './support/words.ts'
 
 const FOLDER = join(ROOT, 'deploy/kubernetes')
 const FILES = [
   ...['base/volume.yaml', 'daemon/deployment.yaml', 'daemon/service.yaml', 'cron/jobs.yaml'],
   ...['scale/deployment.yaml', 'scale/service.yaml', 'scale/disruption.yaml'],
 ]
-const LAYERS = ['base', 'daemon', 'cron', 'scale']
+
 interface Container {
   readonly image: string
   readonly args?: readonly string[]
@@ -53,14 +53,12 @@ function pods(): [name: string, pod: PodSpec][] {
   )
 }
 
-describe.each(FILES)('deploy/kubernetes/%s', (file) => {
-  it('is what its kinds are made of', () => {
-    for (const manifest of read(file)) {
-      const check = schemaCheck('kubernetes', `${manifest.apiVersion} ${manifest.kind}`)
-      expect(check(manifest), manifest.metadata.name).toEqual([])
-      expect(check({ ...manifest, spec: { ...manifest.spec, misspelt: 1 } })).not.toEqual([])
-    }
-  })
+it.each(FILES)('deploy/kubernetes/%s is what its kinds are made of', (file) => {
+  for (const manifest of read(file)) {
+    const check = schemaCheck('kubernetes', `${manifest.apiVersion} ${manifest.kind}`)
+    expect(check(manifest), manifest.metadata.name).toEqual([])
+    expect(check({ ...manifest, spec: { ...manifest.spec, misspelt: 1 } })).not.toEqual([])
+  }
 })
 
 describe.each(pods())('the pod of %s', (_, pod) => {
@@ -81,9 +79,8 @@ describe.each(pods())('the pod of %s', (_, pod) => {
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(pod.volumes.map(({ name }) => name))
   })
 
-  it('names only commands and settings that there are, and gives settings that the daemon takes', async () => {
+  it('names only a command that there is, and gives settings that the daemon takes', async () => {
     const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]))
-    expect(unknownVariables(Object.keys(env))).toEqual([])
     expect(await unknownArguments(container.args ?? readImage().command)).toEqual([])
     const { warnings, reports } = settingsWith(env, {
       '/etc/leadsheet/leadsheet.yaml': readFileSync(join(FOLDER, 'base/leadsheet.yaml'), 'utf8'),
@@ -98,39 +95,35 @@ describe.each(pods())('the pod of %s', (_, pod) => {
   })
 })
 
-describe('the deployment', () => {
-  it('is one, which ends before the next one starts, and is asked for what it serves', () => {
-    const [{ spec } = { spec: {} }] = read('daemon/deployment.yaml')
-    expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
-    const [{ spec: service } = { spec: {} }] = read('daemon/service.yaml')
-    const labels = { 'app.kubernetes.io/name': 'leadsheet' }
-    expect(spec).toMatchObject({ selector: { matchLabels: labels }, template: { metadata: { labels } } })
-    expect(service).toMatchObject({ selector: labels })
-    const paths = JSON.stringify(spec).match(/"path":"[^"]*"/g)
-    expect(paths).toEqual(['"path":"/healthz"', '"path":"/healthz"', '"path":"/readyz"'])
-  })
+it('the deployment is one, which ends before the next one starts, and is asked for what it serves', () => {
+  const [{ spec } = { spec: {} }] = read('daemon/deployment.yaml')
+  expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+  const [{ spec: service } = { spec: {} }] = read('daemon/service.yaml')
+  const labels = { 'app.kubernetes.io/name': 'leadsheet' }
+  expect(spec).toMatchObject({ selector: { matchLabels: labels }, template: { metadata: { labels } } })
+  expect(service).toMatchObject({ selector: labels })
+  const paths = JSON.stringify(spec).match(/"path":"[^"]*"/g)
+  expect(paths).toEqual(['"path":"/healthz"', '"path":"/healthz"', '"path":"/readyz"'])
 })
 
-describe('the workers', () => {
-  it('have their store in PostgreSQL, and claim no volume', () => {
-    const [pod] = pods().flatMap(([, { containers, volumes }]) =>
-      containers[0].env.some(({ name }) => name === 'LEADSHEET_DATABASE_URL_FILE') ? [volumes] : [],
+it('the workers have their store in PostgreSQL, and claim no volume', () => {
+  const worker = JSON.stringify(read('scale/deployment.yaml'))
+  expect(worker).toContain('"name":"LEADSHEET_DATABASE_URL_FILE"')
+  expect(worker).toContain('"path":"database-url"')
+  expect(worker).not.toContain('persistentVolumeClaim')
+})
+
+it.each(['base', 'daemon', 'cron', 'scale'])(
+  'deploy/kubernetes/%s/kustomization.yaml names files that there are, and the version of the program',
+  (layer) => {
+    const folder = join(FOLDER, layer)
+    const { resources, configMapGenerator, images } = parse(
+      readFileSync(join(folder, 'kustomization.yaml'), 'utf8'),
     )
-    expect(JSON.stringify(pod)).toContain('"path":"database-url"')
-    expect(JSON.stringify(pod)).not.toContain('persistentVolumeClaim')
-  })
-})
-
-describe.each(LAYERS)('deploy/kubernetes/%s/kustomization.yaml', (layer) => {
-  it('names files that there are, and the version of the program', () => {
-    const {
-      resources,
-      configMapGenerator = [],
-      images = [],
-    } = parse(readFileSync(join(FOLDER, layer, 'kustomization.yaml'), 'utf8'))
-    const files = [...resources, ...configMapGenerator.flatMap(({ files }: { files: string[] }) => files)]
-    expect(files.filter((file: string) => !existsSync(join(FOLDER, layer, file)))).toEqual([])
+    const maps: readonly { readonly files: readonly string[] }[] = configMapGenerator ?? []
+    const files: readonly string[] = [...resources, ...maps.flatMap((map) => map.files)]
+    expect(files.filter((file) => !existsSync(join(folder, file)))).toEqual([])
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    for (const { newTag } of images) expect(newTag).toBe(version)
-  })
-})
+    for (const { newTag } of images ?? []) expect(newTag).toBe(version)
+  },
+)

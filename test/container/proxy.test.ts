@@ -1,10 +1,8 @@
 // @long
 /** deploy/proxy in front of the dashboard, with the real nginx. Caddy's file is not run. */
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
 import { join } from 'node:path'
+import { Agent, request } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { standardHeaders } from '../../src/contract/webhook.ts'
 import { startProcess, untilTrue } from '../foreign/server-process.ts'
@@ -77,25 +75,19 @@ async function startNginx(upstream: string): Promise<number> {
   return port
 }
 
-/** Requests a page. Its content does not matter, and some pages do not end. */
+/** Requests a page. Its content does not matter. */
 async function ask(
   port: number,
   path: string,
   { headers = {}, body }: { headers?: Record<string, string>; body?: URLSearchParams | string } = {},
 ) {
   const type = body instanceof URLSearchParams ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
-  const options = {
-    host: '127.0.0.1',
-    port,
-    path,
-    servername: HOST,
-    rejectUnauthorized: false,
+  const { statusCode: status, ...answer } = await request(`https://127.0.0.1:${port}${path}`, {
+    dispatcher: new Agent({ connect: { servername: HOST, rejectUnauthorized: false } }),
     method: body === undefined ? 'GET' : 'POST',
     headers: { host: HOST, ...type, ...headers },
-  }
-  const asked = request(options)
-  asked.end(body?.toString())
-  const [response]: IncomingMessage[] = await once(asked, 'response')
-  response?.destroy()
-  return { status: response?.statusCode, headers: response?.headers ?? {} }
+    body: body?.toString() ?? null,
+  })
+  await answer.body.dump()
+  return { status, headers: answer.headers }
 }

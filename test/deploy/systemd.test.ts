@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
 import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
+import { unknownArguments } from '../support/docs/commands.ts'
 import { readAllText } from '../support/docs/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { at, openInstallation, runUntil } from '../support/process/daemon-run.ts'
@@ -15,13 +15,12 @@ const unit = readFileSync(join(ROOT, 'deploy/systemd/leadsheet.service'), 'utf8'
 const valuesOf = (name: string): string[] =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((match) => match[1] ?? '')
 
-test('the commands and variables of the unit are those that there are', () => {
+test('the commands and variables of the unit are those that there are', async () => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const program = `/opt/leadsheet/node_modules/leadsheet/${bin.leadsheet}`
   const lines = valuesOf('ExecStart').map((line) => line.split(' '))
   expect(lines.map(([, file]) => file)).toEqual([program])
-  const names = COMMANDS.map(({ name }) => name)
-  expect(names).toEqual(expect.arrayContaining(lines.map(([, , command]) => command)))
+  for (const [, , ...args] of lines) expect(await unknownArguments(args)).toEqual([])
   const variables = valuesOf('Environment').map((setting) => setting.split('=')[0])
   expect([...Object.keys(VARIABLES), CONFIG_VARIABLE]).toEqual(expect.arrayContaining(variables))
 })

@@ -1,22 +1,22 @@
 // @long
 /**
  * Runs every command line of the documentation, page by page, on an installation with a service, a mail
- * server and a fixed clock. The tables below list the lines that are not run or are refused, with the
- * reasons.
+ * server and a fixed clock. The lists below have the lines that are not run or are refused, with the reasons.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openService } from '../../src/service/open.ts'
 import { ask } from '../support/data/publishing.ts'
+import { unknownArguments } from '../support/docs/commands.ts'
 import { listShownLines } from '../support/docs/shown-commands.ts'
 import { folderWith } from '../support/folder.ts'
-import { finished, type RunOptions, startLeadsheet } from '../support/leadsheet.ts'
+import type { RunOptions } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { openInTime } from '../support/network/in-time.ts'
 import { quickFolder } from '../support/process/programs.ts'
-import { clockAt, clockStandingAt } from '../support/process/shifted-clock.ts'
+import { clockStandingAt } from '../support/process/shifted-clock.ts'
 import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
 
@@ -45,24 +45,31 @@ const FILES: Readonly<Record<string, string>> = {
   token: 'a-token-of-the-documentation',
 }
 
-/** The lines that are not run, with the reasons. */
-const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
-  [
-    /^(?:sudo|journalctl|docker|kubectl) |\| sudo /,
-    'it changes the machine; test/deploy and test/container hold the files',
-  ],
-  [/^git (?:clone|commit) /, 'it is about a copy of the repository'],
-  [/^npm (?:ci|pack|test|run (?!demo))/, 'it installs, builds or tests the clone that this test is in'],
-  [/^(?:LOOK=\w+ )?npx (?:vitest|node|tsc) |^bash test\//, 'it runs tests or measurements of the clone'],
-  [/^(?:openssl|curl|install|\(umask)/, 'it is another program'],
-  [/^export NODE_EXTRA_CA_CERTS/, 'it is read when the program starts, for a certificate that there is not'],
-  [/^sqlite3 \/(?:srv|var)\//, 'it reads an installation on another machine'],
-  [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],
-  [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
-  [/^leadsheet\(\) /, 'it needs sudo'],
-  [/^duckdb /, 'it needs DuckDB'],
-  [/ demo .*--serve/, 'its dashboard takes a port of its own; test/cli/demo-serve has it opened'],
-  [/\bdb copy |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
+/** The lines that are not run. */
+const NOT_RUN: readonly RegExp[] = [
+  // These change the machine; test/deploy and test/container hold the files.
+  /^(?:sudo|journalctl|docker|kubectl) |\| sudo /,
+  // These are about a copy of the repository.
+  /^git (?:clone|commit) /,
+  // These install, build, test or measure the clone that this test is in.
+  /^npm (?:ci|pack|test|run (?!demo))/,
+  /^(?:LOOK=\w+ )?npx (?:vitest|node|tsc) |^bash test\//,
+  // These are other programs, and DuckDB need not be there.
+  /^(?:openssl|curl|install|\(umask)|^duckdb /,
+  // It is read when the program starts, for a certificate that there is not.
+  /^export NODE_EXTRA_CA_CERTS/,
+  // It reads an installation on another machine.
+  /^sqlite3 \/(?:srv|var)\//,
+  // These need a server of PostgreSQL of their own.
+  /^(?:createdb|pg_dump|pg_restore|psql) /,
+  // It asks questions; test/cli/init has them answered.
+  /\bleadsheet init\b/,
+  // It needs sudo.
+  /^leadsheet\(\) /,
+  // Its dashboard takes a port of its own; test/cli/demo-serve has it opened.
+  / demo .*--serve/,
+  // These need PostgreSQL; test/cli has them run with one.
+  /\bdb copy |--database-url/,
 ]
 /** Pages whose lines another test runs. */
 const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
@@ -86,18 +93,13 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ "SELECT nam FROM agent"/, /no such column: nam/],
 ]
 
-/** Commands that run until they are stopped, with their first words. */
-const LASTING: readonly (readonly [line: RegExp, begun: RegExp])[] = [
-  [/ service run\b/, /Ctrl-C|"url"/],
-  [/^(?:npx )?leadsheet run\b/, /listen/],
-]
+/** Commands that run until they are stopped. Only their names and options are checked; test/cli and test/crash run and stop them. */
+const LASTING = /^(?:service )?run\b/
 
-const lines = listShownLines()
 const byPage = Map.groupBy(
-  lines.filter(({ page, line }) => !ELSEWHERE.has(page) && !NOT_RUN.some(([row]) => row.test(line))),
+  listShownLines().filter(({ page, line }) => !ELSEWHERE.has(page) && !NOT_RUN.some((row) => row.test(line))),
   ({ page }) => page,
 )
-const PAGES = [...byPage.keys()]
 
 const base = mkdtempSync(join(quickFolder(), 'leadsheet-shown-'))
 const closing: (() => Promise<void>)[] = []
@@ -167,32 +169,17 @@ afterAll(async () => {
   rmSync(base, { recursive: true })
 })
 
-describe('the tables of this test', () => {
-  it.each([...NOT_RUN, ...REFUSED, ...LASTING])('have a line for %s', (row) => {
-    expect(
-      lines.filter(
-        ({ line }) =>
-          row.test(` ${line}`.replace('npm start', 'npx leadsheet run')) ||
-          row.test(line) ||
-          row.test(line.replace('npm run demo --', 'npx leadsheet demo')),
-      ),
-    ).not.toEqual([])
-  })
-})
-
-describe('each command line', () => {
-  it.each(PAGES)('of %s is run', { timeout: PAGE_MS }, async (page) => {
-    const cwd = folderWith()
-    cpSync(base, cwd, { recursive: true })
-    const own: Record<string, string> = {}
-    const mistakes: string[] = []
-    for (const { line } of byPage.get(page) ?? []) {
-      const assigned = /^export (.*)$/.exec(line)
-      if (assigned !== null) Object.assign(own, assignmentsIn(replaced(assigned[1] ?? '')).values)
-      else mistakes.push(...(await tryLine(line, cwd, { ...env, HOME: cwd, ...own })))
-    }
-    expect(mistakes).toEqual([])
-  })
+it.each([...byPage.keys()])('each command line of %s is run', { timeout: PAGE_MS }, async (page) => {
+  const cwd = folderWith()
+  cpSync(base, cwd, { recursive: true })
+  const own: Record<string, string> = {}
+  const mistakes: string[] = []
+  for (const { line } of byPage.get(page) ?? []) {
+    const assigned = /^export (.*)$/.exec(line)
+    if (assigned !== null) Object.assign(own, assignmentsIn(replaced(assigned[1] ?? '')).values)
+    else mistakes.push(...(await tryLine(line, cwd, { ...env, HOME: cwd, ...own })))
+  }
+  expect(mistakes).toEqual([])
 })
 
 /** Runs a line. Returns the problem, or nothing if the line works. */
@@ -208,8 +195,8 @@ async function tryLine(shown: string, cwd: string, given: Record<string, string>
   const options: RunOptions = { cwd, env: { ...given, ...values } }
   if (command === '') return runInShell(line, '', options, shown)
   const args = splitWords(command)
-  const [, begun = null] = LASTING.find(([row]) => row.test(rest)) ?? []
-  if (begun !== null) return startLasting(shown, args, begun, options)
+  if (LASTING.test(command))
+    return (await unknownArguments(args)).map((word) => `${shown}: there is no ${word}`)
   const { status, stdout, stderr } = await runWarm(args, options)
   const [, says = null] = REFUSED.find(([row]) => row.test(` ${rest}`)) ?? []
   if (says !== null)
@@ -218,35 +205,6 @@ async function tryLine(shown: string, cwd: string, given: Record<string, string>
       : [`${shown}: expected ${says}, found ${status}: ${stdout}${stderr}`]
   if (status !== 0) return [`${shown}: ${status}: ${stderr}${stdout.slice(-600)}`]
   return then === '' ? [] : runInShell(`cat ${then}`, stdout, options, shown)
-}
-
-/** Waits for the first words, and then stops the command like Ctrl-C. */
-async function startLasting(
-  shown: string,
-  args: readonly string[],
-  begun: RegExp,
-  { cwd, env }: RunOptions,
-): Promise<string[]> {
-  const anyPort = / service run/.test(shown) && !shown.includes('--port') ? ['--port', '0'] : []
-  const { CLOCK_STANDS_AT_MS: _, ...moving } = env ?? {}
-  const child = startLeadsheet([...args, ...anyPort], {
-    cwd,
-    env: { ...moving, ...clockAt(SHOWN_AT), LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
-  })
-  let said = ''
-  const { promise, resolve } = Promise.withResolvers<void>()
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (part) => {
-      said += part
-      if (begun.test(said)) resolve()
-    })
-  }
-  child.once('exit', () => resolve())
-  const end = finished(child)
-  await promise
-  child.kill('SIGINT')
-  const { status } = await end
-  return begun.test(said) && status === 0 ? [] : [`${shown}: ${status}: ${said}`]
 }
 
 async function runInShell(

@@ -21,8 +21,8 @@ interface Link {
   readonly anchor: string | undefined
 }
 
-function linksOf(page: string, text = texts.get(page) ?? ''): Link[] {
-  return listTargets(text)
+function linksOf(page: string): Link[] {
+  return listTargets(texts.get(page) ?? '')
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((written) => {
       const [path = '', anchor] = decodeURI(written).split('#')
@@ -63,24 +63,6 @@ describe('the pages', () => {
         .map((name) => `${page}: <${name}>`),
     )
     expect(others).toEqual([])
-  })
-
-  it('would be told of', () => {
-    const links = linksOf(
-      'docs/how-to/x.md',
-      '[a](../no.md) ![b](no.png) [c](#no) `[d](e.md)` [f](../../README.md#no)',
-    )
-    expect(links.filter(isDead).map(({ written }) => written)).toEqual([
-      '../no.md',
-      'no.png',
-      '#no',
-      '../../README.md#no',
-    ])
-    expect([...listAnchors('# A `b.c` d, "e"?\n\n## Same\n\n## Same\n')]).toEqual([
-      'a-bc-d-e',
-      'same',
-      'same-1',
-    ])
   })
 })
 

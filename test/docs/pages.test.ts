@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { API_PREFIX } from '../../src/contract/api.ts'
 import { FILTER_COLUMNS } from '../../src/domain/choices.ts'
@@ -19,16 +18,12 @@ import {
   STAT_FIELDS,
 } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
-import { codeBlocks, readAllText, readPages, tableUnder } from '../support/docs/docs.ts'
+import { codeBlocks, readAllText, tableUnder } from '../support/docs/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const readme = readAllText()
-/** The headings of the page about failures, with the files of their tests. */
-const failures = z
-  .array(z.strictObject({ what: z.string(), tests: z.array(z.string()).min(1) }))
-  .parse(JSON.parse(readFileSync('test/failures.json', 'utf8')))
 
 describe('the documentation', () => {
   it('names no variable of the environment that there is not', () => {
@@ -82,13 +77,6 @@ describe('the documentation', () => {
         index >= 6,
       ]),
     )
-  })
-
-  it('has tests in failures.json for each failure that it tells of, and for no other', () => {
-    const page = readPages().find(({ path }) => path === 'docs/explanation/failures.md')?.text ?? ''
-    const headings = [...page.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading)
-    expect(headings).toEqual(failures.map(({ what }) => what))
-    expect(failures.flatMap(({ tests }) => tests).filter((file) => !existsSync(file))).toEqual([])
   })
 
   it('asks the database questions that it answers', async () => {

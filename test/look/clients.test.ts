@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MORNINGS, renderMorning } from '../support/reports/mornings.ts'
 import { hasBrowser, type Look, openBrowser, openPage } from '../support/web/browser.ts'
 import { CLIENTS, withImages, withoutStyleBlocks } from './clients.ts'
-import { measureWords } from './measure.ts'
+import { measure } from './measure.ts'
 import { type MailPage, PAGES, WORDED } from './pages.ts'
 import { findBarriers } from './support/axe.ts'
 import { putFontInto } from './support/font.ts'
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('a report', () => {
       await page.setContent(show(await make()))
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 })
-        const { messages: _, width: shown, ...rest } = await measureWords(page)
+        const { messages: _, width: shown, ...rest } = await measure(page)
         const faults = Object.values(rest).flat()
         if (shown > width) faults.push(`${shown} wide`)
         found.push(...faults.map((fault) => `${name}, ${width}: ${fault}`))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
-export interface Measured {
+interface Measured {
   /** The width of the whole page in CSS pixels. If it is wider than the window, the page scrolls sideways. */
   readonly width: number
   readonly messages: readonly Messages[]
@@ -13,10 +13,6 @@ export interface Measured {
   readonly overlapping: readonly string[]
   /** Images with another ratio of width to height than in their file. */
   readonly distorted: readonly string[]
-}
-
-/** Texts that are visible, but broken in the wrong place. */
-export interface MeasuredWords {
   /** Words and numbers that are broken across lines. */
   readonly split: readonly string[]
   /** Texts of neighbouring cells that read like one text. */
@@ -35,10 +31,5 @@ export interface Messages {
 const MEASURE = readFileSync(join(import.meta.dirname, 'measure.js'), 'utf8')
 
 export async function measure(page: Page): Promise<Measured> {
-  const { split: _, near: __, ...measured } = await measureWords(page)
-  return measured
-}
-
-export async function measureWords(page: Page): Promise<Measured & MeasuredWords> {
   return page.evaluate(MEASURE)
 }

@@ -9,7 +9,7 @@ const SCRIPT = join(import.meta.dirname, 'contain.sh')
 const UNSHARE = ['--fork', '--pid', '--mount', '--kill-child']
 
 /** The mounted folders of this machine. */
-export interface Mounts {
+interface Mounts {
   /** An empty folder for the root. */
   readonly root: string
   readonly app: string

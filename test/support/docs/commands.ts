@@ -27,6 +27,13 @@ export async function findCommand(words: readonly string[]) {
   return { command: called, rest, options }
 }
 
+/** Returns the unknown commands and options among the arguments of `leadsheet`. */
+export async function unknownArguments(words: readonly string[]): Promise<string[]> {
+  const called = await findCommand(words)
+  if (called === undefined) return words.slice(0, 1)
+  return called.rest.filter((word) => word.startsWith('-') && !called.options.includes(word))
+}
+
 export function loadProgram(): Promise<Command> {
   return createProgram(new AbortController().signal).loadAll()
 }
