@@ -16,8 +16,10 @@ import {
 import { SIZES } from './candidates.ts'
 import { findPageSize, findSizeMax, isRound, type PageSize } from './list-parameters.ts'
 import {
+  endPath,
   type FoundTotal,
   findPages,
+  findSigns,
   findTotal,
   hasMorePath,
   nextCursors,
@@ -132,35 +134,46 @@ function rangeHeader(unit: string, size: number): Headers {
   return { range: `${unit}=0-${size - 1}` }
 }
 
+const OTHER_PAGING = '# or offset, cursor, next_url, link, range, last_id, none'
+
 /**
- * Returns the result if no second page was found. The first page is the whole list if its total says so.
- * Without a total, it counts as the whole list if no parameter sets a size and its number of records is no
- * usual page size. In all other cases the rest cannot be read.
+ * Returns the result if no second page was found. The first page may be the whole list if its total says so, or if it
+ * says itself that no page follows, or if no parameter sets a size and its number of records is no usual page size. A
+ * sign of a next page speaks against all of these: the rest then cannot be read.
  */
 function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
-  const isWhole = total === null ? size.param === null && !isRound(count) : total.total === count
+  const signs = findSigns(first)
+  const end = endPath(first)
+  const isOdd = !isRound(count)
+  const isWhole = total === null ? end !== null || (size.param === null && isOdd) : total.total === count
   const page = unreadPaging(first)
-  if (isWhole) {
-    const why =
-      total === null
-        ? `no parameter changes their number, and ${count} is no page size`
-        : 'as many as its total says'
-    const evidence = evidenceOf(first.reply, `${count} records: ${why}`)
+  if (isWhole && signs.length === 0) {
+    // A total that stays where the size changes does not count one page.
+    const isTotal = total !== null && (isOdd || size.small.ids.length !== count)
+    const why = [
+      ...(total === null ? [] : ['as many as its total says']),
+      ...(end === null ? [] : [`${pathText(end)} says that no page follows`]),
+    ]
+    const guess = `no parameter changes their number, and ${count} is ${isOdd ? 'no' : 'a'} page size`
+    const evidence = evidenceOf(first.reply, `${count} records: ${why.join(', ') || guess}`)
     const input: PagingInput = { kind: 'none', ...(total === null ? {} : { total: placeInput(total.place) }) }
-    const confidence = total === null ? 'likely' : 'proved'
-    return { ...page, input, findings: [finding('paging.kind', 'none', confidence, evidence)] }
+    const isProved = isTotal || end !== null
+    const problem = `nothing shows that these ${count} records are all of ${list.url.pathname}`
+    const remedy = `look in the upstream how many there are; for more, paging: { kind: page, param: page }   ${OTHER_PAGING}`
+    return {
+      ...page,
+      input,
+      findings: [finding('paging.kind', 'none', isProved ? 'proved' : 'likely', evidence)],
+      gaps: isProved ? [] : [gap('paging', problem, remedy)],
+    }
   }
-  const signs = [
-    ...nextUrls(first).map(({ path }) => pathText(path)),
-    ...nextCursors(first).map(({ place }) => placeText(place)),
-  ]
   const seen =
     signs.length === 0 ? '' : `; the answer has ${signs.join(', ')}, but no parameter tried takes it`
   const of = total === null ? '' : ` of ${total.total}`
   const problem = `${evidenceOf(first.reply, `${count}${of} records`)}: cannot tell how to go on from ${list.url.pathname}${seen}`
   const sizeParam = size.param === null ? '' : `, size_param: ${size.param}`
-  const remedy = `paging: { kind: page, param: page${sizeParam} }   # or offset, cursor, next_url, link, range, last_id, none`
+  const remedy = `paging: { kind: page, param: page${sizeParam} }   ${OTHER_PAGING}`
   return {
     ...page,
     findings: size.finding === null ? [] : [size.finding],
