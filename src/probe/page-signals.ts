@@ -1,7 +1,7 @@
 /** Reads links, cursors and counts that may lead to further pages. The caller trusts only those that work. */
 
 import { linkNext } from '../upstream/paging/paging.ts'
-import { MORE_NAMES, saysMoreFollow, signsOfNext } from '../upstream/paging/partial-answer.ts'
+import { MORE_NAMES, saysMoreFollow } from '../upstream/paging/partial-answer.ts'
 import type { Place } from '../upstream/profile/profile.ts'
 import { type FieldPath, type Leaf, leavesAround, pathText, readPath } from '../upstream/values/json.ts'
 import { toNumber } from '../upstream/values/scalar.ts'
@@ -84,21 +84,10 @@ export function hasMorePath(page: Page): FieldPath | null {
   return leaves(page).find(({ path, value }) => value === true && isFlag(lastOf(path)))?.path ?? null
 }
 
-/** Returns the places in body and headers that may lead to a further page, whether or not they work. */
-export function findSigns(page: Page): string[] {
-  const found = [
-    ...nextUrls(page).map(({ path }) => pathText(path)),
-    ...nextCursors(page).map(({ place }) => placeText(place)),
-    ...signsOfNext(page.reply.headers, page.reply.body, page.envelope),
-  ]
-  return [...new Set(found)]
-}
-
 /** Returns the path of a flag or of an empty next page that says that no page follows; null if there is none. */
 export function endPath(page: Page): FieldPath | null {
   const isEnd = ({ path, value }: Leaf) =>
-    saysMoreFollow(lastOf(path), value) === false ||
-    (/next/i.test(lastOf(path)) && (value === null || value === false || value === ''))
+    saysMoreFollow(lastOf(path), value) === false || (/next/i.test(lastOf(path)) && !value)
   return leaves(page).find(isEnd)?.path ?? null
 }
 

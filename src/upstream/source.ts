@@ -164,14 +164,12 @@ export function openSource(options: SourceOptions) {
     const isWhole = ignoresRange(profile.paging, answer, records.length, size)
     const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
     if (position === null) firstRecords = records
-    const behind =
-      named === null ? behindCounted(profile.paging, position, page, size, firstRecords.length) : null
-    const hasMore =
-      behind === null
-        ? null
-        : // Past their end, some upstreams give the first or the last page once more.
-          await hasNew(readPage(filters, behind, size, options), [...firstRecords, ...records])
-    const next = hasMore === true ? behind : named
+    const rows = firstRecords.length
+    const behind = named === null ? behindCounted(profile.paging, position, page, size, rows) : null
+    // Past their end, some upstreams give the first or the last page once more.
+    const known = [...firstRecords, ...records]
+    const hasMore = behind === null ? null : await hasNew(readPage(filters, behind, size, options), known)
+    const next = hasMore ? behind : named
     // The empty page past the end of a numbered list may say this of the list.
     const isLast = next === null && (records.length > 0 || namesNext(profile.paging))
     const sign = findPartialSign(profile, answer.status, answer.headers, body, isLast)

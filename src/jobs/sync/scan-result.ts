@@ -7,15 +7,11 @@ import type { ScanResult, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { shellCommand } from '../../errors.ts'
 import { CLOCK_SKEW_MS, type Scan } from '../../store/sync/scan.ts'
 import type { CompleteFullScan } from '../../store/sync/watermark.ts'
-import { isEstimate, namesNext } from '../../upstream/paging/paging.ts'
+import { isWindow, namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 
 const PASSES_MAX = 6
-/** The number of records after which Elasticsearch and services that search by it end each list. */
-const SEARCH_WINDOW = 10_000
-/** The number of records after which Meilisearch ends a list, unless it is set otherwise. Its total is called an estimate. */
-const ESTIMATE_WINDOW = 1_000
 /** The numbers of records to which services usually cut a page. */
 const USUAL_SIZES = [50, 100, 200, 250, 500, 1000, 2000, 5000]
 
@@ -87,7 +83,8 @@ const DOUBTS: readonly Doubt[] = [
   },
   {
     result: 'unproven',
-    applies: ({ scan, paging }) => scan.mode === 'full' && isWindow(scan.seen, paging),
+    applies: ({ scan, paging }) =>
+      scan.mode === 'full' && isWindow(scan.seen, 'total' in paging ? paging.total : undefined),
     found: ({ scan }) => `ends after exactly ${scan.seen} leads, where many searches are cut off`,
     hint: 'What was read is kept. Look in the upstream how many leads there are, and for a list that has all of them.',
   },
@@ -125,8 +122,8 @@ const DOUBTS: readonly Doubt[] = [
     result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1 && scan.pass_moved > 0,
     applies: (facts) => endsAtOldTotal(facts),
-    found: ({ scan, stored }) =>
-      `ends where the upstream counts ${scan.total_high} leads, which may be an old count: ${scan.pass_seen} leads came, and the copy has ${stored}`,
+    found: ({ scan: { total_high, pass_seen } }) =>
+      `ends where the upstream counts ${total_high} leads, which may be an old count: ${pass_seen > Number(total_high) ? `${pass_seen} came` : 'the page behind fails'}`,
     hint: 'What was read is kept; the next sync reads again. If the total stays too low, remove paging.total and paging.stop_at_total from the profile.',
   },
   {
@@ -216,21 +213,14 @@ function isLastFull({ pass_pages, last_rows, largest_page, page_size }: Scan): b
   return last_rows === page_size || USUAL_SIZES.includes(last_rows)
 }
 
-/** Returns whether a list ends with exactly as many records as some searches give at most. */
-export function isWindow(seen: number, paging: PagingProfile): boolean {
-  const total = 'total' in paging ? paging.total : undefined
-  return seen === SEARCH_WINDOW || (seen === ESTIMATE_WINDOW && isEstimate(total))
-}
-
 /**
  * Returns whether a numbered list ends by a total that may be an old one: more leads came than it counts, and no empty
- * page shows the end; or the page behind the last one, which is full, could not be read, and the copy has more leads.
+ * page shows the end; or the page behind the last one, which is full, could not be read.
  */
-function endsAtOldTotal({ scan, stop, paging, stored, saysEnd }: PassFacts): boolean {
+function endsAtOldTotal({ scan, stop, paging, saysEnd }: PassFacts): boolean {
   const atTotal = stop === 'end' && 'stop_at_total' in paging && paging.stop_at_total
   if (scan.total_high === null || !(atTotal || stop === 'past_end')) return false
-  const mayGoOn = atTotal && !saysEnd && isLastFull(scan) && scan.mode === 'full' && stored > scan.seen
-  return scan.total_high < scan.pass_seen || mayGoOn
+  return scan.total_high < scan.pass_seen || (atTotal && !saysEnd && isLastFull(scan))
 }
 
 function hasHole({ hole_page }: Scan): boolean {

@@ -95,6 +95,14 @@ export function behindCounted(
   return nextPosition(uncounted, position, answer, size)
 }
 
+/**
+ * Returns whether a list ends with exactly as many records as some searches give at most: 10,000 in Elasticsearch and
+ * services that search by it, 1,000 in Meilisearch, whose total is called an estimate.
+ */
+export function isWindow(records: number | null, total: Place | undefined): boolean {
+  return records === 10_000 || (records === 1_000 && isEstimate(total))
+}
+
 /** Returns whether the name of a total says that it is an estimate, which proves no end. */
 export function isEstimate(place: Place | undefined): boolean {
   return place !== undefined && /estimat|approx/i.test('path' in place ? pathText(place.path) : place.header)

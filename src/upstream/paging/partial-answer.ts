@@ -66,7 +66,8 @@ export function findPartialSign(
     const said = signIn(profile, body, isLast)
     return `status ${status}${said === null ? '' : `, ${said}`}`
   }
-  const [next] = profile.paging.kind === 'none' ? signsOfNext(headers, body, profile.envelope.leads) : []
+  const isWhole = profile.paging.kind === 'none' && profile.envelope.error === undefined
+  const [next] = isWhole ? signsOfNext(headers, body, profile.envelope.leads) : []
   return signIn(profile, body, isLast) ?? (next === undefined ? null : `a next page at ${next}`)
 }
 
@@ -76,10 +77,8 @@ export function signsOfNext(headers: IncomingHttpHeaders, body: unknown, records
     const isNamed = path.some((step) => NEXT_NAMES.test(step)) && value !== null && value !== false
     return saysMoreFollow(path.at(-1) ?? '', value) ?? (isNamed && !NO_NEXT.test(String(value)))
   })
-  return [
-    ...(linkNext(headers.link) === null ? [] : ['the Link header']),
-    ...signs.map(({ path }) => pathText(path)),
-  ]
+  const link = linkNext(headers.link) === null ? [] : ['the Link header']
+  return [...link, ...signs.map(({ path }) => pathText(path))]
 }
 
 function isRange(headers: IncomingHttpHeaders, { paging }: Pick<Profile, 'paging'>): boolean {

@@ -91,6 +91,13 @@ it.each([
 })
 
 const COUNTED = { kind: 'page', param: 'page', size_param: 'n', pages: 'pages' } as const
+const TO_TOTAL = {
+  kind: 'page',
+  param: 'page',
+  size_param: 'n',
+  total: 'total',
+  stop_at_total: true,
+} as const
 
 it.each([
   ['leads on, where more records are there', rows(5), 10, '3', 2],
@@ -100,12 +107,14 @@ it.each([
   ['is the end, where the page comes once more', null, 10, null, 2],
   ['is the end, if it is short', rows(5), 9, null, 1],
 ])(
-  'a last page by the number of pages, which may be old, %s',
+  'a last page by the number of pages or of records, which may be old, %s',
   async (_name, behind, count, next, requests) => {
-    const last = { pages: 2, items: rows(20).slice(10, 10 + count) }
+    const counts = { pages: 2, total: 20 }
+    const last = { ...counts, items: rows(20).slice(10, 10 + count) }
     const answer = (page: number) =>
-      page < 3 || behind === null ? last : typeof behind === 'number' ? behind : { pages: 2, items: behind }
+      page < 3 || behind === null ? last : typeof behind === 'number' ? behind : { ...counts, items: behind }
     expect(await ask(COUNTED, answer, '2')).toEqual({ rows: count, next, requests })
+    if (count === 10) expect(await ask(TO_TOTAL, answer, '2')).toEqual({ rows: count, next, requests })
   },
 )
 
