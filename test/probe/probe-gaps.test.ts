@@ -80,10 +80,7 @@ const LISTS: readonly Case[] = [
     keyed(what, { list: (all) => ({ body: { data: all.slice(0, rows), ...beside } }) }),
   ),
   keyed('a refusal with status 200', {
-    refusal: {
-      status: 200,
-      body: { success: false, errors: [{ code: '601', message: 'Access token invalid' }] },
-    },
+    refusal: { status: 200, body: { errors: [{ code: '601', message: 'Access token invalid' }] } },
   }),
   keyed('a short list whose total says so is a single page', {}, { count: 7 }),
   keyed('a list without a key', {}, { key: '' }),
