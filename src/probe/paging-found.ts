@@ -229,6 +229,7 @@ const ENDS: Readonly<Record<Walk['ended'], readonly [said: string, remedy: strin
   repeated: ['the last page again behind it', HAS_MORE],
   failed: ['a page that fails', 'look in the upstream why this page fails, and probe again'],
   cut: ['a number at which many searches are cut off', 'look in the upstream how many leads there are'],
+  uncounted: ['more than the total counts', 'look in the upstream what it counts, or take paging.total out'],
 }
 
 function endGaps(paging: PagingInput, { ended }: Walk, { evidence }: Finding): Gap[] {

@@ -19,9 +19,10 @@ export interface Walk {
   readonly seen: number
   /**
    * `refused` or `repeated`: past the last page, the upstream answered with an error or with known records. `failed`:
-   * it did so elsewhere, or with an error that shows no end. `cut`: at a number at which many searches are cut off.
+   * it did so elsewhere, or with an error that shows no end. `cut`: at a number at which many searches are cut off. `uncounted`: more records
+   * came than the total counts.
    */
-  readonly ended: 'end' | 'refused' | 'repeated' | 'failed' | 'cut' | 'not reached'
+  readonly ended: 'end' | 'refused' | 'repeated' | 'failed' | 'cut' | 'uncounted' | 'not reached'
   /** The answer that failed. */
   readonly failure?: Reply
 }
@@ -55,8 +56,8 @@ export async function walkList(
     position = nextPosition(paging, position, answerOf(page))
     if (position === null) return { pages, seen: ids.size, ended: 'end' }
   }
-  const known = total !== null && total >= ids.size ? total : null
-  return { pages, seen: ids.size, ...(await lookBehind(asker, list, paging, params, known)) }
+  if (total !== null && total < ids.size) return { pages, seen: ids.size, ended: 'uncounted' }
+  return { pages, seen: ids.size, ...(await lookBehind(asker, list, paging, params, total)) }
 }
 
 /** @param mayEnd whether the list may end here by its total */
@@ -91,7 +92,7 @@ async function lookBehind(
   if (page.records.length === 0 || total === null) return { ended: 'not reached' }
   const before = (await at(Math.max(0, places - step))).page
   const isNew = before === null || page.ids.some((id) => !before.ids.includes(id))
-  return isNew ? { ended: 'not reached' } : endBy(reply, true)
+  return isNew ? { ended: 'uncounted' } : endBy(reply, true)
 }
 
 async function readAt(
