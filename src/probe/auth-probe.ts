@@ -22,7 +22,7 @@ const KEY_SCHEMES = [
 ]
 const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'
 const REFUSED_TEXT =
-  /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|access denied/i
+  /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|(key|token|credentials) (is |are |was |has )?(invalid|missing|expired)|access denied/i
 
 /** Some upstreams do so with a status other than 401 and 403. */
 export function wantsKey({ status, headers, body }: Reply): boolean {

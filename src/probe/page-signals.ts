@@ -1,6 +1,7 @@
 /** Reads links, cursors and counts that may lead to further pages. The caller trusts only those that work. */
 
 import { linkNext } from '../upstream/paging/paging.ts'
+import { MORE_NAMES, saysMoreFollow } from '../upstream/paging/partial-answer.ts'
 import type { Place } from '../upstream/profile/profile.ts'
 import { type FieldPath, type Leaf, leavesAround, pathText, readPath } from '../upstream/values/json.ts'
 import { toNumber } from '../upstream/values/scalar.ts'
@@ -79,8 +80,15 @@ export function paramsWith(page: Page, token: string): string[] {
 
 /** Returns the path of a flag such as `has_more: true`, if the body has it; otherwise null. */
 export function hasMorePath(page: Page): FieldPath | null {
-  const name = /^_?(has_?)?(more|next|next_?page|more_?(records|results|items|data|items_in_collection))$/i
-  return leaves(page).find(({ path, value }) => value === true && name.test(lastOf(path)))?.path ?? null
+  const isFlag = (name: string) => MORE_NAMES.test(name) || /^_?next(_?page)?$/i.test(name)
+  return leaves(page).find(({ path, value }) => value === true && isFlag(lastOf(path)))?.path ?? null
+}
+
+/** Returns the path of a flag or of an empty next page that says that no page follows; null if there is none. */
+export function endPath(page: Page): FieldPath | null {
+  const isEnd = ({ path, value }: Leaf) =>
+    saysMoreFollow(lastOf(path), value) === false || (/next/i.test(lastOf(path)) && !value)
+  return leaves(page).find(isEnd)?.path ?? null
 }
 
 export interface FoundTotal {
@@ -88,25 +96,33 @@ export interface FoundTotal {
   readonly total: number
 }
 
-/** Finds the total number of records. It must be the same in answers with different page sizes. */
+const TOTAL_NAME = /total|found|match|content-range/i
+
+/**
+ * Finds the total number of records. It must be the same in answers with different page sizes. A number of as many as
+ * the only page has is one by its name alone: most often it counts that page.
+ */
 export function findTotal(pages: readonly Page[]): FoundTotal | null {
   const [first] = pages
   if (first === undefined) return null
   const seen = new Set(pages.flatMap(({ ids }) => ids)).size
+  const isOfPage = (name: string, total: number) =>
+    !TOTAL_NAME.test(name) && pages.every(({ ids }) => ids.length === total)
   const header = TOTAL_HEADERS.find((name) => {
     const [total, ...others] = pages.map((page) => headerNumber(page, name))
-    return total != null && others.every((each) => each === total)
+    return total != null && !isOfPage(name, total) && others.every((each) => each === total)
   })
   const inHeader = header === undefined ? null : headerNumber(first, header)
   if (header !== undefined && inHeader !== null && inHeader >= seen) {
     return { place: { header: properName(header) }, total: inHeader }
   }
   const found = leaves(first)
-    .filter(({ path }) => /total|count|numfound|size|^hits$|^items$|records/i.test(lastOf(path)))
+    .filter(({ path }) => /total|count|found|match|size|^hits$|^items$|records/i.test(lastOf(path)))
     .filter(({ path }) => !/pages?$|page_?count|per_?page|page_?size|limit/i.test(lastOf(path)))
     .flatMap(({ path, value }) => {
       const total = typeof value === 'number' || typeof value === 'string' ? toNumber(value) : null
-      return total !== null && total >= seen && Number.isInteger(total) ? [{ path, total }] : []
+      const isTotal = total !== null && total >= seen && Number.isInteger(total)
+      return isTotal && !isOfPage(lastOf(path), total) ? [{ path, total }] : []
     })
     .filter(({ path, total }) => pages.every((page) => toNumber(readPath(page.reply.body, path)) === total))
     .sort((a, b) => Number(/total/i.test(lastOf(b.path))) - Number(/total/i.test(lastOf(a.path))))[0]

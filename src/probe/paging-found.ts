@@ -1,5 +1,7 @@
 /** Builds the paging part of a profile from the findings, and checks it by reading the list page by page. */
 
+import { isEstimate, isWindow } from '../upstream/paging/paging.ts'
+import { signsOfNext } from '../upstream/paging/partial-answer.ts'
 import { pathText } from '../upstream/values/json.ts'
 import type { Asker, Headers } from './ask.ts'
 import {
@@ -16,6 +18,7 @@ import {
 import { SIZES } from './candidates.ts'
 import { findPageSize, findSizeMax, isRound, type PageSize } from './list-parameters.ts'
 import {
+  endPath,
   type FoundTotal,
   findPages,
   findTotal,
@@ -57,21 +60,25 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
       : await findSizeMax(asker, list, size, count, (page) => saysMore(page, next))
   const { largest, max } = sizeMax
   const paging = assemble(size, next, total, sizeMax)
-  const walk = await walkList(asker, list, paging, alongOf(size, paging), count)
-  const input = withEnd(paging, walk)
+  const read = await walkList(asker, list, paging, alongOf(size, paging), count)
+  const found = count ?? (read.ended === 'end' ? read.seen : null)
+  const isCut = read.failure === undefined && isWindow(found, total?.place)
+  const walk: Walk = isCut ? { ...read, ended: 'cut' } : read
+  const input = withEnd(paging, walk, total)
   const second = evidenceOf(next.second.reply, `${next.second.ids.length} records, none of the first page`)
+  const walked = walkFinding(walk, count)
   const findings: Finding[] = [
     finding('paging.kind', kindText(input), 'proved', `${next.evidence}; ${second}`),
     ...(size.finding === null ? [] : [size.finding]),
     ...(size.param === null && next.paging.kind !== 'range' ? [] : [sizeMax.finding]),
     ...(total === null ? [] : [totalFinding(total, size.small)]),
-    walkFinding(walk, count),
+    walked,
   ]
   const sizeParams = size.param === null ? {} : { [size.param]: String(max) }
   return {
     input,
     findings,
-    gaps: endGaps(input, walk),
+    gaps: endGaps(input, walk, walked),
     records: seenRecords(walk.pages, [first, largest]),
     largest,
     params: { ...size.along, ...sizeParams },
@@ -133,34 +140,49 @@ function rangeHeader(unit: string, size: number): Headers {
 }
 
 /**
- * Returns the result if no second page was found. The first page is the whole list if its total says so.
- * Without a total, it counts as the whole list if no parameter sets a size and its number of records is no
- * usual page size. In all other cases the rest cannot be read.
+ * Returns the result if no second page was found. The first page may be the whole list if its total says so, or if it
+ * says itself that no page follows, or if no parameter sets a size and its number of records is no usual page size. A
+ * sign of a next page speaks against all of these: the rest then cannot be read.
  */
 function withoutNextPage(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
-  const isWhole = total === null ? size.param === null && !isRound(count) : total.total === count
-  const page = unreadPaging(first)
-  if (isWhole) {
-    const why =
-      total === null
-        ? `no parameter changes their number, and ${count} is no page size`
-        : 'as many as its total says'
-    const evidence = evidenceOf(first.reply, `${count} records: ${why}`)
-    const input: PagingInput = { kind: 'none', ...(total === null ? {} : { total: placeInput(total.place) }) }
-    const confidence = total === null ? 'likely' : 'proved'
-    return { ...page, input, findings: [finding('paging.kind', 'none', confidence, evidence)] }
-  }
   const signs = [
     ...nextUrls(first).map(({ path }) => pathText(path)),
     ...nextCursors(first).map(({ place }) => placeText(place)),
+    ...signsOfNext(first.reply.headers, first.reply.body, first.envelope),
   ]
-  const seen =
-    signs.length === 0 ? '' : `; the answer has ${signs.join(', ')}, but no parameter tried takes it`
-  const of = total === null ? '' : ` of ${total.total}`
-  const problem = `${evidenceOf(first.reply, `${count}${of} records`)}: cannot tell how to go on from ${list.url.pathname}${seen}`
+  const end = endPath(first)
+  const isOdd = !isRound(count)
+  const isWhole = total === null ? end !== null || (size.param === null && isOdd) : total.total === count
+  const page = unreadPaging(first)
   const sizeParam = size.param === null ? '' : `, size_param: ${size.param}`
   const remedy = `paging: { kind: page, param: page${sizeParam} }   # or offset, cursor, next_url, link, range, last_id, none`
+  if (isWhole && signs.length === 0) {
+    // A total that stays where the size changes does not count one page.
+    const isProved = end !== null || (total !== null && (isOdd || size.small.ids.length !== count))
+    const why =
+      end !== null
+        ? `${pathText(end)} says that no page follows`
+        : total !== null
+          ? 'as many as its total says'
+          : `no parameter changes their number, and ${count} is no page size`
+    const evidence = evidenceOf(first.reply, `${count} records: ${why}`)
+    const input: PagingInput = { kind: 'none', ...(total === null ? {} : { total: placeInput(total.place) }) }
+    const problem = `nothing shows that these ${count} records are all of ${list.url.pathname}`
+    const look = `look in the upstream how many there are; for more, ${remedy}`
+    return {
+      ...page,
+      input,
+      findings: [finding('paging.kind', 'none', isProved ? 'proved' : 'likely', evidence)],
+      gaps: isProved ? [] : [gap('paging', problem, look)],
+    }
+  }
+  const seen =
+    signs.length === 0
+      ? ''
+      : `; the answer has ${[...new Set(signs)].join(', ')}, but no parameter tried takes it`
+  const of = total === null ? '' : ` of ${total.total}`
+  const problem = `${evidenceOf(first.reply, `${count}${of} records`)}: cannot tell how to go on from ${list.url.pathname}${seen}`
   return {
     ...page,
     findings: size.finding === null ? [] : [size.finding],
@@ -186,21 +208,34 @@ function assemble(
   } as PagingInput
 }
 
-/** Needed if the upstream answers a request past the last page with an error, or with the last page again. */
-function withEnd(paging: PagingInput, { ended }: Walk): PagingInput {
+/**
+ * Needed if the upstream answers a request past the last page with an error, or with the last page again. A total that
+ * is an estimate or too low does not tell that page.
+ */
+function withEnd(paging: PagingInput, { ended, seen }: Walk, total: FoundTotal | null): PagingInput {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
   const isOdd = ended === 'refused' || ended === 'repeated'
-  return isCounted && isOdd && paging.total !== undefined ? { ...paging, stop_at_total: true } : paging
+  const isTold = total !== null && !isEstimate(total.place) && seen <= total.total
+  return isCounted && isOdd && isTold ? { ...paging, stop_at_total: true } : paging
 }
 
-function endGaps(paging: PagingInput, walk: Walk): Gap[] {
-  if (walk.ended === 'end' || walk.ended === 'not reached') return []
-  if ('stop_at_total' in paging && paging.stop_at_total) return []
-  const what = walk.ended === 'refused' ? 'an error' : 'records that were there before'
-  const problem = `behind the last page the upstream gives ${what}, and nothing tells the end before`
-  return [
-    gap('paging', problem, 'paging.has_more or paging.pages: where an answer says that it is the last one'),
-  ]
+const HAS_MORE = 'paging.has_more or paging.pages: where an answer says that it is the last one'
+
+/** Each end of a walk in words, and what a person must do about it. */
+const ENDS: Readonly<Record<Walk['ended'], readonly [said: string, remedy: string | null]>> = {
+  end: ['the end', null],
+  'not reached': ['more behind', null],
+  refused: ['an error behind the last page', HAS_MORE],
+  repeated: ['the last page again behind it', HAS_MORE],
+  failed: ['a page that fails', 'look in the upstream why this page fails, and probe again'],
+  cut: ['a number at which many searches are cut off', 'look in the upstream how many leads there are'],
+  uncounted: ['more than the total counts', 'look in the upstream what it counts, or take paging.total out'],
+}
+
+function endGaps(paging: PagingInput, { ended }: Walk, { evidence }: Finding): Gap[] {
+  const [, remedy] = ENDS[ended]
+  if (remedy === null || ('stop_at_total' in paging && paging.stop_at_total)) return []
+  return [gap('paging', `${evidence}: nothing tells a sync where the list ends`, remedy)]
 }
 
 /** Returns `along` without the parameters that the paging sets itself, such as `_page`. */
@@ -223,19 +258,14 @@ function totalFinding({ place, total }: FoundTotal, page: Page): Finding {
   return finding('paging.total', placeText(place), 'likely', evidence)
 }
 
-function walkFinding(walk: Walk, total: number | null): Finding {
-  const isAll = walk.ended === 'end' && (total === null || total === walk.seen)
+function walkFinding({ pages, seen, ended, failure }: Walk, total: number | null): Finding {
+  const isAll = ended === 'end' && (total === null || total === seen)
   const of = total === null ? '' : ` of ${total}`
-  const end = {
-    end: 'the end',
-    refused: 'an error behind the last page',
-    repeated: 'the last page again behind it',
-    'not reached': 'more behind',
-  }[walk.ended]
-  const evidence = `${walk.pages.length} pages as a sync reads them: ${walk.seen}${of} records, then ${end}`
+  const what = failure === undefined ? '' : ` (${evidenceOf(failure)})`
+  const evidence = `${pages.length} pages as a sync reads them: ${seen}${of} records, then ${ENDS[ended][0]}${what}`
   return isAll
     ? finding('paging', 'reads to the end', 'proved', evidence)
-    : finding('paging', `reads on: ${end}`, 'likely', evidence)
+    : finding('paging', `reads on: ${ENDS[ended][0]}`, 'likely', evidence)
 }
 
 function kindText(paging: PagingInput): string {

@@ -6,7 +6,7 @@
 import { composeListRequest } from '../upstream/paging/list-request.ts'
 import { nextPosition, type PageAnswer } from '../upstream/paging/paging.ts'
 import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
-import type { Asker } from './ask.ts'
+import type { Asker, Reply } from './ask.ts'
 import { type List, type Page, type Params, pageOf, questionFor } from './ask.ts'
 import type { PagingInput } from './paging-probe.ts'
 
@@ -18,10 +18,17 @@ export interface Walk {
   readonly pages: readonly Page[]
   readonly seen: number
   /**
-   * `refused` or `repeated`: past the last page, the upstream answered with an error or with known records.
+   * `refused` or `repeated`: past the last page, the upstream answered with an error or with known records. `failed`:
+   * it did so elsewhere, or with an error that shows no end. `cut`: at a number at which many searches are cut off. `uncounted`: more records
+   * came than the total counts.
    */
-  readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
+  readonly ended: 'end' | 'refused' | 'repeated' | 'failed' | 'cut' | 'uncounted' | 'not reached'
+  /** The answer that failed. */
+  readonly failure?: Reply
 }
+
+/** The statuses by which an upstream refuses a page past the last one. */
+const PAST_END = new Set([400, 404, 410, 416, 422])
 
 /**
  * Reads the list page by page, up to PAGES_MAX pages.
@@ -40,35 +47,52 @@ export async function walkList(
   const ids = new Set<string>()
   let position: string | null = null
   for (let count = 0; count < PAGES_MAX; count++) {
-    const page = await readAt(asker, list, paging, params, position)
-    if (page === null) return { pages, seen: ids.size, ended: 'refused' }
-    const isRepeated = page.ids.length > 0 && page.ids.every((id) => ids.has(id))
-    if (isRepeated) return { pages, seen: ids.size, ended: 'repeated' }
+    const { page, reply } = await readAt(asker, list, paging, params, position)
+    const isRepeated = page !== null && page.ids.length > 0 && page.ids.every((id) => ids.has(id))
+    if (page === null || isRepeated)
+      return { pages, seen: ids.size, ...endBy(reply, isRepeated, total === null || ids.size >= total) }
     pages.push(page)
     for (const id of page.ids) ids.add(id)
     position = nextPosition(paging, position, answerOf(page))
     if (position === null) return { pages, seen: ids.size, ended: 'end' }
   }
-  return { pages, seen: ids.size, ended: await lookBehind(asker, list, paging, params, total) }
+  if (total !== null && total < ids.size) return { pages, seen: ids.size, ended: 'uncounted' }
+  return { pages, seen: ids.size, ...(await lookBehind(asker, list, paging, params, total)) }
 }
 
-/** For a list that is too long to be read to its end. Possible only if positions are numbers. */
+/** @param mayEnd whether the list may end here by its total */
+function endBy(failure: Reply, isRepeated: boolean, mayEnd = true): Pick<Walk, 'ended' | 'failure'> {
+  const { status, body } = failure
+  const isPast = isRepeated || PAST_END.has(status) || (status < 300 && typeof body !== 'string')
+  if (!mayEnd || !isPast) return { ended: 'failed', failure }
+  return { ended: isRepeated ? 'repeated' : 'refused' }
+}
+
+/**
+ * For a list that is too long to be read to its end. Possible only if positions are numbers. What stands behind the
+ * total must be of the page before it; new records show that the total is wrong.
+ */
 async function lookBehind(
   asker: Asker,
   list: List,
   paging: PagingProfile,
   params: Params,
   total: number | null,
-): Promise<'not reached' | 'refused' | 'repeated'> {
+): Promise<Pick<Walk, 'ended' | 'failure'>> {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
   if (!isCounted || paging.has_more !== undefined || ('pages' in paging && paging.pages !== undefined)) {
-    return 'not reached'
+    return { ended: 'not reached' }
   }
+  const step = paging.kind === 'page' ? 1 : paging.size_max
   const records = total ?? FAR_RECORDS
   const places = paging.kind === 'page' ? Math.ceil(records / paging.size_max) : records
-  const page = await readAt(asker, list, paging, params, String(paging.start + places))
-  if (page === null) return 'refused'
-  return page.records.length > 0 && total !== null ? 'repeated' : 'not reached'
+  const at = (place: number) => readAt(asker, list, paging, params, String(paging.start + place))
+  const { page, reply } = await at(places)
+  if (page === null) return endBy(reply, false)
+  if (page.records.length === 0 || total === null) return { ended: 'not reached' }
+  const before = (await at(Math.max(0, places - step))).page
+  const isNew = before === null || page.ids.some((id) => !before.ids.includes(id))
+  return isNew ? { ended: 'uncounted' } : endBy(reply, true)
 }
 
 async function readAt(
@@ -77,11 +101,12 @@ async function readAt(
   paging: PagingProfile,
   params: Params,
   position: string | null,
-): Promise<Page | null> {
+): Promise<{ page: Page | null; reply: Reply }> {
   const { method, url, body } = questionFor(list, params)
   const request = method === 'POST' ? { method, body: Object(body) } : undefined
   const profile = { request, paging, filters: {}, sort: {} }
-  return pageOf(await asker.ask(composeListRequest(profile, url, {}, position, paging.size_max)), list)
+  const reply = await asker.ask(composeListRequest(profile, url, {}, position, paging.size_max))
+  return { page: pageOf(reply, list), reply }
 }
 
 function answerOf({ reply, records }: Page): PageAnswer {

@@ -166,12 +166,12 @@ export function openSource(options: SourceOptions) {
     const page = { url, body, headers: answer.headers, records }
     const isWhole = ignoresRange(profile.paging, answer, records.length, size)
     const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
-    const behind = named === null ? behindCounted(profile.paging, position, page, size) : null
     if (position === null) firstRecords = records
-    const hasMore =
-      behind !== null &&
-      // Past their end, some upstreams give the first or the last page once more.
-      (await hasNew(readPage(filters, behind, size, options), [...firstRecords, ...records]))
+    const rows = firstRecords.length
+    const behind = named === null ? behindCounted(profile.paging, position, page, size, rows) : null
+    // Past their end, some upstreams give the first or the last page once more.
+    const known = [...firstRecords, ...records]
+    const hasMore = behind === null ? null : await hasNew(readPage(filters, behind, size, options), known)
     const next = hasMore ? behind : named
     // The empty page past the end of a numbered list may say this of the list.
     const isLast = next === null && (records.length > 0 || namesNext(profile.paging))
@@ -180,7 +180,7 @@ export function openSource(options: SourceOptions) {
       records,
       next: next && withoutKey(profile, next),
       total: readTotal(profile.paging.total, page),
-      saysMore: hasMore || saysMore(profile.paging, position, page),
+      saysMore: hasMore ?? saysMore(profile.paging, position, page),
       partialSign: sign === null ? null : quote(redact(sign)),
     }
   }
@@ -252,14 +252,14 @@ export function openSource(options: SourceOptions) {
   }
 }
 
-/** A page that fails has none, because it may lie behind the end of the list. */
-async function hasNew(page: Promise<RawPage>, others: readonly RawRecord[]): Promise<boolean> {
+/** A page that is refused has none, because it may lie behind the end of the list; null for another failure. */
+async function hasNew(page: Promise<RawPage>, others: readonly RawRecord[]): Promise<boolean | null> {
   try {
     const { records } = await page
     return records.some(({ high, low }) => !others.some((each) => each.high === high && each.low === low))
   } catch (thrown) {
-    if (thrown instanceof LeadsheetError) return false
-    throw thrown
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    return /^api_(rejected|not_found)$/.test(thrown.code) ? false : null
   }
 }
 

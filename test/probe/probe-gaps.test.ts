@@ -56,6 +56,16 @@ const asRows = (what: string, type: string, write: (all: readonly ForeignRecord[
 }
 const csvOf = (row: readonly string[]) => row.map((text) => `"${text}"`).join(';')
 
+/** What stands beside the records of the only page that is found. */
+const SINGLE = [
+  ['a page that counts its own records', 40, { size: 40 }],
+  ['a page whose total is a usual size', 40, { total: 40 }],
+  ['a page that names a next one', 33, { count: 33, nextToken: 'x33' }],
+  ['a page with the key of the last record', 33, { Count: 33, LastEvaluatedKey: { id: 'r33' } }],
+  ['a page that says that more follow', 33, { count: 33, hasMoreRows: true }],
+  ['a page that says that no more follow', 40, { count: 40, next: null }],
+] as const
+
 const LISTS: readonly Case[] = [
   keyed('a list', {}),
   asRows('CSV', 'text/csv', (all) =>
@@ -66,6 +76,12 @@ const LISTS: readonly Case[] = [
   asRows('NDJSON', 'application/x-ndjson', (all) => all.map((each) => `${JSON.stringify(each)}\n`).join('')),
   keyed('a full first page that seems to be the only one', {
     list: (all) => ({ body: { data: all.slice(0, 100) } }),
+  }),
+  ...SINGLE.map(([what, rows, beside]) =>
+    keyed(what, { list: (all) => ({ body: { data: all.slice(0, rows), ...beside } }) }),
+  ),
+  keyed('a refusal with status 200', {
+    refusal: { status: 200, body: { errors: [{ code: '601', message: 'Access token invalid' }] } },
   }),
   keyed('a short list whose total says so is a single page', {}, { count: 7 }),
   keyed('a list without a key', {}, { key: '' }),
@@ -138,6 +154,15 @@ const queues = (what: string, parts: Partial<Shape>, count?: number, key = KEY):
   what,
   { shape: { ...PAGED_ON_DEMAND, ...parts }, key, ...(count && { count }) },
 ]
+/** Pages with these counts. The page that begins with the failing record is answered with 500. */
+const counting = (what: string, counts: object, failing?: number): Case =>
+  queues(what, {
+    list: (all, url) => {
+      const { items, isBehind } = sliceOf(all, url)
+      if (isBehind) return OUT_OF_RANGE
+      return items[0] === all[failing ?? -1] ? { status: 500, body: '' } : { body: { items, ...counts } }
+    },
+  })
 
 const ENDS: readonly Case[] = [
   queues('a total that only pages tell, with an error behind the last one', {}, 233),
@@ -147,6 +172,9 @@ const ENDS: readonly Case[] = [
       return isBehind ? OUT_OF_RANGE : { body: items }
     },
   }),
+  counting('a page in the middle that fails', { total: 230 }, 40),
+  counting('a total that is too low, with an error behind the last page', { total: 60 }),
+  counting('an estimated total of as many as a search gives', { estimated_total: 1000 }),
   queues(
     'an id that repeats behind the first page gives way to one that does not',
     {

@@ -7,13 +7,11 @@ import type { ScanResult, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { shellCommand } from '../../errors.ts'
 import { CLOCK_SKEW_MS, type Scan } from '../../store/sync/scan.ts'
 import type { CompleteFullScan } from '../../store/sync/watermark.ts'
-import { namesNext } from '../../upstream/paging/paging.ts'
+import { isWindow, namesNext } from '../../upstream/paging/paging.ts'
 import { canShift, isNumbered, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 
 const PASSES_MAX = 6
-/** The number of records after which Elasticsearch and services that search by it end each list. */
-const SEARCH_WINDOW = 10_000
 /** The numbers of records to which services usually cut a page. */
 const USUAL_SIZES = [50, 100, 200, 250, 500, 1000, 2000, 5000]
 
@@ -85,8 +83,9 @@ const DOUBTS: readonly Doubt[] = [
   },
   {
     result: 'unproven',
-    applies: ({ scan }) => scan.mode === 'full' && scan.seen === SEARCH_WINDOW,
-    found: () => `ends after exactly ${SEARCH_WINDOW} leads, where many searches are cut off`,
+    applies: ({ scan, paging }) =>
+      scan.mode === 'full' && isWindow(scan.seen, 'total' in paging ? paging.total : undefined),
+    found: ({ scan }) => `ends after exactly ${scan.seen} leads, where many searches are cut off`,
     hint: 'What was read is kept. Look in the upstream how many leads there are, and for a list that has all of them.',
   },
   {
@@ -118,6 +117,14 @@ const DOUBTS: readonly Doubt[] = [
     found: ({ scan }) =>
       `ends after ${scan.seen} leads, but the upstream counts ${scan.total_low}${scan.pass > 1 ? ', also when it was read again' : ''}`,
     hint: 'What was read is kept; the next sync reads again. If the total also counts what the list leaves out, remove paging.total from the profile.',
+  },
+  {
+    result: 'unproven',
+    mayPass: ({ scan }) => scan.pass === 1 && scan.pass_moved > 0,
+    applies: (facts) => endsAtOldTotal(facts),
+    found: ({ scan: { total_high, pass_seen } }) =>
+      `ends where the upstream counts ${total_high} leads, which may be an old count: ${pass_seen > Number(total_high) ? `${pass_seen} came` : 'the page behind fails'}`,
+    hint: 'What was read is kept; the next sync reads again. If the total stays too low, remove paging.total and paging.stop_at_total from the profile.',
   },
   {
     result: 'unproven',
@@ -193,14 +200,27 @@ function repeatsItself(scan: Scan): boolean {
  * as many records as were asked for. In a full scan the upstream may have cut it to a usual size.
  */
 function endsFull({ scan, paging, stored, saysEnd, namesNextOfFewer }: PassFacts): boolean {
-  const { mode, pass_pages, last_rows, largest_page, page_size } = scan
+  const { mode, pass_pages, last_rows, page_size } = scan
   if (isNumbered(paging) || paging.kind === 'last_id' || saysEnd || scan.total_low !== null) return false
   if (namesNextOfFewer !== null) return !namesNextOfFewer
   if (mode === 'incremental') return pass_pages === 1 && last_rows === page_size
-  const isFull =
-    pass_pages > 1 ? last_rows === largest_page : last_rows === page_size || USUAL_SIZES.includes(last_rows)
   const isUnnamed = namesNext(paging) && pass_pages === 1 && last_rows === page_size
-  return isFull && last_rows > 0 && (stored > scan.seen || isUnnamed)
+  return isLastFull(scan) && last_rows > 0 && (stored > scan.seen || isUnnamed)
+}
+
+function isLastFull({ pass_pages, last_rows, largest_page, page_size }: Scan): boolean {
+  if (pass_pages > 1) return last_rows === largest_page
+  return last_rows === page_size || USUAL_SIZES.includes(last_rows)
+}
+
+/**
+ * Returns whether a numbered list ends by a total that may be an old one: more leads came than it counts, and no empty
+ * page shows the end; or the page behind the last one, which is full, could not be read.
+ */
+function endsAtOldTotal({ scan, stop, paging, saysEnd }: PassFacts): boolean {
+  const atTotal = stop === 'end' && 'stop_at_total' in paging && paging.stop_at_total
+  if (scan.total_high === null || !(atTotal || stop === 'past_end')) return false
+  return scan.total_high < scan.pass_seen || (atTotal && !saysEnd && isLastFull(scan))
 }
 
 function hasHole({ hole_page }: Scan): boolean {

@@ -311,7 +311,7 @@ async function finishScan(
       ...resultOf(scan, result, end.stop),
       heldBack: refused?.missing ?? 0,
       warnings: [
-        ...warningsOf(scan, memory),
+        ...warningsOf(scan, memory, result),
         ...warnOfOlder(older, result),
         ...notes.warnings(),
         ...implausible.map(formatImplausible),
@@ -392,10 +392,10 @@ function warnOfUndated(count: number): string {
   return `leads without an update time: ${count}; filters.updated_since may leave such leads out, so each sync reads the whole list, unless mapping.lead.updated_at falls back to the time of creation and the filter asks for both times`
 }
 
-function warningsOf(scan: Scan, { sharedIds }: ScanMemory): string[] {
+function warningsOf(scan: Scan, { sharedIds }: ScanMemory, result: ScanResult['result']): string[] {
   const [example] = sharedIds
   return [
-    warnOfTotal(scan),
+    result === 'complete' ? warnOfTotal(scan) : null,
     scan.cleaned > 0
       ? `leads with text that was cleaned, or times that stand for none: ${scan.cleaned}`
       : null,

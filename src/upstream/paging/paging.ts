@@ -77,18 +77,35 @@ export function nextPosition(
 }
 
 /**
- * Returns the position after a full page that is the last one by the upstream's count of pages, because that count may
- * be old; null after another page.
+ * Returns the position after a full page that is the last one by the upstream's count of pages or of records, because
+ * that count may be old; null after another page.
+ * @param first the number of records of the first page, which shows best how many a full page has
  */
 export function behindCounted(
   paging: PagingProfile,
   position: string | null,
   answer: PageAnswer,
   size: number,
+  first: number,
 ): string | null {
-  if (paging.kind !== 'page' || paging.size_param === undefined || paging.pages === undefined) return null
-  if (answer.records.length < Math.min(size, paging.size_max)) return null
-  return nextPosition({ ...paging, pages: undefined }, position, answer, size)
+  if (paging.kind !== 'page' && paging.kind !== 'offset') return null
+  const full = paging.stop_at_total ? Math.min(size, first) : Math.min(size, paging.size_max)
+  if (answer.records.length < full) return null
+  const uncounted = { ...paging, stop_at_total: false, pages: undefined }
+  return nextPosition(uncounted, position, answer, size)
+}
+
+/**
+ * Returns whether a list ends with exactly as many records as some searches give at most: 10,000 in Elasticsearch and
+ * services that search by it, 1,000 in Meilisearch, whose total is called an estimate.
+ */
+export function isWindow(records: number | null, total: Place | undefined): boolean {
+  return records === 10_000 || (records === 1_000 && isEstimate(total))
+}
+
+/** Returns whether the name of a total says that it is an estimate, which proves no end. */
+export function isEstimate(place: Place | undefined): boolean {
+  return place !== undefined && /estimat|approx/i.test('path' in place ? pathText(place.path) : place.header)
 }
 
 /** Returns whether an answer says at least that no page follows: the cursor or link is there, if only as null. */
@@ -261,7 +278,7 @@ function tokenOf(value: unknown): string | null {
 }
 
 /** The values that name no next page unless the profile lists others: nothing can follow at the beginning. */
-const NO_NEXT = /^(0|-1|null|undefined|none|nil|#)$/i
+export const NO_NEXT = /^(0|-1|null|undefined|none|nil|#|)$/i
 
 /**
  * Returns the cursor or link of the next page. JSON:API may write a link as an object with `href`.

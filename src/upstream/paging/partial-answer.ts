@@ -2,7 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { saidIn } from '../client/answer.ts'
 import type { Profile } from '../profile/profile.ts'
-import { pathText, readPath } from '../values/json.ts'
+import { type FieldPath, leavesAround, pathText, readPath } from '../values/json.ts'
+import { linkNext, NO_NEXT } from './paging.ts'
 
 /** The statuses of answers that are not whole: accepted for later, partial content, multi-status. */
 const PARTIAL_STATUSES = new Set([202, 206, 207])
@@ -16,8 +17,11 @@ const PARTIAL_NAMES =
 /** Names whose text says why an answer is only a part, as in the `request_status` of Notion. */
 const REASON_NAMES = /^incomplete_?reason$/i
 /** Names whose value is true, or false, if more records follow. On a page that names no next one, it is only a part. */
-const MORE_NAMES =
-  /^((has|is)_?(more|next)(_?(pages?|items|records|results))?|more(_?(items|records|results)(_?in_?collection)?)?|(is_?|results?_?)?truncated|exceeded_?transfer_?limit)$/i
+export const MORE_NAMES =
+  /^_?((has|is)_?(more|next)\w*|more(_?(items|records|results|data|rows|pages?)(_?in_?collection)?)?|(is_?|results?_?)?truncated|exceeded_?transfer_?limit)$/i
+/** Names whose value leads to the next page. */
+const NEXT_NAMES =
+  /next_?((page|url|uri|link|href|cursor|token|offset|start|key|marker|rows?|records?)\w*)?\]?$|^(forward|older)$|last_?evaluated_?key|continuation/i
 const LAST_NAMES = /^(is_?)?(complete|done|finished|last(_?page)?)$/i
 /** Names whose value is false if the request failed. */
 const SUCCESS_NAMES = /^((is_?)?success(ful)?|succeeded|ok)$/i
@@ -62,7 +66,19 @@ export function findPartialSign(
     const said = signIn(profile, body, isLast)
     return `status ${status}${said === null ? '' : `, ${said}`}`
   }
-  return signIn(profile, body, isLast)
+  const isWhole = profile.paging.kind === 'none' && profile.envelope.error === undefined
+  const [next] = isWhole ? signsOfNext(headers, body, profile.envelope.leads) : []
+  return signIn(profile, body, isLast) ?? (next === undefined ? null : `a next page at ${next}`)
+}
+
+/** Returns the places of an answer that lead to a next page or say that there is one. */
+export function signsOfNext(headers: IncomingHttpHeaders, body: unknown, records: FieldPath): string[] {
+  const signs = [...leavesAround(body, records)].filter(({ path, value }) => {
+    const isNamed = path.some((step) => NEXT_NAMES.test(step)) && value !== null && value !== false
+    return saysMoreFollow(path.at(-1) ?? '', value) ?? (isNamed && !NO_NEXT.test(String(value)))
+  })
+  const link = linkNext(headers.link) === null ? [] : ['the Link header']
+  return [...link, ...signs.map(({ path }) => pathText(path))]
 }
 
 function isRange(headers: IncomingHttpHeaders, { paging }: Pick<Profile, 'paging'>): boolean {
@@ -76,7 +92,7 @@ function signIn({ envelope }: Pick<Profile, 'envelope'>, body: unknown, isLast: 
   }
   for (const object of objectsAround(body, envelope.leads)) {
     for (const [name, value] of Object.entries(object)) {
-      if (isSign(name, value) || (isLast && saysMoreFollow(name, value))) return wordsOf(name, value)
+      if (isSign(name, value) || (isLast && saysMoreFollow(name, value) === true)) return wordsOf(name, value)
     }
   }
   for (const parts of SEARCHED_PARTS) {
@@ -113,9 +129,11 @@ function isSign(name: string, value: unknown): boolean {
   return STATE_NAMES.test(name) && typeof value === 'string' && BAD_STATES.test(value)
 }
 
-function saysMoreFollow(name: string, value: unknown): boolean {
-  if (MORE_NAMES.test(name)) return isYes(value)
-  return LAST_NAMES.test(name) && /^(false|no)$/i.test(String(value))
+/** Returns whether a field says that more records follow; null if it says neither that nor that none do. */
+export function saysMoreFollow(name: string, value: unknown): boolean | null {
+  const said = isYes(value) || (/^(false|no)$/i.test(String(value)) ? false : null)
+  if (MORE_NAMES.test(name)) return said
+  return LAST_NAMES.test(name) && said !== null ? !said : null
 }
 
 function isYes(value: unknown): boolean {

@@ -220,6 +220,8 @@ const GOOD_NAMES =
   /^(data|items?|results?|records?|rows|entries|values?|list|content|objects|docs|hits|elements|leads?|contacts?|people|persons?|companies|deals|prospects|customers|members|users|issues)$/i
 const BAD_NAMES =
   /^(included|errors?|warnings?|links?|meta|facets?|columns|fields|filters?|schema|aggregations?|messages?|breadcrumbs|sorts?)$/i
+/** A list of errors is never one of records: some upstreams answer so with status 200. */
+const ERROR_NAMES = /^(errors?|warnings?|faults?)$/i
 const ID_NAMES = /^(_?id|uuid|guid|key|slug|objectid|sys_id)$|[_a-z]id$|Id$|ID$|Uuid$/
 
 interface RecordList {
@@ -230,7 +232,7 @@ interface RecordList {
 /** Judged by name, ids, size and depth; null if there is no list of objects. */
 export function findRecords(body: unknown): RecordList | null {
   let best: (RecordList & { points: number }) | null = null
-  for (const list of listsOf(body, [])) {
+  for (const list of listsOf(body, []).filter(({ path }) => !ERROR_NAMES.test(path.at(-1) ?? ''))) {
     const points = pointsOf(list)
     if (best === null || points > best.points) best = { ...list, points }
   }

@@ -107,6 +107,16 @@ function counting(kind: 'page' | 'offset', counted: (rows: number) => number | n
     return { ...page, total: counted(page.records?.length ?? 0) }
   }
 }
+const [, withError] = refused(PAGE, 35, missing)
+const ENDING = { paging: { ...PAGE.paging, total: 'total', stop_at_total: true } } as const
+const ESTIMATED = { paging: { ...PAGE.paging, total: 'estimatedTotalHits' } } as const
+/** A list of leads with a total of 20 whose last page has no next one, and may tell that nothing is behind it. */
+const ending =
+  (count: number, saysMore: false | null): Answer =>
+  (...asked) => {
+    const end = Number(asked[0] ?? 1) * 10 >= count && { next: null, saysMore }
+    return { ...byPage(count, 20)(...asked), ...end }
+  }
 const saysMoreAfter200 = (total: number | null) => ({
   pageSize: 200,
   answer: ((at) => ({
@@ -291,6 +301,11 @@ const STORIES: Readonly<Record<string, readonly Story[]>> = {
     ['none beside 200 and an empty page that says that there are more', CURSOR, saysMoreAfter200(null)],
     ['200 beside 200 and an empty page that says that there are more', CURSOR, saysMoreAfter200(200)],
     ['more than a full first page without a next one', CURSOR, () => ({ records: records(10), total: 35 })],
+    ['too low, with an error behind the end', PAGE, (...asked) => ({ ...withError(...asked), total: 20 })],
+    ['that ends the list, too low', ENDING, ending(29, false)],
+    ['that ends the list, where the page behind cannot be read', ENDING, ending(20, null)],
+    ['that ends the list, where nothing is behind', ENDING, ending(20, false)],
+    ['of as many as a search gives, by an estimate', ESTIMATED, byPage(1000, 1000)],
   ],
   'pages and leads': [
     ['leads on more than one page', CURSOR, pagesOf(records(10), records(10, 5), records(10, 15))],

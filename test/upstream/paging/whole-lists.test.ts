@@ -67,11 +67,14 @@ it('an answer with anything else has no list, which is told with what it says', 
   await expect(told.join('')).toMatchFileSnapshot('golden/without-list.txt')
 })
 
+const WITH_TOKEN = { next: null, partialSign: 'a next page at page.nextToken' }
+
 it.each([
   [CURSOR, { items: [{ id: 1 }], done: false }, { next: null, partialSign: 'done: false' }],
   [CURSOR, { items: [], done: false }, { next: null, partialSign: 'done: false' }],
   [CURSOR, { items: [{ id: 1 }], done: false, next: 'c3' }, { next: 'c3' }],
   [OFFSET, { items: [{ id: 1 }], truncated: true }, { next: '3' }],
+  [{ kind: 'none' }, { items: [{ id: 1 }], links: { next: '' }, page: { nextToken: 'x' } }, WITH_TOKEN],
   [OFFSET, { items: [], truncated: true }, { next: null }],
 ] as const)(
   'an answer that says that more follow names the next page: %j, %j',
@@ -91,6 +94,7 @@ it.each([
 })
 
 const COUNTED = { kind: 'page', param: 'page', size_param: 'n', pages: 'pages' } as const
+const TO_TOTAL = { ...PAGE, size_param: 'n', stop_at_total: true } as const
 
 it.each([
   ['leads on, where more records are there', rows(5), 10, '3', 2],
@@ -100,12 +104,14 @@ it.each([
   ['is the end, where the page comes once more', null, 10, null, 2],
   ['is the end, if it is short', rows(5), 9, null, 1],
 ])(
-  'a last page by the number of pages, which may be old, %s',
+  'a last page by the number of pages or of records, which may be old, %s',
   async (_name, behind, count, next, requests) => {
-    const last = { pages: 2, items: rows(20).slice(10, 10 + count) }
+    const counts = { pages: 2, count: 20 }
+    const last = { ...counts, items: rows(20).slice(10, 10 + count) }
     const answer = (page: number) =>
-      page < 3 || behind === null ? last : typeof behind === 'number' ? behind : { pages: 2, items: behind }
+      page < 3 || behind === null ? last : typeof behind === 'number' ? behind : { ...counts, items: behind }
     expect(await ask(COUNTED, answer, '2')).toEqual({ rows: count, next, requests })
+    if (count === 10) expect(await ask(TO_TOTAL, answer, '2')).toEqual({ rows: count, next, requests })
   },
 )
 
