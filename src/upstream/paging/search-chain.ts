@@ -1,8 +1,9 @@
 /**
  * Reads a list whose searches end after some records, such as 10,000, as a chain of searches in the order of change.
  * A page is followed by a new search from the time of its last records, which come once more. So a record that
- * changes meanwhile cannot shift others past a page: it moves to the end of the list, and is read again there. Only
- * if a page has too many records of one time, the same search goes on.
+ * changes meanwhile cannot shift others past a page: it moves to the end of the list, and is read again there. Before,
+ * the page behind in the same search is looked at, because the upstream may ignore the order. If the new search would
+ * leave out a record of it, or if a page has too many records of one time, the same search goes on.
  */
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -59,15 +60,15 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
   return async (wanted, position, size, options) => {
     const place: Place = position === null ? FIRST : JSON.parse(position)
     const since = place.since ?? wanted.updatedSince
-    // Numbers of pages count pages of one size. Otherwise the last page of a search may be smaller.
-    const room = paging.kind === 'page' ? size : Math.min(size, limit - place.read)
-    const page = await readPage({ ...wanted, updatedSince: since }, place.inner, room, options)
-    const times = page.records.flatMap(({ value }) => {
-      const at = readInstant(value, mapping.lead.updated_at)
-      return at === null ? [] : floor(Date.parse(at))
-    })
+    const read = (inner: string | null, before: number): Promise<RawPage> =>
+      readPage({ ...wanted, updatedSince: since }, inner, roomBehind(before, size), options)
+    // A page behind the end may be refused. If the search goes on, this is met again.
+    const look = (inner: string, before: number): Promise<readonly number[] | null> =>
+      read(inner, before).then(timesOf, () => null)
+    const page = await read(place.inner, place.read)
+    const times = timesOf(page)
     refuseDisorder(place, times, floor)
-    const next = follow(place, since, page, times, Math.min(size, paging.size_max))
+    const { next, isUnproven } = await follow(place, since, page, look, Math.min(size, paging.size_max))
     const isFirst = place.inner === null
     const begin = times[0] ?? Number.POSITIVE_INFINITY
     return {
@@ -81,34 +82,56 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
         isFirst,
         isDeep: !isFirst || (next !== null && next.inner !== null),
         wasDeep: place.wasDeep,
-        isBroken: isFirst && place.last !== null && begin > Date.parse(place.last),
+        isBroken: isUnproven || (isFirst && place.last !== null && begin > Date.parse(place.last)),
       },
     }
   }
 
-  /** Returns where the chain goes on behind a page; null at the end of the list. */
-  function follow(
+  /** Returns the size of a page that leaves room for the one behind it. Numbers of pages count pages of one size. */
+  function roomBehind(read: number, size: number): number {
+    return paging.kind === 'page' ? size : Math.min(size, Math.ceil((limit - read) / 2))
+  }
+
+  function timesOf({ records }: RawPage): number[] {
+    return records.flatMap(({ value }) => {
+      const at = readInstant(value, mapping.lead.updated_at)
+      return at === null ? [] : floor(Date.parse(at))
+    })
+  }
+
+  /** Returns where the chain goes on behind a page (null at the end of the list), and whether it may leave out leads. */
+  async function follow(
     place: Place,
     since: Instant | undefined,
     page: RawPage,
-    times: readonly number[],
+    look: (inner: string, read: number) => Promise<readonly number[] | null>,
     size: number,
-  ): Place | null {
+  ): Promise<{ readonly next: Place | null; readonly isUnproven?: boolean }> {
+    const times = timesOf(page)
     const rows = page.records.length
     const read = place.read + rows
     const isCut = rows > 0 && (read >= limit || isOfLimit(page))
-    if (page.next === null && !isCut) return null
+    if (page.next === null && !isCut) return { next: null }
     const from = Math.min(...times.slice(-LINKS)) - unitMs
     const repeated = times.filter((at) => at >= from).length
     const isAhead = Number.isFinite(from) && (since === undefined || from > floor(Date.parse(since)))
-    const isNearEnd = isCut || read + size > limit
+    // A page that has a number cannot be smaller, so that it must fit whole before the limit.
+    const least = paging.kind === 'page' ? size : 1
+    const isNearEnd = isCut || read + size + least > limit
     if (isAhead && (isNearEnd || repeated <= rows * REPEATED_SHARE)) {
-      const wasDeep = place.wasDeep || place.inner !== null
-      const last = new Date(Math.max(...times.slice(-LINKS))).toISOString()
-      return { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep }
+      const isUnproven = page.next === null || read + least > limit
+      const behind = isUnproven ? [] : await look(page.next, read)
+      if (behind?.every((at) => at >= from)) {
+        const wasDeep = place.wasDeep || place.inner !== null
+        const last = new Date(Math.max(...times.slice(-LINKS))).toISOString()
+        return {
+          next: { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep },
+          isUnproven,
+        }
+      }
     }
     if (read >= limit || page.next === null) throw endless(read, since)
-    return { ...place, since: place.since, inner: page.next, read }
+    return { next: { ...place, since: place.since, inner: page.next, read } }
   }
 }
 
