@@ -1,6 +1,6 @@
 /**
- * Maps records of the upstream to leads, statistics and agents, as the profile says. A record without an id,
- * with an unreadable date, or with a number outside its range is quarantined (stored aside with the reason).
+ * Maps records of the upstream to leads, statistics and agents, as the profile says. A record without an id, with an
+ * unreadable date or status, or with a number outside its range is quarantined (stored aside with the reason).
  * Any other field without a value becomes null or gets a default. The JSON of the record is kept too, but
  * only the beginning of an oversized record.
  */
@@ -109,12 +109,17 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     values[name] = instant
   }
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
+  // As unknown, the stage would turn won and lost leads open.
+  const status = readField(record, fields.status)
+  if (isGroup(status)) wrong ??= `status: ${JSON.stringify(status).slice(0, 100)} is not a text`
   if (wrong !== null) return quarantine('lead', id, fit.text, wrong)
   for (const { name, column, type, absent, isWhole } of VALUES) {
     const rule = fields[column]
     const value = readField(record, rule)
     if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
     if (value === BARE) unsure.push(bareIn(column))
+    if (type !== 'list' && isGroup(value))
+      unsure.push(unsureIn(column, 'none', Array.isArray(value) ? 'a list' : 'an object'))
     if (type === 'number') {
       const number = toNumber(value, rule?.decimal)
       const isBroken = isWhole && number !== null && !Number.isInteger(number)
@@ -132,6 +137,11 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
 
 /** The value that stands for a bare NaN in the JSON, see `parseJson`. */
 const BARE = Number.POSITIVE_INFINITY
+
+/** An empty list or object stands for nothing. */
+function isGroup(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
 
 function bareIn(column: string): UnsureValue {
   return { column, why: 'none', text: null, hasComma: false }
