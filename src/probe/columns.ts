@@ -6,6 +6,8 @@ import type { FieldSign } from './candidates.ts'
 
 export interface Column {
   readonly path: FieldPath
+  /** The path above, where other records have such a value themselves: `stage` beside `stage.name`. */
+  readonly above?: FieldPath
   /** The words of its path that say what it is, in lower-case letters: `contacts.0.email` is `contact`, `email`. */
   readonly words: readonly string[]
   /** The last two words as one, and what stays of them without words that say nothing: `leadowner` and `owner`. */
@@ -25,15 +27,34 @@ export function columnsOf(records: readonly unknown[]): Column[] {
   const start = sharedStart([...paths.keys()])
   return [...paths].map(([text, path]) => {
     const words = wordsOf(splitPath(text.startsWith(start) ? text.slice(start.length) : text))
-    const cells = records.map((record) => readPath(record, path))
+    const own = records.map((record) => readPath(record, path))
+    const others = records.map((record) => readPath(record, path.slice(0, -1)))
+    const isNumeric = own.some(isNumber)
+    const isAlike = (cell: unknown) => isScalar(cell) && isNumber(cell) === isNumeric
+    const isSplit = own.some(isScalar)
+    const cells = own.map((cell, at) => cell ?? (isAlike(others[at]) ? others[at] : null))
     // Some upstreams write false where nothing is.
     const isFlag = cells.every((cell) => cell === null || cell === undefined || typeof cell === 'boolean')
-    const isNothing = (cell: unknown) => cell == null || cell === '' || (cell === false && !isFlag)
+    const isNothing = (cell: unknown) =>
+      cell == null || cell === '' || (cell === false && !isFlag) || (isSplit && isObject(cell))
     const known = cells.map((cell) => (isNothing(cell) ? null : cell))
     const values = known.filter((cell) => cell !== null)
     const names = [wordsOf(path), words].flatMap(namesOf)
-    return { path, words, names, cells: known, values, of: records.length }
+    const found = { path, words, names, cells: known, values, of: records.length }
+    return others.some(isAlike) ? { ...found, above: path.slice(0, -1) } : found
   })
+}
+
+function isScalar(cell: unknown): boolean {
+  return (typeof cell === 'string' && cell !== '') || typeof cell === 'number'
+}
+
+function isNumber(cell: unknown): boolean {
+  return toNumber(cell) !== null
+}
+
+function isObject(cell: unknown): boolean {
+  return typeof cell === 'object' && !Array.isArray(cell)
 }
 
 const SHARING_MIN = 5

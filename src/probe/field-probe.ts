@@ -1,6 +1,6 @@
 /** Recognises the meaning of a record's fields by their names and values. All functions are pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
-import { toText } from '../upstream/profile/field-rule.ts'
+import { readText, toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
 import type { Confidence } from './ask.ts'
@@ -30,9 +30,8 @@ import {
 type RuleInput =
   | string
   | { all: string[]; transform: 'join' }
-  | { from: string; transform: 'domain' }
-  | { from: string; decimal: 'comma' }
-  | { from: string[] }
+  | { from: string | string[]; transform: 'domain' }
+  | { from: string | string[]; decimal?: 'comma' }
 
 export interface FoundField {
   readonly field: LeadField['column']
@@ -69,11 +68,12 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
   return found
 }
 
-function ruleFor({ path, values }: Column, { looks }: FieldSign): RuleInput {
-  const from = pathText(path)
+function ruleFor({ path, above, values }: Column, { looks }: FieldSign): RuleInput {
+  const from = above === undefined ? pathText(path) : [pathText(path), pathText(above)]
   if (looks === 'domain' && !isDomain(values[0])) return { from, transform: 'domain' }
   const isNumber = looks === 'number' || looks === 'amount'
-  return isNumber && hasDecimalComma(values) ? { from, decimal: 'comma' } : from
+  if (isNumber && hasDecimalComma(values)) return { from, decimal: 'comma' }
+  return typeof from === 'string' ? from : { from }
 }
 
 /** The confidence is less if only the values decide, if they are all the same, or if few records have one. */
@@ -89,6 +89,10 @@ function bestColumn(
     .filter(({ column, rank }) => rank >= 0 && !taken.has(pathText(column.path)))
     .filter(({ column }) => fits(column, looks, columns))
     .filter(({ column, rank }) => rank < names.length || shows(column, looks, columns))
+    .filter(
+      ({ column }, _, all) =>
+        !all.some((each) => each.column.above && pathText(each.column.above) === pathText(column.path)),
+    )
     .map((each) => ({ ...each, isSame: isConstant(each.column) }))
     .sort(
       (a, b) =>
@@ -121,8 +125,8 @@ interface FoundStage {
 }
 
 /** In the order of a usual funnel. The outcome of a status (such as won) is guessed from its words. */
-export function findStages(records: readonly unknown[], path: FieldPath): FoundStage[] {
-  const statuses = [...new Set(records.flatMap((record) => toText(readPath(record, path)) ?? []))]
+export function findStages(records: readonly unknown[], from: FieldPath[]): FoundStage[] {
+  const statuses = [...new Set(records.flatMap((record) => readText(record, { from, transform: [] }) ?? []))]
   return statuses
     .map((status, index) => ({ status, outcome: outcomeOf(status), rank: funnelRank(status), index }))
     .sort((a, b) => a.rank - b.rank || a.index - b.index)

@@ -310,8 +310,9 @@ function idFinding(list: List, records: readonly unknown[], isAskable: boolean):
 function ruleText(rule: FoundField['rule']): string {
   if (typeof rule === 'string') return rule
   if ('all' in rule) return rule.all.join(' + ')
-  if ('transform' in rule) return `${rule.from} (${rule.transform})`
-  return 'decimal' in rule ? `${rule.from} (decimal ${rule.decimal})` : rule.from.join(' or ')
+  const from = [rule.from].flat().join(' or ')
+  if ('transform' in rule) return `${from} (${rule.transform})`
+  return rule.decimal === undefined ? from : `${from} (decimal ${rule.decimal})`
 }
 
 /** Without a status and a company, a report says little, so that a person must name them. */
@@ -330,7 +331,7 @@ function missingFields(fields: readonly FoundField[]): Gap[] {
 function outcomeGaps(records: readonly unknown[], fields: readonly FoundField[]): Gap[] {
   const stage = pathOf(fields, 'status')
   const isEnding = (path: FieldPath) =>
-    findStages(records, path).some(({ outcome }) => /won|lost/.test(outcome))
+    findStages(records, [path]).some(({ outcome }) => /won|lost/.test(outcome))
   if (stage === null || isEnding(stage)) return []
   return columnsOf(records)
     .filter(({ path, words }) => /status|state/.test(words.at(-1) ?? '') && isEnding(path))
@@ -404,7 +405,7 @@ interface FoundParts {
 function draftProfile(found: FoundParts): ProfileInput {
   const { asker, name, base, list, paging, fields, others, since, order, chain } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
-  const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
+  const stages = status === undefined ? [] : findStages(paging.records, pathsOf(status).map(splitPath))
   return {
     name,
     endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },

@@ -54,6 +54,14 @@ const RECORDS: readonly (readonly [string, RecordOf])[] = [
   amounts('12.500', '99'),
   amounts('1,234.56', '99'),
   amounts('12.50', '12,50', ...Array.from({ length: 10 }, (_, index) => String(index + 1))),
+  [
+    'what is an object in some records is read in all',
+    (n) => ({
+      stage: n % 4 ? oneOf(n, 'new', 'won') : { id: 7, name: 'won' },
+      amount: n % 3 ? `${n}.5` : { value: n, currency: 'EUR' },
+      owner: n % 2 ? 7 : { id: n, name: NAMES[n % 6] },
+    }),
+  ],
   person({ owner_id: 7, owner_name: 'Ana', agent_id: 'a1' }),
   person({ owner: { id: 7, name: 'Ana' } }),
   person({ hubspot_owner_id: 7 }),
