@@ -200,7 +200,11 @@ export function pickId(records: readonly unknown[]): FieldPath | null {
 /** Lists the fields that may be the id, the likeliest first. */
 export function listIds(records: readonly unknown[]): FieldPath[] {
   return [...fieldsOf(records[0])]
-    .map(({ path }) => ({ path, rank: rankOf(path), isName: isName(path) }))
+    .map(({ path }, at) => ({
+      path,
+      rank: rankOf(path, at === 0 && isCode(records, path)),
+      isName: isName(path),
+    }))
     .filter(({ path }) => isUnique(records, path))
     .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || mayBeId(records, path))
     .sort((a, b) => a.rank - b.rank || Number(b.isName) - Number(a.isName) || a.path.length - b.path.length)
@@ -217,7 +221,8 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
   return values.every((value) => value !== null) && new Set(values).size === values.length
 }
 
-function rankOf(path: FieldPath): number {
+/** A first column of numbers or codes is one of the less promising ids, whatever its name. */
+function rankOf(path: FieldPath, isFirstCode: boolean): number {
   const name = plainNameOf(path)
   const at = ID_NAMES.indexOf(name)
   // The id of something else inside the record, such as company.id, ranks after the record's own id.
@@ -225,7 +230,12 @@ function rankOf(path: FieldPath): number {
   if (at >= 0) return at + depth * 20
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
   const late = LATE_ID_NAMES.indexOf(name)
-  return late < 0 ? Number.POSITIVE_INFINITY : 100 + late + depth * 20
+  return late >= 0 || isFirstCode ? 100 + Math.max(0, late) + depth * 20 : Number.POSITIVE_INFINITY
+}
+
+function isCode(records: readonly unknown[], path: FieldPath): boolean {
+  const isOne = (value: unknown) => /^[\w-]*\d[\w-]*$/.test(toText(value) ?? '')
+  return mayBeId(records, path) && records.every((record) => isOne(readPath(record, path)))
 }
 
 function plainNameOf(path: FieldPath): string {
