@@ -1,6 +1,7 @@
 /** Examines the API of an unknown upstream, and writes a profile (the settings that describe this API). */
 import { LeadsheetError } from '../errors.ts'
 import { redactor } from '../redaction.ts'
+import { isTombstone } from '../upstream/mapping/lead-mapping.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import { listOverwritten, type Overwritten } from '../upstream/profile/overwritten.ts'
 import type { Profile, ProfileInput, TimeFilter } from '../upstream/profile/profile.ts'
@@ -115,7 +116,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     gaps.push(
       gap('fields', `nothing reads ${proposals.length} further fields; the profile proposes them as columns`),
     )
-  gaps.push(...outcomeGaps(records, fields))
+  gaps.push(...outcomeGaps(records, fields), ...markGaps(records))
   gaps.push(...idGaps(list, records))
   if (since === null && cut.gaps.length === 0 && known?.input.filters === undefined)
     gaps.push(noSince(fields, records))
@@ -339,6 +340,21 @@ function outcomeGaps(records: readonly unknown[], fields: readonly FoundField[])
     .map(({ path }) =>
       gap('stages', `${pathText(path)} tells what is won or lost, and ${pathText(stage)} does not`),
     )
+}
+
+/** Says how many records a sync leaves out because the list seems to mark them as deleted. */
+function markGaps(records: readonly unknown[]): Gap[] {
+  const isMarked = (record: unknown) => isTombstone(record, { mapping: {} })
+  const isOne = (record: unknown) => Number(readPath(record, ['deleted'])) === 1 && !isMarked(record)
+  return [
+    { count: records.filter(isMarked).length, text: 'are marked as deleted, and a sync leaves them out' },
+    {
+      count: records.filter(isOne).length,
+      text: 'have 1 as deleted, which is no mark unless the profile says so',
+    },
+  ].flatMap(({ count, text }) =>
+    count === 0 ? [] : gap('mapping.deleted', `${count} of ${records.length} records ${text}`),
+  )
 }
 
 function pathsOf(rule: FoundField['rule']): string[] {

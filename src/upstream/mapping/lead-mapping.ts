@@ -227,16 +227,26 @@ const DELETION_MARKS = [
   'deletedAt',
 ] as const
 
-/** A mark is true, 1, yes, or a time that has come. Other fields say nothing: many upstreams empty them. */
-export function isTombstone(raw: unknown, { mapping }: Profile, now = new Date()): boolean {
+interface Marking {
+  readonly mapping: Pick<Profile['mapping'], 'deleted'>
+}
+
+/**
+ * A mark is true, 1, yes, or a time that has come. Other fields say nothing: many upstreams empty them. A number that
+ * is only called `deleted` may count something.
+ */
+export function isTombstone(raw: unknown, { mapping }: Marking, now = new Date()): boolean {
   if (typeof raw !== 'object' || raw === null) return false
   if (mapping.deleted !== undefined) return isMark(readField(raw, mapping.deleted), now)
-  return DELETION_MARKS.some((name) => isMark(Reflect.get(raw, name), now))
+  return DELETION_MARKS.some((name) => {
+    const value = Reflect.get(raw, name)
+    return isMark(value, now) && !(name === 'deleted' && Number(value) === 1 && value !== true)
+  })
 }
 
 function isMark(value: unknown, now: Date): boolean {
   if (value === undefined || value === null || value === false) return false
-  if (/^(true|1|yes)$/i.test(toText(value) ?? '')) return true
+  if (/^(true|1|yes|y)$/i.test(toText(value) ?? '')) return true
   const at = value === 0 ? null : toInstant(value)
   return at !== null && at <= now.toISOString()
 }
