@@ -20,6 +20,9 @@ export interface Column {
   readonly of: number
 }
 
+const isNumber = (cell: unknown) => toNumber(cell) !== null
+const isScalar = (cell: unknown) => typeof cell !== 'boolean' && toText(cell) !== null
+
 /** Returns a column for every path that occurs in the records. */
 export function columnsOf(records: readonly unknown[]): Column[] {
   const paths = new Map<string, FieldPath>()
@@ -31,30 +34,21 @@ export function columnsOf(records: readonly unknown[]): Column[] {
     const others = records.map((record) => readPath(record, path.slice(0, -1)))
     const isNumeric = own.some(isNumber)
     const isAlike = (cell: unknown) => isScalar(cell) && isNumber(cell) === isNumeric
-    const isSplit = own.some(isScalar)
+    const isMixed = own.some(isScalar)
     const cells = own.map((cell, at) => cell ?? (isAlike(others[at]) ? others[at] : null))
     // Some upstreams write false where nothing is.
     const isFlag = cells.every((cell) => cell === null || cell === undefined || typeof cell === 'boolean')
     const isNothing = (cell: unknown) =>
-      cell == null || cell === '' || (cell === false && !isFlag) || (isSplit && isObject(cell))
+      cell == null ||
+      cell === '' ||
+      (cell === false && !isFlag) ||
+      (isMixed && Object(cell) === cell && !Array.isArray(cell))
     const known = cells.map((cell) => (isNothing(cell) ? null : cell))
     const values = known.filter((cell) => cell !== null)
     const names = [wordsOf(path), words].flatMap(namesOf)
     const found = { path, words, names, cells: known, values, of: records.length }
     return others.some(isAlike) ? { ...found, above: path.slice(0, -1) } : found
   })
-}
-
-function isScalar(cell: unknown): boolean {
-  return (typeof cell === 'string' && cell !== '') || typeof cell === 'number'
-}
-
-function isNumber(cell: unknown): boolean {
-  return toNumber(cell) !== null
-}
-
-function isObject(cell: unknown): boolean {
-  return typeof cell === 'object' && !Array.isArray(cell)
 }
 
 const SHARING_MIN = 5

@@ -344,17 +344,9 @@ function outcomeGaps(records: readonly unknown[], fields: readonly FoundField[])
 
 /** Says how many records a sync leaves out because the list seems to mark them as deleted. */
 function markGaps(records: readonly unknown[]): Gap[] {
-  const isMarked = (record: unknown) => isTombstone(record, { mapping: {} })
-  const isOne = (record: unknown) => Number(readPath(record, ['deleted'])) === 1 && !isMarked(record)
-  return [
-    { count: records.filter(isMarked).length, text: 'are marked as deleted, and a sync leaves them out' },
-    {
-      count: records.filter(isOne).length,
-      text: 'have 1 as deleted, which is no mark unless the profile says so',
-    },
-  ].flatMap(({ count, text }) =>
-    count === 0 ? [] : gap('mapping.deleted', `${count} of ${records.length} records ${text}`),
-  )
+  const { length } = records.filter((record) => isTombstone(record, { mapping: {} }))
+  const text = `${length} of ${records.length} records are marked as deleted, and a sync leaves them out`
+  return length === 0 ? [] : [gap('mapping.deleted', text)]
 }
 
 function pathsOf(rule: FoundField['rule']): string[] {

@@ -68,7 +68,7 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     const page = await read(place.inner, place.read)
     const times = timesOf(page)
     refuseDisorder(place, times, floor)
-    const { next, isUnproven } = await follow(place, since, page, look, Math.min(size, paging.size_max))
+    const next = await follow(place, since, page, look, Math.min(size, paging.size_max))
     const isFirst = place.inner === null
     const begin = times[0] ?? Number.POSITIVE_INFINITY
     return {
@@ -82,7 +82,7 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
         isFirst,
         isDeep: !isFirst || (next !== null && next.inner !== null),
         wasDeep: place.wasDeep,
-        isBroken: isUnproven || (isFirst && place.last !== null && begin > Date.parse(place.last)),
+        isBroken: isFirst && place.last !== null && begin > Date.parse(place.last),
       },
     }
   }
@@ -99,19 +99,19 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     })
   }
 
-  /** Returns where the chain goes on behind a page (null at the end of the list), and whether it may leave out leads. */
+  /** Returns where the chain goes on behind a page; null at the end of the list. */
   async function follow(
     place: Place,
     since: Instant | undefined,
     page: RawPage,
     look: (inner: string, read: number) => Promise<readonly number[] | null>,
     size: number,
-  ): Promise<{ readonly next: Place | null; readonly isUnproven?: boolean }> {
+  ): Promise<Place | null> {
     const times = timesOf(page)
     const rows = page.records.length
     const read = place.read + rows
     const isCut = rows > 0 && (read >= limit || isOfLimit(page))
-    if (page.next === null && !isCut) return { next: null }
+    if (page.next === null && !isCut) return null
     const from = Math.min(...times.slice(-LINKS)) - unitMs
     const repeated = times.filter((at) => at >= from).length
     const isAhead = Number.isFinite(from) && (since === undefined || from > floor(Date.parse(since)))
@@ -119,19 +119,17 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     const least = paging.kind === 'page' ? size : 1
     const isNearEnd = isCut || read + size + least > limit
     if (isAhead && (isNearEnd || repeated <= rows * REPEATED_SHARE)) {
-      const isUnproven = page.next === null || read + least > limit
-      const behind = isUnproven ? [] : await look(page.next, read)
+      const canLook = page.next !== null && read + least <= limit
+      const behind = canLook ? await look(page.next, read) : []
       if (behind?.every((at) => at >= from)) {
         const wasDeep = place.wasDeep || place.inner !== null
-        const last = new Date(Math.max(...times.slice(-LINKS))).toISOString()
-        return {
-          next: { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep },
-          isUnproven,
-        }
+        // What nobody looked at may be left out, so that the next search counts as one that begins too late.
+        const last = new Date(canLook ? Math.max(...times.slice(-LINKS)) : 0).toISOString()
+        return { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep }
       }
     }
     if (read >= limit || page.next === null) throw endless(read, since)
-    return { next: { ...place, since: place.since, inner: page.next, read } }
+    return { ...place, since: place.since, inner: page.next, read }
   }
 }
 
