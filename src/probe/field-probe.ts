@@ -69,7 +69,7 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
 }
 
 function ruleFor({ path, above, values }: Column, { looks }: FieldSign): RuleInput {
-  const from = above === undefined ? pathText(path) : [pathText(path), pathText(above)]
+  const from = above === null ? pathText(path) : [pathText(path), pathText(above)]
   if (looks === 'domain' && !isDomain(values[0])) return { from, transform: 'domain' }
   const isNumber = looks === 'number' || looks === 'amount'
   if (isNumber && hasDecimalComma(values)) return { from, decimal: 'comma' }
@@ -200,11 +200,7 @@ export function pickId(records: readonly unknown[]): FieldPath | null {
 /** Lists the fields that may be the id, the likeliest first. */
 export function listIds(records: readonly unknown[]): FieldPath[] {
   return [...fieldsOf(records[0])]
-    .map(({ path }, at) => ({
-      path,
-      rank: rankOf(path, at === 0 && isCode(records, path)),
-      isName: isName(path),
-    }))
+    .map(({ path }, at) => ({ path, rank: rankOf(records, path, at), isName: isName(path) }))
     .filter(({ path }) => isUnique(records, path))
     .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || mayBeId(records, path))
     .sort((a, b) => a.rank - b.rank || Number(b.isName) - Number(a.isName) || a.path.length - b.path.length)
@@ -222,7 +218,7 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
 }
 
 /** A first column of numbers or codes is one of the less promising ids, whatever its name. */
-function rankOf(path: FieldPath, isFirstCode: boolean): number {
+function rankOf(records: readonly unknown[], path: FieldPath, column: number): number {
   const name = plainNameOf(path)
   const at = ID_NAMES.indexOf(name)
   // The id of something else inside the record, such as company.id, ranks after the record's own id.
@@ -230,7 +226,8 @@ function rankOf(path: FieldPath, isFirstCode: boolean): number {
   if (at >= 0) return at + depth * 20
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
   const late = LATE_ID_NAMES.indexOf(name)
-  return late >= 0 || isFirstCode ? 100 + Math.max(0, late) + depth * 20 : Number.POSITIVE_INFINITY
+  const isId = late >= 0 || (column === 0 && isCode(records, path))
+  return isId ? 100 + Math.max(0, late) + depth * 20 : Number.POSITIVE_INFINITY
 }
 
 function isCode(records: readonly unknown[], path: FieldPath): boolean {

@@ -26,7 +26,7 @@ import {
   toText,
 } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
-import { readPath } from '../values/json.ts'
+import { isFilledObject, readPath } from '../values/json.ts'
 import {
   AMOUNT,
   COUNT,
@@ -111,14 +111,14 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
   // As unknown, the stage would turn won and lost leads open.
   const status = readField(record, fields.status)
-  if (isGroup(status)) wrong ??= `status: ${JSON.stringify(status).slice(0, 100)} is not a text`
+  if (isFilledObject(status)) wrong ??= `status: ${JSON.stringify(status).slice(0, 100)} is not a text`
   if (wrong !== null) return quarantine('lead', id, fit.text, wrong)
   for (const { name, column, type, absent, isWhole } of VALUES) {
     const rule = fields[column]
     const value = readField(record, rule)
     if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
     if (value === BARE) unsure.push(bareIn(column))
-    if (type !== 'list' && isGroup(value))
+    if (type !== 'list' && isFilledObject(value))
       unsure.push(unsureIn(column, 'none', Array.isArray(value) ? 'a list' : 'an object'))
     if (type === 'number') {
       const number = toNumber(value, rule?.decimal)
@@ -137,11 +137,6 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
 
 /** The value that stands for a bare NaN in the JSON, see `parseJson`. */
 const BARE = Number.POSITIVE_INFINITY
-
-/** An empty list or object stands for nothing. */
-function isGroup(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
-}
 
 function bareIn(column: string): UnsureValue {
   return { column, why: 'none', text: null, hasComma: false }
@@ -227,9 +222,7 @@ const DELETION_MARKS = [
   'deletedAt',
 ] as const
 
-interface Marking {
-  readonly mapping: Pick<Profile['mapping'], 'deleted'>
-}
+type Marking = { readonly mapping: Pick<Profile['mapping'], 'deleted'> }
 
 /**
  * A mark is true, 1, yes, or a time that has come. Other fields say nothing: many upstreams empty them. A number that
@@ -238,15 +231,13 @@ interface Marking {
 export function isTombstone(raw: unknown, { mapping }: Marking, now = new Date()): boolean {
   if (typeof raw !== 'object' || raw === null) return false
   if (mapping.deleted !== undefined) return isMark(readField(raw, mapping.deleted), now)
-  return DELETION_MARKS.some((name) => {
-    const value = Reflect.get(raw, name)
-    return isMark(value, now) && !(name === 'deleted' && Number(value) === 1 && value !== true)
-  })
+  return DELETION_MARKS.some((name) => isMark(Reflect.get(raw, name), now, name !== 'deleted'))
 }
 
-function isMark(value: unknown, now: Date): boolean {
+function isMark(value: unknown, now: Date, takesOne = true): boolean {
   if (value === undefined || value === null || value === false) return false
-  if (/^(true|1|yes|y)$/i.test(toText(value) ?? '')) return true
+  const text = toText(value) ?? ''
+  if (/^(true|yes|y)$/i.test(text) || (takesOne && text === '1')) return true
   const at = value === 0 ? null : toInstant(value)
   return at !== null && at <= now.toISOString()
 }
