@@ -7,7 +7,7 @@ import type { FieldSign } from './candidates.ts'
 export interface Column {
   readonly path: FieldPath
   /** The path above, where other records have such a value themselves: `stage` beside `stage.name`. */
-  readonly above: FieldPath | null
+  readonly above: string | null
   /** The words of its path that say what it is, in lower-case letters: `contacts.0.email` is `contact`, `email`. */
   readonly words: readonly string[]
   /** The last two words as one, and what stays of them without words that say nothing: `leadowner` and `owner`. */
@@ -46,7 +46,7 @@ export function columnsOf(records: readonly unknown[]): Column[] {
     const known = cells.map((cell) => (isNothing(cell) ? null : cell))
     const values = known.filter((cell) => cell !== null)
     const names = [wordsOf(path), words].flatMap(namesOf)
-    const above = others.some(isAlike) ? path.slice(0, -1) : null
+    const above = others.some(isAlike) ? pathText(path.slice(0, -1)) : null
     return { path, above, words, names, cells: known, values, of: records.length }
   })
 }

@@ -68,8 +68,15 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
   return found
 }
 
+/** Says that a column is called so, although its values are not read; null if none is. */
+export function unreadForm(records: readonly unknown[], name: FoundField['field']): string | null {
+  const { names } = LEAD_SIGNS.find(({ field }) => field.column === name) ?? { names: [] }
+  const found = columnsOf(records).find((each) => each.values.length > 0 && rankOfName(each, names) >= 0)
+  return found ? `${pathText(found.path)} is in a form that is not read: ${sampleOf(found)}` : null
+}
+
 function ruleFor({ path, above, values }: Column, { looks }: FieldSign): RuleInput {
-  const from = above === null ? pathText(path) : [pathText(path), pathText(above)]
+  const from = above === null ? pathText(path) : [pathText(path), above]
   if (looks === 'domain' && !isDomain(values[0])) return { from, transform: 'domain' }
   const isNumber = looks === 'number' || looks === 'amount'
   if (isNumber && hasDecimalComma(values)) return { from, decimal: 'comma' }
@@ -89,10 +96,7 @@ function bestColumn(
     .filter(({ column, rank }) => rank >= 0 && !taken.has(pathText(column.path)))
     .filter(({ column }) => fits(column, looks, columns))
     .filter(({ column, rank }) => rank < names.length || shows(column, looks, columns))
-    .filter(
-      ({ column }, _, all) =>
-        !all.some((each) => each.column.above && pathText(each.column.above) === pathText(column.path)),
-    )
+    .filter(({ column }, _, all) => !all.some((each) => each.column.above === pathText(column.path)))
     .map((each) => ({ ...each, isSame: isConstant(each.column) }))
     .sort(
       (a, b) =>
@@ -230,9 +234,8 @@ function rankOf(records: readonly unknown[], path: FieldPath, column: number): n
   return isId ? 100 + Math.max(0, late) + depth * 20 : Number.POSITIVE_INFINITY
 }
 
-function isCode(records: readonly unknown[], path: FieldPath): boolean {
-  const isOne = (value: unknown) => /^[\w-]*\d[\w-]*$/.test(toText(value) ?? '')
-  return mayBeId(records, path) && records.every((record) => isOne(readPath(record, path)))
+function isCode(all: readonly unknown[], path: FieldPath): boolean {
+  return mayBeId(all, path) && all.every((each) => /^[\w-]*\d[\w-]*$/.test(String(readPath(each, path))))
 }
 
 function plainNameOf(path: FieldPath): string {

@@ -12,7 +12,7 @@ import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
 import { evidenceOf, finding, gap, questionFor, readPage, shortened } from './ask.ts'
 import { columnsOf } from './columns.ts'
 import type { FoundField } from './field-probe.ts'
-import { findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
+import { findFields, findStages, isName, isUnique, listIds, pickId, unreadForm } from './field-probe.ts'
 import { proposeFields } from './field-proposals.ts'
 import type { KnownProfile, Step } from './known-profile.ts'
 import { type FieldKinds, fieldKinds, STEPS } from './known-profile.ts'
@@ -107,7 +107,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
   )
 
-  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
+  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields, records), ...others.gaps]
   const proposals = proposeFields(
     records,
     new Set([pathText(list.id), ...fields.flatMap(({ rule }) => pathsOf(rule))]),
@@ -116,7 +116,9 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     gaps.push(
       gap('fields', `nothing reads ${proposals.length} further fields; the profile proposes them as columns`),
     )
-  gaps.push(...outcomeGaps(records, fields), ...markGaps(records))
+  gaps.push(...outcomeGaps(records, fields))
+  const gone = records.filter((record) => isTombstone(record, { mapping: {} })).length
+  if (gone > 0) gaps.push(gap('mapping.deleted', `a mark leaves out ${gone} of ${records.length} records`))
   gaps.push(...idGaps(list, records))
   if (since === null && cut.gaps.length === 0 && known?.input.filters === undefined)
     gaps.push(noSince(fields, records))
@@ -317,14 +319,15 @@ function ruleText(rule: FoundField['rule']): string {
 }
 
 /** Without a status and a company, a report says little, so that a person must name them. */
-function missingFields(fields: readonly FoundField[]): Gap[] {
-  return (['status', 'company_name', 'created_at', 'updated_at'] as const)
+function missingFields(fields: readonly FoundField[], records: readonly unknown[]): Gap[] {
+  return (['status', 'company_name', 'created_at', 'updated_at', 'value_amount'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
-    .map((name) => {
-      const remedy = name.endsWith('_at')
-        ? null
-        : `mapping: { lead: { ${name}: … } }   # the name of the field`
-      return gap(`mapping.lead.${name}`, 'no field was recognised as this', remedy)
+    .flatMap((name) => {
+      const remedy = `mapping: { lead: { ${name}: … } }   # the name of the field`
+      const isText = name === 'status' || name === 'company_name'
+      const form = isText ? null : unreadForm(records, name)
+      if (form === null && name === 'value_amount') return []
+      return gap(`mapping.lead.${name}`, form ?? 'no field was recognised as this', isText ? remedy : null)
     })
 }
 
@@ -340,13 +343,6 @@ function outcomeGaps(records: readonly unknown[], fields: readonly FoundField[])
     .map(({ path }) =>
       gap('stages', `${pathText(path)} tells what is won or lost, and ${pathText(stage)} does not`),
     )
-}
-
-/** Says how many records a sync leaves out because the list seems to mark them as deleted. */
-function markGaps(records: readonly unknown[]): Gap[] {
-  const { length } = records.filter((record) => isTombstone(record, { mapping: {} }))
-  const text = `${length} of ${records.length} records are marked as deleted, and a sync leaves them out`
-  return length === 0 ? [] : [gap('mapping.deleted', text)]
 }
 
 function pathsOf(rule: FoundField['rule']): string[] {

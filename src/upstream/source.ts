@@ -160,8 +160,7 @@ export function openSource(options: SourceOptions) {
       throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
     }
     if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
-    const takesJson = profile.request !== undefined
-    const page = { url, body, headers: answer.headers, records, takesJson }
+    const page = { url, body, headers: answer.headers, records, takesJson: profile.request !== undefined }
     const isWhole = ignoresRange(profile.paging, answer, records.length, size)
     const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
     const behind = named === null ? behindCounted(profile.paging, position, page, size) : null

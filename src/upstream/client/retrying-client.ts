@@ -119,7 +119,7 @@ export function createClient(options: ClientOptions) {
       let isUndecided = false
       for (let attempt = 1; ; attempt++) {
         let { outcome, key } = await sendInTurn(call, attempt, signal, attempt > 1)
-        const isRefused = 'error' in outcome && isOfKey(outcome.error)
+        const isRefused = 'error' in outcome && outcome.error.code === 'api_unauthorized'
         if (isRefused && (await keys.hasOther(key, signal)))
           ({ outcome, key } = await sendInTurn(call, attempt, signal, true))
         // The cast is safe: if the call has no parser of its own, T is unknown.
@@ -248,14 +248,6 @@ export function createClient(options: ClientOptions) {
       notBefore: instant,
     })
   }
-}
-
-/** Some upstreams answer 403 where a token has expired. */
-function isOfKey({ code, message }: LeadsheetError): boolean {
-  return (
-    code === 'api_unauthorized' ||
-    (code === 'api_forbidden' && /token\b.*\bexpired|expired\b.*\btoken/i.test(message))
-  )
 }
 
 /** Null without a Date header. The age of an answer from a cache (RFC 9111, 5.1) is subtracted. */

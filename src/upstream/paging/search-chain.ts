@@ -41,6 +41,9 @@ interface Place {
   readonly wasDeep: boolean
 }
 
+/** Reads a page of the same search, before which it has given `before` records. */
+type ReadOn = (inner: string | null, before: number) => Promise<RawPage>
+
 const FIRST: Place = { since: null, last: null, inner: null, read: 0, wasDeep: false }
 
 /** Returns the paging as a scan sees it: in a chain of searches, each page names the next one. */
@@ -60,15 +63,15 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
   return async (wanted, position, size, options) => {
     const place: Place = position === null ? FIRST : JSON.parse(position)
     const since = place.since ?? wanted.updatedSince
-    const read = (inner: string | null, before: number): Promise<RawPage> =>
-      readPage({ ...wanted, updatedSince: since }, inner, roomBehind(before, size), options)
-    // A page behind the end may be refused. If the search goes on, this is met again.
-    const look = (inner: string, before: number): Promise<readonly number[] | null> =>
-      read(inner, before).then(timesOf, () => null)
+    const read: ReadOn = (inner, before) => {
+      // Leaves room for the page behind. Numbers of pages count pages of one size.
+      const room = paging.kind === 'page' ? size : Math.min(size, Math.ceil((limit - before) / 2))
+      return readPage({ ...wanted, updatedSince: since }, inner, room, options)
+    }
     const page = await read(place.inner, place.read)
     const times = timesOf(page)
     refuseDisorder(place, times, floor)
-    const next = await follow(place, since, page, look, Math.min(size, paging.size_max))
+    const next = await follow(place, since, page, read, Math.min(size, paging.size_max))
     const isFirst = place.inner === null
     const begin = times[0] ?? Number.POSITIVE_INFINITY
     return {
@@ -87,11 +90,6 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     }
   }
 
-  /** Returns the size of a page that leaves room for the one behind it. Numbers of pages count pages of one size. */
-  function roomBehind(read: number, size: number): number {
-    return paging.kind === 'page' ? size : Math.min(size, Math.ceil((limit - read) / 2))
-  }
-
   function timesOf({ records }: RawPage): number[] {
     return records.flatMap(({ value }) => {
       const at = readInstant(value, mapping.lead.updated_at)
@@ -104,7 +102,7 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     place: Place,
     since: Instant | undefined,
     page: RawPage,
-    look: (inner: string, read: number) => Promise<readonly number[] | null>,
+    readOn: ReadOn,
     size: number,
   ): Promise<Place | null> {
     const times = timesOf(page)
@@ -120,7 +118,8 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     const isNearEnd = isCut || read + size + least > limit
     if (isAhead && (isNearEnd || repeated <= rows * REPEATED_SHARE)) {
       const canLook = page.next !== null && read + least <= limit
-      const behind = canLook ? await look(page.next, read) : []
+      // A page behind the end may be refused. If the search goes on, this is met again.
+      const behind = canLook ? await readOn(page.next, read).then(timesOf, () => null) : []
       if (behind?.every((at) => at >= from)) {
         const wasDeep = place.wasDeep || place.inner !== null
         // What nobody looked at may be left out, so that the next search counts as one that begins too late.

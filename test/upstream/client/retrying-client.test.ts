@@ -253,39 +253,34 @@ it.each([408, 425, 429, 500, 503, 599])(
 )
 
 describe('a key that was rotated', () => {
-  const EXPIRED = '{"message":"token expired"}'
+  const expired = (status: number) => reply(status, {}, '"token expired"')
   const wants =
     (key: string, status = 401): Answer =>
     (request, response) =>
-      request.headers.authorization === key
-        ? ok(request, response)
-        : reply(status, {}, EXPIRED)(request, response)
+      request.headers.authorization === key ? ok(request, response) : expired(status)(request, response)
   const authorize: ClientOptions['authorize'] = (_url, headers, key) => {
     headers['authorization'] = key
   }
 
-  it.each([401, 403])(
-    'is read again after a %i for it, and the request is sent once more',
-    async (status) => {
-      await using server = await serve(wants('new-key-4712', status))
-      let reads = 0
-      const readKey = () => {
-        reads++
-        return 'new-key-4712'
-      }
-      const client = open({
-        authorize,
-        apiKey: fixedKey(KEY, readKey),
-        backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
-      })
-      const calls = [1, 2, 3].map(() => client.call({ method: 'POST', url: server.url, body: {} }))
-      for (const { body } of await Promise.all(calls)) expect(body).toEqual({ ok: true })
-      await client.call({ method: 'GET', url: server.url })
-      expect(reads).toBe(1)
-      expect(server.requests.length).toBeLessThanOrEqual(7)
-      await client.close()
-    },
-  )
+  it.each([401, 403])('is read again after a %i, and the request is sent once more', async (status) => {
+    await using server = await serve(wants('new-key-4712', status))
+    let reads = 0
+    const readKey = () => {
+      reads++
+      return 'new-key-4712'
+    }
+    const client = open({
+      authorize,
+      apiKey: fixedKey(KEY, readKey),
+      backoff: { attempts: 1, baseMs: 0, maxMs: 0 },
+    })
+    const calls = [1, 2, 3].map(() => client.call({ method: 'POST', url: server.url, body: {} }))
+    for (const { body } of await Promise.all(calls)) expect(body).toEqual({ ok: true })
+    await client.call({ method: 'GET', url: server.url })
+    expect(reads).toBe(1)
+    expect(server.requests.length).toBeLessThanOrEqual(7)
+    await client.close()
+  })
 
   it.each([
     ['the same key', 401, () => KEY, 1],
