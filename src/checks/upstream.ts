@@ -160,7 +160,7 @@ async function* checkOtherEndpoints(
 
 /** The path of a list stands for what is in its items. */
 function fieldOf(path: FieldPath): string {
-  return pathText(path).replaceAll(/\[[^\]]*\]/g, '')
+  return pathText(path).replaceAll(/\[[^[\]]*\]/g, '')
 }
 
 /** Returns whether the profile maps the path, a group around the path, or a field inside the path. */

@@ -235,7 +235,7 @@ function rankOf(records: readonly unknown[], path: FieldPath, column: number): n
 }
 
 function isCode(all: readonly unknown[], path: FieldPath): boolean {
-  return mayBeId(all, path) && all.every((each) => /^[\w-]*\d[\w-]*$/.test(String(readPath(each, path))))
+  return mayBeId(all, path) && all.every((each) => /^(?=\D*\d)[\w-]+$/.test(String(readPath(each, path))))
 }
 
 function plainNameOf(path: FieldPath): string {

@@ -117,7 +117,7 @@ export function refusal(refused: Refusal): LeadsheetError {
           : 'The service has a problem of its own. What a sync has read is kept, and the next one goes on from there.',
     })
   }
-  const isExpired = status === 403 && /\btoken\b.*\bexpired|\bexpired\b.*\btoken/i.test(detail)
+  const isExpired = status === 403 && /\btoken\b/i.test(detail) && /\bexpired\b/i.test(detail)
   if (status === 401 || isExpired) {
     const { what, hint } = refused.keys
     return new LeadsheetError('api_unauthorized', `${at} does not accept ${what} (${status})${said}`, {
