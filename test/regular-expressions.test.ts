@@ -27,7 +27,7 @@ const OURS: readonly string[] = [
   '/^(.*?) at (.*)',
   '/_SERVICE_HOST$',
   String.raw`/^\s*(.+?\.ya?ml)`,
-  String.raw`/((?:\\.|[^.\\])*)`,
+  String.raw`/(?:\['([^']+)'\]`,
   '/--(?<line>',
   String.raw`/\/\/[^/?#]*[/?#]`,
 ]

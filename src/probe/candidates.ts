@@ -280,7 +280,7 @@ export type FieldSign = (typeof LEAD_SIGNS)[number]
  */
 export const ID_NAMES = names('id uuid guid objectid sysid leadid contactid recordid hsobjectid gid')
 /** Less promising names of id fields. They rank after all names that end in `id`. */
-export const LATE_ID_NAMES = names('key slug number ref reference code externalid email')
+export const LATE_ID_NAMES = names('key slug number nr no nummer ref reference code externalid email')
 /** They are the id only if nothing is better, and if at least NAMED_RECORDS_MIN records all differ in it. */
 export const RECORD_NAMES = names('name login username handle')
 

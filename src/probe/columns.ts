@@ -6,6 +6,8 @@ import type { FieldSign } from './candidates.ts'
 
 export interface Column {
   readonly path: FieldPath
+  /** The path above, where other records have such a value themselves: `stage` beside `stage.name`. */
+  readonly above: string | null
   /** The words of its path that say what it is, in lower-case letters: `contacts.0.email` is `contact`, `email`. */
   readonly words: readonly string[]
   /** The last two words as one, and what stays of them without words that say nothing: `leadowner` and `owner`. */
@@ -18,6 +20,9 @@ export interface Column {
   readonly of: number
 }
 
+const isNumber = (cell: unknown) => toNumber(cell) !== null
+const isScalar = (cell: unknown) => typeof cell !== 'boolean' && toText(cell) !== null
+
 /** Returns a column for every path that occurs in the records. */
 export function columnsOf(records: readonly unknown[]): Column[] {
   const paths = new Map<string, FieldPath>()
@@ -25,14 +30,24 @@ export function columnsOf(records: readonly unknown[]): Column[] {
   const start = sharedStart([...paths.keys()])
   return [...paths].map(([text, path]) => {
     const words = wordsOf(splitPath(text.startsWith(start) ? text.slice(start.length) : text))
-    const cells = records.map((record) => readPath(record, path))
+    const own = records.map((record) => readPath(record, path))
+    const others = records.map((record) => readPath(record, path.slice(0, -1)))
+    const isNumeric = own.some(isNumber)
+    const isAlike = (cell: unknown) => isScalar(cell) && isNumber(cell) === isNumeric
+    const isMixed = own.some(isScalar)
+    const cells = own.map((cell, at) => cell ?? (isAlike(others[at]) ? others[at] : null))
     // Some upstreams write false where nothing is.
     const isFlag = cells.every((cell) => cell === null || cell === undefined || typeof cell === 'boolean')
-    const isNothing = (cell: unknown) => cell == null || cell === '' || (cell === false && !isFlag)
+    const isNothing = (cell: unknown) =>
+      cell == null ||
+      cell === '' ||
+      (cell === false && !isFlag) ||
+      (isMixed && Object(cell) === cell && !Array.isArray(cell))
     const known = cells.map((cell) => (isNothing(cell) ? null : cell))
     const values = known.filter((cell) => cell !== null)
     const names = [wordsOf(path), words].flatMap(namesOf)
-    return { path, words, names, cells: known, values, of: records.length }
+    const above = others.some(isAlike) ? pathText(path.slice(0, -1)) : null
+    return { path, above, words, names, cells: known, values, of: records.length }
   })
 }
 

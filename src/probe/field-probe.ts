@@ -1,6 +1,6 @@
 /** Recognises the meaning of a record's fields by their names and values. All functions are pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
-import { toText } from '../upstream/profile/field-rule.ts'
+import { readText, toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
 import type { Confidence } from './ask.ts'
@@ -30,9 +30,8 @@ import {
 type RuleInput =
   | string
   | { all: string[]; transform: 'join' }
-  | { from: string; transform: 'domain' }
-  | { from: string; decimal: 'comma' }
-  | { from: string[] }
+  | { from: string | string[]; transform: 'domain' }
+  | { from: string | string[]; decimal?: 'comma' }
 
 export interface FoundField {
   readonly field: LeadField['column']
@@ -69,11 +68,19 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
   return found
 }
 
-function ruleFor({ path, values }: Column, { looks }: FieldSign): RuleInput {
-  const from = pathText(path)
+/** Says that a column is called so, although its values are not read; null if none is. */
+export function unreadForm(records: readonly unknown[], name: FoundField['field']): string | null {
+  const { names } = LEAD_SIGNS.find(({ field }) => field.column === name) ?? { names: [] }
+  const found = columnsOf(records).find((each) => each.values.length > 0 && rankOfName(each, names) >= 0)
+  return found ? `${pathText(found.path)} is in a form that is not read: ${sampleOf(found)}` : null
+}
+
+function ruleFor({ path, above, values }: Column, { looks }: FieldSign): RuleInput {
+  const from = above === null ? pathText(path) : [pathText(path), above]
   if (looks === 'domain' && !isDomain(values[0])) return { from, transform: 'domain' }
   const isNumber = looks === 'number' || looks === 'amount'
-  return isNumber && hasDecimalComma(values) ? { from, decimal: 'comma' } : from
+  if (isNumber && hasDecimalComma(values)) return { from, decimal: 'comma' }
+  return typeof from === 'string' ? from : { from }
 }
 
 /** The confidence is less if only the values decide, if they are all the same, or if few records have one. */
@@ -89,6 +96,7 @@ function bestColumn(
     .filter(({ column, rank }) => rank >= 0 && !taken.has(pathText(column.path)))
     .filter(({ column }) => fits(column, looks, columns))
     .filter(({ column, rank }) => rank < names.length || shows(column, looks, columns))
+    .filter(({ column }, _, all) => !all.some((each) => each.column.above === pathText(column.path)))
     .map((each) => ({ ...each, isSame: isConstant(each.column) }))
     .sort(
       (a, b) =>
@@ -121,8 +129,8 @@ interface FoundStage {
 }
 
 /** In the order of a usual funnel. The outcome of a status (such as won) is guessed from its words. */
-export function findStages(records: readonly unknown[], path: FieldPath): FoundStage[] {
-  const statuses = [...new Set(records.flatMap((record) => toText(readPath(record, path)) ?? []))]
+export function findStages(records: readonly unknown[], from: FieldPath[]): FoundStage[] {
+  const statuses = [...new Set(records.flatMap((record) => readText(record, { from, transform: [] }) ?? []))]
   return statuses
     .map((status, index) => ({ status, outcome: outcomeOf(status), rank: funnelRank(status), index }))
     .sort((a, b) => a.rank - b.rank || a.index - b.index)
@@ -196,7 +204,7 @@ export function pickId(records: readonly unknown[]): FieldPath | null {
 /** Lists the fields that may be the id, the likeliest first. */
 export function listIds(records: readonly unknown[]): FieldPath[] {
   return [...fieldsOf(records[0])]
-    .map(({ path }) => ({ path, rank: rankOf(path), isName: isName(path) }))
+    .map(({ path }, at) => ({ path, rank: rankOf(records, path, at), isName: isName(path) }))
     .filter(({ path }) => isUnique(records, path))
     .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || mayBeId(records, path))
     .sort((a, b) => a.rank - b.rank || Number(b.isName) - Number(a.isName) || a.path.length - b.path.length)
@@ -213,7 +221,8 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
   return values.every((value) => value !== null) && new Set(values).size === values.length
 }
 
-function rankOf(path: FieldPath): number {
+/** A first column of numbers or codes is one of the less promising ids, whatever its name. */
+function rankOf(records: readonly unknown[], path: FieldPath, column: number): number {
   const name = plainNameOf(path)
   const at = ID_NAMES.indexOf(name)
   // The id of something else inside the record, such as company.id, ranks after the record's own id.
@@ -221,7 +230,12 @@ function rankOf(path: FieldPath): number {
   if (at >= 0) return at + depth * 20
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
   const late = LATE_ID_NAMES.indexOf(name)
-  return late < 0 ? Number.POSITIVE_INFINITY : 100 + late + depth * 20
+  const isId = late >= 0 || (column === 0 && isCode(records, path))
+  return isId ? 100 + Math.max(0, late) + depth * 20 : Number.POSITIVE_INFINITY
+}
+
+function isCode(all: readonly unknown[], path: FieldPath): boolean {
+  return mayBeId(all, path) && all.every((each) => /^(?=\D*\d)[\w-]+$/.test(String(readPath(each, path))))
 }
 
 function plainNameOf(path: FieldPath): string {

@@ -40,7 +40,7 @@ const CONTAINERS =
 export function fieldNameOf(path: FieldPath): string {
   const words = path.map((step) =>
     step
-      .replace(/^.*\[[^\]=]+=([^\]]*)\]$/, '$1')
+      .replace(/^.*\[[^[\]=]+=([^\]]*)\]$/, '$1')
       .replace(/\[\d+\]$/, '')
       .replace(/([a-z\d])([A-Z])/g, '$1_$2')
       .normalize('NFKD')

@@ -1,6 +1,7 @@
 /** Examines the API of an unknown upstream, and writes a profile (the settings that describe this API). */
 import { LeadsheetError } from '../errors.ts'
 import { redactor } from '../redaction.ts'
+import { isTombstone } from '../upstream/mapping/lead-mapping.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import { listOverwritten, type Overwritten } from '../upstream/profile/overwritten.ts'
 import type { Profile, ProfileInput, TimeFilter } from '../upstream/profile/profile.ts'
@@ -11,7 +12,7 @@ import type { Asker, Auth, Finding, Gap, List } from './ask.ts'
 import { evidenceOf, finding, gap, questionFor, readPage, shortened } from './ask.ts'
 import { columnsOf } from './columns.ts'
 import type { FoundField } from './field-probe.ts'
-import { findFields, findStages, isName, isUnique, listIds, pickId } from './field-probe.ts'
+import { findFields, findStages, isName, isUnique, listIds, pickId, unreadForm } from './field-probe.ts'
 import { proposeFields } from './field-proposals.ts'
 import type { KnownProfile, Step } from './known-profile.ts'
 import { type FieldKinds, fieldKinds, STEPS } from './known-profile.ts'
@@ -106,7 +107,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
     findOtherEndpoints(asker, base, list, ids, pipelineOf(fields, records)),
   )
 
-  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields), ...others.gaps]
+  const gaps = [...cut.gaps, ...paging.gaps, ...missingFields(fields, records), ...others.gaps]
   const proposals = proposeFields(
     records,
     new Set([pathText(list.id), ...fields.flatMap(({ rule }) => pathsOf(rule))]),
@@ -116,6 +117,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
       gap('fields', `nothing reads ${proposals.length} further fields; the profile proposes them as columns`),
     )
   gaps.push(...outcomeGaps(records, fields))
+  const gone = records.filter((record) => isTombstone(record, { mapping: {} })).length
+  if (gone > 0) gaps.push(gap('mapping.deleted', `a mark leaves out ${gone} of ${records.length} records`))
   gaps.push(...idGaps(list, records))
   if (since === null && cut.gaps.length === 0 && known?.input.filters === undefined)
     gaps.push(noSince(fields, records))
@@ -310,19 +313,21 @@ function idFinding(list: List, records: readonly unknown[], isAskable: boolean):
 function ruleText(rule: FoundField['rule']): string {
   if (typeof rule === 'string') return rule
   if ('all' in rule) return rule.all.join(' + ')
-  if ('transform' in rule) return `${rule.from} (${rule.transform})`
-  return 'decimal' in rule ? `${rule.from} (decimal ${rule.decimal})` : rule.from.join(' or ')
+  const from = [rule.from].flat().join(' or ')
+  if ('transform' in rule) return `${from} (${rule.transform})`
+  return rule.decimal === undefined ? from : `${from} (decimal ${rule.decimal})`
 }
 
 /** Without a status and a company, a report says little, so that a person must name them. */
-function missingFields(fields: readonly FoundField[]): Gap[] {
-  return (['status', 'company_name', 'created_at', 'updated_at'] as const)
+function missingFields(fields: readonly FoundField[], records: readonly unknown[]): Gap[] {
+  return (['status', 'company_name', 'created_at', 'updated_at', 'value_amount'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))
-    .map((name) => {
-      const remedy = name.endsWith('_at')
-        ? null
-        : `mapping: { lead: { ${name}: … } }   # the name of the field`
-      return gap(`mapping.lead.${name}`, 'no field was recognised as this', remedy)
+    .flatMap((name) => {
+      const remedy = `mapping: { lead: { ${name}: … } }   # the name of the field`
+      const isText = name === 'status' || name === 'company_name'
+      const form = isText ? null : unreadForm(records, name)
+      if (form === null && name === 'value_amount') return []
+      return gap(`mapping.lead.${name}`, form ?? 'no field was recognised as this', isText ? remedy : null)
     })
 }
 
@@ -330,7 +335,7 @@ function missingFields(fields: readonly FoundField[]): Gap[] {
 function outcomeGaps(records: readonly unknown[], fields: readonly FoundField[]): Gap[] {
   const stage = pathOf(fields, 'status')
   const isEnding = (path: FieldPath) =>
-    findStages(records, path).some(({ outcome }) => /won|lost/.test(outcome))
+    findStages(records, [path]).some(({ outcome }) => /won|lost/.test(outcome))
   if (stage === null || isEnding(stage)) return []
   return columnsOf(records)
     .filter(({ path, words }) => /status|state/.test(words.at(-1) ?? '') && isEnding(path))
@@ -404,7 +409,7 @@ interface FoundParts {
 function draftProfile(found: FoundParts): ProfileInput {
   const { asker, name, base, list, paging, fields, others, since, order, chain } = found
   const status = fields.find(({ field }) => field === 'status')?.rule
-  const stages = typeof status === 'string' ? findStages(paging.records, splitPath(status)) : []
+  const stages = status === undefined ? [] : findStages(paging.records, pathsOf(status).map(splitPath))
   return {
     name,
     endpoints: { leads: leadsPath(base, list, paging), ...others.endpoints },

@@ -163,7 +163,7 @@ export function openSource(options: SourceOptions) {
       throw withoutList(url, body, profile.envelope.leads, 'leads', redact)
     }
     if (profile.name === REFERENCE_PROFILE.name) refuseOtherPaging(url, body, profile)
-    const page = { url, body, headers: answer.headers, records }
+    const page = { url, body, headers: answer.headers, records, takesJson: profile.request !== undefined }
     const isWhole = ignoresRange(profile.paging, answer, records.length, size)
     const named = isWhole ? null : nextPosition(profile.paging, position, page, size)
     if (position === null) firstRecords = records

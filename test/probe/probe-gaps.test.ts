@@ -105,6 +105,9 @@ const LISTS: readonly Case[] = [
     { path: '/app/v2/leads', knows: ['workspace', 'limit', 'offset'] },
     { at: '/app/v2', query: '?workspace=7' },
   ),
+  keyed('times and amounts in a form that is not read, and marks of deletion', {
+    record: (n) => ({ ...plainRecord(n), created_at: '1.9.2026', value: '€ 7', deleted: n % 50 === 7 }),
+  }),
   ending({ stage_id: 4, status: 'won' }),
   ending({ stage: 'Closed Lost', status: 'lost' }),
   ending({ stage_id: 4, status: 'open' }),

@@ -5,6 +5,7 @@
 import type { Instant, Lead, UnsureValue } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import type { Trx } from '../../store/db/store.ts'
+import type { Scan } from '../../store/sync/scan.ts'
 import { type FieldSample, saveFields } from '../../store/sync/schema-drift.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { MappedRecords } from './map-page.ts'
@@ -17,18 +18,24 @@ export interface ScanNotes {
 }
 
 /** @param fieldNews what the sync tells of the declared fields */
-export function createScanNotes(fieldNews: readonly string[]): ScanNotes {
+export function createScanNotes(fieldNews: readonly string[], mode: Scan['mode']): ScanNotes {
   const watch = createDriftWatch()
   const unsure = createUnsureTally()
+  const marked = new Set<string>()
   return {
-    note({ records, recordOf, leads }) {
+    note({ records, recordOf, leads, deleted }) {
+      for (const id of mode === 'full' ? deleted.keys() : []) marked.add(id)
       // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
       // of changed records in each scan, and their fields would look new.
       const isMapped = new Set(recordOf.values())
       unsure.note(leads)
       watch.observe(records.filter((record) => record.unchangedNo !== null || isMapped.has(record)))
     },
-    warnings: () => [...fieldNews, ...unsure.describe()],
+    warnings: () => [
+      ...(marked.size === 0 ? [] : [`records that the list marks as deleted: ${marked.size}`]),
+      ...fieldNews,
+      ...unsure.describe(),
+    ],
     saveDrift: watch.save,
   }
 }

@@ -101,7 +101,7 @@ const DOUBTS: readonly Doubt[] = [
     applies: ({ scan, paging }) => !canShift(paging) && scan.is_broken === 1,
     found: ({ scan }) =>
       `changed while searches by time followed one another, in ${scan.pass} readings, so that leads may lie between two of them`,
-    hint: 'What was read is kept; the next sync reads again. If this comes back, check filters.updated_since of the profile: its format, and the time zone in which it is read.',
+    hint: 'What was read is kept; the next sync reads again. If this comes back, check in the profile the order of the list (sort, request.body), and filters.updated_since: its format, and the time zone in which it is read.',
   },
   {
     result: 'unproven',

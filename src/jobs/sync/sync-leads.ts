@@ -99,7 +99,7 @@ export async function syncLeads(run: SyncRun, leftOut: DatedLead | null = null):
   const isFirst = begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
   const memory = await loadScanMemory(run.store.db, crashMarker, begun, firstLoad)
-  const notes = createScanNotes(fieldNews)
+  const notes = createScanNotes(fieldNews, begun.mode)
   const expected =
     begun.mode === 'full' || begun.updated_since === null
       ? null

@@ -9,7 +9,7 @@ import { loadPackage } from '../../packages.ts'
 const NDJSON_TYPE = /^\s*(application|text)\/(x-)?(ndjson|jsonl|json-?lines|jsonlines|ldjson)\s*(;|$)/i
 const CSV_TYPE = /^\s*(application|text)\/(x-)?(csv|comma-separated-values|tab-separated-values)\s*(;|$)/i
 /** Types that say nothing of what is in a body. */
-const NO_TYPE = /^\s*(text\/plain|application\/(octet-stream|force-download)|)\s*(;|$)/i
+const NO_TYPE = /^\s*((text\/plain|application\/(octet-stream|force-download))\s*)?(;|$)/i
 /** The signs that may stand between two values of CSV. */
 const DELIMITERS = [',', ';', '\t', '|'] as const
 /** In bytes: what is looked at to recognise rows. */

@@ -119,9 +119,12 @@ export function refusal(refused: Refusal): LeadsheetError {
           : 'The service has a problem of its own. What a sync has read is kept, and the next one goes on from there.',
     })
   }
-  if (status === 401) {
+  const isExpired = status === 403 && /\btoken\b/i.test(detail) && /\bexpired\b/i.test(detail)
+  if (status === 401 || isExpired) {
     const { what, hint } = refused.keys
-    return new LeadsheetError('api_unauthorized', `${at} does not accept ${what} (401)${said}`, { hint })
+    return new LeadsheetError('api_unauthorized', `${at} does not accept ${what} (${status})${said}`, {
+      hint,
+    })
   }
   if (status === 403 && refused.isPage) {
     return unexpected(

@@ -1,6 +1,6 @@
 /**
- * Maps records of the upstream to leads, statistics and agents, as the profile says. A record without an id,
- * with an unreadable date, or with a number outside its range is quarantined (stored aside with the reason).
+ * Maps records of the upstream to leads, statistics and agents, as the profile says. A record without an id, with an
+ * unreadable date or status, or with a number outside its range is quarantined (stored aside with the reason).
  * Any other field without a value becomes null or gets a default. The JSON of the record is kept too, but
  * only the beginning of an oversized record.
  */
@@ -26,7 +26,7 @@ import {
   toText,
 } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
-import { readPath } from '../values/json.ts'
+import { isFilledObject, readPath } from '../values/json.ts'
 import {
   AMOUNT,
   COUNT,
@@ -109,12 +109,17 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     values[name] = instant
   }
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
+  // As unknown, the stage would turn won and lost leads open.
+  const status = readField(record, fields.status)
+  if (isFilledObject(status)) wrong ??= `status: ${JSON.stringify(status).slice(0, 100)} is not a text`
   if (wrong !== null) return quarantine('lead', id, fit.text, wrong)
   for (const { name, column, type, absent, isWhole } of VALUES) {
     const rule = fields[column]
     const value = readField(record, rule)
     if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
     if (value === BARE) unsure.push(bareIn(column))
+    if (type !== 'list' && isFilledObject(value))
+      unsure.push(unsureIn(column, 'none', Array.isArray(value) ? 'a list' : 'an object'))
     if (type === 'number') {
       const number = toNumber(value, rule?.decimal)
       const isBroken = isWhole && number !== null && !Number.isInteger(number)
@@ -217,16 +222,22 @@ const DELETION_MARKS = [
   'deletedAt',
 ] as const
 
-/** A mark is true, 1, yes, or a time that has come. Other fields say nothing: many upstreams empty them. */
-export function isTombstone(raw: unknown, { mapping }: Profile, now = new Date()): boolean {
+type Marking = { readonly mapping: Pick<Profile['mapping'], 'deleted'> }
+
+/**
+ * A mark is true, 1, yes, or a time that has come. Other fields say nothing: many upstreams empty them. A number that
+ * is only called `deleted` may count something.
+ */
+export function isTombstone(raw: unknown, { mapping }: Marking, now = new Date()): boolean {
   if (typeof raw !== 'object' || raw === null) return false
   if (mapping.deleted !== undefined) return isMark(readField(raw, mapping.deleted), now)
-  return DELETION_MARKS.some((name) => isMark(Reflect.get(raw, name), now))
+  return DELETION_MARKS.some((name) => isMark(Reflect.get(raw, name), now, name !== 'deleted'))
 }
 
-function isMark(value: unknown, now: Date): boolean {
+function isMark(value: unknown, now: Date, takesOne = true): boolean {
   if (value === undefined || value === null || value === false) return false
-  if (/^(true|1|yes)$/i.test(toText(value) ?? '')) return true
+  const text = toText(value) ?? ''
+  if (/^(true|yes|y)$/i.test(text) || (takesOne && text === '1')) return true
   const at = value === 0 ? null : toInstant(value)
   return at !== null && at <= now.toISOString()
 }

@@ -5,7 +5,7 @@
 import type { Call } from '../client/request.ts'
 import type { PagingProfile, Profile } from '../profile/profile.ts'
 import { readPath, splitPath } from '../values/json.ts'
-import { filterParameters, type LeadFilters, requestPage } from './paging.ts'
+import { filterParameters, JSON_CURSOR, type LeadFilters, requestPage } from './paging.ts'
 
 type ListProfile = Pick<Profile, 'request' | 'paging' | 'sort' | 'filters'>
 export type ListRequest = Pick<Call, 'method' | 'url' | 'body' | 'isLink' | 'isRead'> & {
@@ -53,13 +53,16 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Sizes, page numbers and offsets are numbers in JSON, and so is what stands in the place of a number. */
-function valueAt(paging: PagingProfile, body: unknown, name: string, value: string): string | number {
+/** Sizes, page numbers and offsets are numbers in JSON, unless the template of the body has a text in their place. */
+function valueAt(paging: PagingProfile, body: unknown, name: string, value: string): unknown {
+  if (value.startsWith(JSON_CURSOR)) return JSON.parse(value.slice(JSON_CURSOR.length))
+  const before = readPath(body, placePath(name))
+  if (typeof before === 'string') return value
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
   const isNumber =
     ('size_param' in paging && paging.size_param === name) ||
     (isCounted && paging.param === name) ||
-    typeof readPath(body, placePath(name)) === 'number'
+    typeof before === 'number'
   return isNumber && Number.isFinite(Number(value)) ? Number(value) : value
 }
 

@@ -9,7 +9,7 @@ import { LeadsheetError } from '../../errors.ts'
 import { unexpected } from '../client/upstream-failure.ts'
 import type { RawRecord } from '../mapping/raw-record.ts'
 import type { PagingProfile, Place, Profile, TimeFilter } from '../profile/profile.ts'
-import { pathText, readPath } from '../values/json.ts'
+import { isFilledObject, pathText, readPath } from '../values/json.ts'
 import { COUNT, isOutside, toNumber } from '../values/scalar.ts'
 
 export interface PageAnswer {
@@ -17,7 +17,12 @@ export interface PageAnswer {
   readonly body: unknown
   readonly headers: IncomingHttpHeaders
   readonly records: readonly Pick<RawRecord, 'value'>[]
+  /** Tells whether a cursor can be sent back as JSON, in the body of a POST. */
+  readonly takesJson?: boolean
 }
+
+/** Begins a position that is the JSON of a cursor, such as the key of DynamoDB. */
+export const JSON_CURSOR = 'as JSON: '
 
 /**
  * May add headers to `headers`.
@@ -158,7 +163,7 @@ function positionAfter(
     case 'range':
       return nextRange(position, answer, Math.min(size ?? paging.size_max, paging.size_max))
     case 'cursor':
-      return nextOf(valueAt(paging.next, answer), paging.next, answer.url, paging.end)
+      return nextCursor(paging, answer)
     case 'next_url': {
       const place = { path: paging.next }
       const next = nextOf(readPath(answer.body, paging.next), place, answer.url)
@@ -272,6 +277,12 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
   )
 }
 
+function nextCursor({ next, end }: Extract<PagingProfile, { kind: 'cursor' }>, answer: PageAnswer) {
+  const value = valueAt(next, answer)
+  const isJson = answer.takesJson === true && isFilledObject(value)
+  return isJson ? JSON_CURSOR + JSON.stringify(value) : nextOf(value, next, answer.url, end)
+}
+
 /** A missing value, null, false and "" mean that there is no next page. */
 function tokenOf(value: unknown): string | null {
   return (typeof value === 'string' && value !== '') || Number.isFinite(value) ? String(value) : null
@@ -288,7 +299,7 @@ export const NO_NEXT = /^(0|-1|null|undefined|none|nil|#|)$/i
 function nextOf(value: unknown, place: Place, url: URL, end?: readonly (string | number)[]): string | null {
   if (typeof value === 'object' && value !== null && 'href' in value)
     return nextOf(value.href, place, url, end)
-  const isObject = typeof value === 'object' && value !== null && Object.keys(value).length > 0
+  const isObject = isFilledObject(value)
   if (isObject || value === true) {
     const at = 'path' in place ? pathText(place.path) : place.header
     throw unexpected(

@@ -1,8 +1,9 @@
 /**
  * Reads a list whose searches end after some records, such as 10,000, as a chain of searches in the order of change.
  * A page is followed by a new search from the time of its last records, which come once more. So a record that
- * changes meanwhile cannot shift others past a page: it moves to the end of the list, and is read again there. Only
- * if a page has too many records of one time, the same search goes on.
+ * changes meanwhile cannot shift others past a page: it moves to the end of the list, and is read again there. Before,
+ * the page behind in the same search is looked at, because the upstream may ignore the order. If the new search would
+ * leave out a record of it, or if a page has too many records of one time, the same search goes on.
  */
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -40,6 +41,9 @@ interface Place {
   readonly wasDeep: boolean
 }
 
+/** Reads a page of the same search, before which it has given `before` records. */
+type ReadOn = (inner: string | null, before: number) => Promise<RawPage>
+
 const FIRST: Place = { since: null, last: null, inner: null, read: 0, wasDeep: false }
 
 /** Returns the paging as a scan sees it: in a chain of searches, each page names the next one. */
@@ -59,15 +63,15 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
   return async (wanted, position, size, options) => {
     const place: Place = position === null ? FIRST : JSON.parse(position)
     const since = place.since ?? wanted.updatedSince
-    // Numbers of pages count pages of one size. Otherwise the last page of a search may be smaller.
-    const room = paging.kind === 'page' ? size : Math.min(size, limit - place.read)
-    const page = await readPage({ ...wanted, updatedSince: since }, place.inner, room, options)
-    const times = page.records.flatMap(({ value }) => {
-      const at = readInstant(value, mapping.lead.updated_at)
-      return at === null ? [] : floor(Date.parse(at))
-    })
+    const read: ReadOn = (inner, before) => {
+      // Leaves room for the page behind. Numbers of pages count pages of one size.
+      const room = paging.kind === 'page' ? size : Math.min(size, Math.ceil((limit - before) / 2))
+      return readPage({ ...wanted, updatedSince: since }, inner, room, options)
+    }
+    const page = await read(place.inner, place.read)
+    const times = timesOf(page)
     refuseDisorder(place, times, floor)
-    const next = follow(place, since, page, times, Math.min(size, paging.size_max))
+    const next = await follow(place, since, page, read, Math.min(size, paging.size_max))
     const isFirst = place.inner === null
     const begin = times[0] ?? Number.POSITIVE_INFINITY
     return {
@@ -86,14 +90,22 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     }
   }
 
+  function timesOf({ records }: RawPage): number[] {
+    return records.flatMap(({ value }) => {
+      const at = readInstant(value, mapping.lead.updated_at)
+      return at === null ? [] : floor(Date.parse(at))
+    })
+  }
+
   /** Returns where the chain goes on behind a page; null at the end of the list. */
-  function follow(
+  async function follow(
     place: Place,
     since: Instant | undefined,
     page: RawPage,
-    times: readonly number[],
+    readOn: ReadOn,
     size: number,
-  ): Place | null {
+  ): Promise<Place | null> {
+    const times = timesOf(page)
     const rows = page.records.length
     const read = place.read + rows
     const isCut = rows > 0 && (read >= limit || isOfLimit(page))
@@ -101,11 +113,19 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
     const from = Math.min(...times.slice(-LINKS)) - unitMs
     const repeated = times.filter((at) => at >= from).length
     const isAhead = Number.isFinite(from) && (since === undefined || from > floor(Date.parse(since)))
-    const isNearEnd = isCut || read + size > limit
+    // A page that has a number cannot be smaller, so that it must fit whole before the limit.
+    const least = paging.kind === 'page' ? size : 1
+    const isNearEnd = isCut || read + size + least > limit
     if (isAhead && (isNearEnd || repeated <= rows * REPEATED_SHARE)) {
-      const wasDeep = place.wasDeep || place.inner !== null
-      const last = new Date(Math.max(...times.slice(-LINKS))).toISOString()
-      return { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep }
+      const canLook = page.next !== null && read + least <= limit
+      // A page behind the end may be refused. If the search goes on, this is met again.
+      const behind = canLook ? await readOn(page.next, read).then(timesOf, () => null) : []
+      if (behind?.every((at) => at >= from)) {
+        const wasDeep = place.wasDeep || place.inner !== null
+        // What nobody looked at may be left out, so that the next search counts as one that begins too late.
+        const last = new Date(canLook ? Math.max(...times.slice(-LINKS)) : 0).toISOString()
+        return { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep }
+      }
     }
     if (read >= limit || page.next === null) throw endless(read, since)
     return { ...place, since: place.since, inner: page.next, read }

@@ -189,6 +189,11 @@ export function pathText(path: FieldPath): string {
   return path.map((name) => name.replace(/[.\\]/g, '\\$&')).join('.')
 }
 
+/** Returns whether a value is an object or a list that has something in it. */
+export function isFilledObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
 /** Returns the value at a path; undefined if there is none. Inherited properties are ignored. */
 export function readPath(value: unknown, path: FieldPath): unknown {
   let at = value

@@ -183,6 +183,7 @@ const ODD: Readonly<Record<string, readonly unknown[]>> = {
     ...lead,
     worth: AMOUNTS[index],
     size: index ? 1 : 'few',
+    name: index ? 'Acme' : ['Acme'],
   })),
   'an id of two records: other values of the same time': [
     ...THIRTY,

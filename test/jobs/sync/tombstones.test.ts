@@ -27,7 +27,7 @@ const MARKS: readonly (readonly [mark: object, rule?: object])[] = [
   [{ deleted: true }],
   [{ is_deleted: 1 }],
   [{ isDeleted: 'true' }],
-  [{ _deleted: true }],
+  [{ _deleted: 'Y' }],
   [{ deleted_at: LATER }],
   [{ deletedAt: 1_795_000_000 }],
   [{ status: 'deleted' }, { from: 'status', values: { deleted: 'true' } }],
@@ -38,6 +38,8 @@ const NO_MARKS = [
   { deleted: null, deleted_at: null, is_deleted: 0 },
   { deleted_at: '0001-01-01T00:00:00Z' },
   { deleted: 'false', deletedAt: '' },
+  { deleted: 1 },
+  { deleted: '1' },
   { status: 'deleted' },
   { archived: true },
 ]

@@ -253,16 +253,17 @@ it.each([408, 425, 429, 500, 503, 599])(
 )
 
 describe('a key that was rotated', () => {
+  const expired = (status: number) => reply(status, {}, '"token expired"')
   const wants =
     (key: string, status = 401): Answer =>
     (request, response) =>
-      request.headers.authorization === key ? ok(request, response) : reply(status)(request, response)
+      request.headers.authorization === key ? ok(request, response) : expired(status)(request, response)
   const authorize: ClientOptions['authorize'] = (_url, headers, key) => {
     headers['authorization'] = key
   }
 
-  it('is read again after a 401, and the request is sent once more', async () => {
-    await using server = await serve(wants('new-key-4712'))
+  it.each([401, 403])('is read again after a %i, and the request is sent once more', async (status) => {
+    await using server = await serve(wants('new-key-4712', status))
     let reads = 0
     const readKey = () => {
       reads++

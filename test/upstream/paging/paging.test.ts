@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { composeListRequest } from '../../../src/upstream/paging/list-request.ts'
 import { nextPosition, requestPage } from '../../../src/upstream/paging/paging.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { profileWith } from '../../support/source/test-source.ts'
 
 interface Answered {
   readonly body?: unknown
@@ -44,4 +46,15 @@ it('behind each page is asked for what it names or counts, at the address of the
     return `${paging}\n  ${answered}\n  ${next(JSON.parse(paging), JSON.parse(answered))}\n`
   })
   await expect(told.join('')).toMatchFileSnapshot('golden/next-pages.txt')
+})
+
+it('a body keeps a number that its template has as a text, and a cursor that is an object goes back whole', () => {
+  const request = { method: 'POST', body: { Limit: '50' } } as const
+  const paging = { kind: 'cursor', param: 'StartKey', next: 'LastKey', size_param: 'Limit' } as const
+  const profile = profileWith({ request, paging })
+  const url = new URL('https://crm.example/leads')
+  const LastKey = { id: { S: 'l1' }, at: 7 }
+  const answer = { url, body: { LastKey }, headers: {}, records: [{ value: {} }], takesJson: true }
+  const { body } = composeListRequest(profile, url, {}, nextPosition(profile.paging, null, answer), 20)
+  expect(body).toEqual({ Limit: '20', StartKey: LastKey })
 })

@@ -44,7 +44,7 @@ describe.each(Object.entries(SEARCHES))('a search of %s that ends', (name, diale
     await using copy = await openCopy(vendor, profileOf(dialect, { limits }))
     expect((await copy.sync(options)).scan).toMatchObject({ mode: 'full', result: 'complete', distinct: 500 })
     await expectAll(copy, vendor, dialect)
-    expect(vendor.asked.length).toBeLessThan(40)
+    expect(vendor.asked.length).toBeLessThan(65)
   })
 
   it('is not the end of the list where nobody says where it ends', async () => {
@@ -58,7 +58,7 @@ describe.each(Object.entries(SEARCHES))('a search of %s that ends', (name, diale
   it('goes on with the same search through leads of one time, and tells of too many', async () => {
     await using vendor = await startVendor(dialect, 300, CAP)
     const instant = '2026-11-05T12:00:00.000Z'
-    changeAtOnce(vendor, 50, instant)
+    changeAtOnce(vendor, 35, instant)
     await using copy = await openCopy(vendor, profileOf(dialect, { limits }))
     expect((await copy.sync(options)).scan).toMatchObject({ result: 'complete', distinct: 300 })
     await expectAll(copy, vendor, dialect)
@@ -87,7 +87,7 @@ describe.each(Object.entries(SEARCHES))('a search of %s that ends', (name, diale
     expect((await copy.sync(options)).scan).toMatchObject({ result: 'complete', distinct: 500 })
     await expectAll(copy, vendor, dialect)
     expect(begun).toBeGreaterThan(100)
-    expect(vendor.asked.length).toBeLessThan(30)
+    expect(vendor.asked.length).toBeLessThan(50)
   })
 })
 
@@ -119,6 +119,17 @@ describe('a chain of searches', () => {
     expect(scan).toMatchObject({ mode: 'incremental', result: 'complete' })
     expect(leads.updated).toBe(150)
     await expectAll(copy, vendor, HUBSPOT)
+  })
+
+  it('is read on and not believed if the order is ignored, although each page by itself is in order', async () => {
+    await using vendor = await startVendor(HUBSPOT, 200, CAP)
+    for (const kept of vendor.records.values()) {
+      // The last leads of the second page.
+      const updated = Math.abs(kept.number - 37) < 3 ? '2026-11-20T06:00:00.000Z' : kept.created
+      vendor.records.set(kept.number, { ...kept, updated })
+    }
+    await using copy = await openCopy(vendor, profileOf(HUBSPOT, { request: { method: 'POST' }, limits }))
+    expect((await copy.sync(options)).scan).toMatchObject({ result: 'unproven', distinct: 200 })
   })
 
   it.each([
@@ -168,7 +179,7 @@ describe('leads that come, change and go while searches follow one another', () 
       await using vendor = await startVendor(dialect, 100 + Math.floor(next() * 200), CAP)
       const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(next() * list.length)]
       // Some changes were made by a bulk update at one time, of more leads than a page has.
-      if (next() < 0.5) changeAtOnce(vendor, 10 + Math.floor(next() * 40), '2026-11-05T12:00:00.000Z')
+      if (next() < 0.5) changeAtOnce(vendor, 10 + Math.floor(next() * 25), '2026-11-05T12:00:00.000Z')
       await using copy = await openCopy(vendor, profileOf(dialect, { limits }))
       copy.clock.now = new Date('2026-11-25T06:00:00Z')
       let ticks = 0
@@ -201,8 +212,9 @@ describe('leads that come, change and go while searches follow one another', () 
         const stored = new Set((await copiedTo(copy.store, copy.source.profile)).map(({ id }) => id))
         const kept = before.filter(({ number }) => !gone.has(number))
         const missing = kept.filter((each) => !stored.has(dialect.copied(each).id ?? each.id))
-        // Without a total, a removal from a search of several pages can hide another lead for one scan.
-        const isHidden = name !== 'HubSpot' && gone.size > 0
+        // A removal from a search of several pages can hide another lead for one scan, unless the total shows it.
+        const hasCome = [...vendor.records.keys()].some((number) => number >= 10_000)
+        const isHidden = gone.size > 0 && (name !== 'HubSpot' || hasCome)
         if (!isHidden) expect(missing, `seed ${seed}, ${name}`).toEqual([])
       }
       // What has changed meanwhile is there after the next sync.

@@ -30,7 +30,7 @@ test.each(CASES)('%s', async (_, dialect) => {
   const stop = new AbortController()
   vendor.before = (request) => {
     if (request === 2) return refused('try again', 503)
-    if (request === 4) stop.abort(new Error('killed'))
+    if (request === 5) stop.abort(new Error('killed'))
     return null
   }
   const first = await openCopy()
