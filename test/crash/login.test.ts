@@ -24,8 +24,8 @@ it('goes on with the refresh token that is stored, or needs a new one after a ki
   const expected = hashTables(databaseIn(unkilled.program.cwd))
   expect(points.filter((name) => name === 'before COMMIT')).toHaveLength(2)
   const all = points.map((_name, index) => index + 1)
-  const around = all.filter((point) => points.slice(point - 1, point + 3).includes('before COMMIT'))
-  const numbers = [...new Set([...around, ...sampleOf(all, 4)])]
+  const nearCommit = all.filter((point) => points.slice(point - 1, point + 3).includes('before COMMIT'))
+  const numbers = [...new Set([...nearCommit, ...sampleOf(all, 4)])]
   let killed = 0
   await forEachCase(numbers, async (point) => {
     await using one = await openInstallation()
@@ -35,7 +35,9 @@ it('goes on with the refresh token that is stored, or needs a new one after a ki
     // The service had answered, and the answer was not stored yet.
     const isLost = after.status !== 0 && /400: invalid_grant/.test(after.stderr)
     if (isLost) {
-      expect(points[point - 1]).toMatch(/^(after write to a socket|answer read|before COMMIT)$/)
+      // In another run the points of the network may stand one place earlier or later.
+      const around = points.slice(Math.max(0, point - 2), point + 1)
+      expect(around.join('\n')).toMatch(/^(after write to a socket|answer read|before COMMIT)$/m)
       one.consentAgain()
       expect(await run(program)).toMatchObject({ status: 0 })
     } else {
