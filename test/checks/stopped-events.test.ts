@@ -23,7 +23,7 @@ function registered(types: readonly string[], minutes = 6_000): { readonly event
   return { events: { readRegistration: async () => registration, isByHand: false, canRegister: true } }
 }
 
-/** What a sync has found; by default it has read all changes. */
+/** A sync and its result. By default it has read all changes. */
 interface Run {
   readonly mode?: 'incremental' | 'full'
   readonly inserted?: number

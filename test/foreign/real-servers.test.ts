@@ -26,11 +26,11 @@ interface Row {
   readonly records: number
   /** How many records are changed. */
   readonly changes?: number
-  /** What the probe finds, what it cannot, and the most requests that it sends. */
+  /** The findings of the probe, its gaps, and the most requests that it sends. */
   readonly finds: Readonly<Record<string, string>>
   readonly lacks?: readonly string[]
   readonly requests?: number
-  /** What the user adds to what the probe wrote, or the file that he writes where it found nothing. */
+  /** Text that the user adds to the profile of the probe, or a whole profile where the probe found nothing. */
   readonly adds?: string
   readonly writes?: string
 }

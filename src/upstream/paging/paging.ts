@@ -279,7 +279,9 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
 
 function nextCursor({ next, end }: Extract<PagingProfile, { kind: 'cursor' }>, answer: PageAnswer) {
   const value = valueAt(next, answer)
-  const isJson = answer.takesJson === true && isFilledObject(value)
+  // A text that begins like such a position is sent back as JSON too, so that it stays the text that it was.
+  const isOurs = isFilledObject(value) || String(value).startsWith(JSON_CURSOR)
+  const isJson = answer.takesJson === true && isOurs
   return isJson ? JSON_CURSOR + JSON.stringify(value) : nextOf(value, next, answer.url, end)
 }
 

@@ -122,7 +122,8 @@ export function chainSearches(readPage: ReadPage, { limits, filters, mapping, pa
       const behind = canLook ? await readOn(page.next, read).then(timesOf, () => null) : []
       if (behind?.every((at) => at >= from)) {
         const wasDeep = place.wasDeep || place.inner !== null
-        // What nobody looked at may be left out, so that the next search counts as one that begins too late.
+        // Without a look at the page behind, leads may be left out. The next search then counts as one that begins too
+        // late.
         const last = new Date(canLook ? Math.max(...times.slice(-LINKS)) : 0).toISOString()
         return { since: new Date(from).toISOString(), last, inner: null, read: 0, wasDeep }
       }

@@ -106,7 +106,7 @@ async function told(): Promise<string> {
   return `${named.replaceAll(/Z-[0-9a-f]{6}/g, 'Z-ID')}\n`
 }
 
-/** What happens, by the name of its golden. */
+/** The stories. The name of each is that of its golden. */
 const STORIES: Readonly<Record<string, () => Promise<unknown>>> = {
   async 'five syncs fail, and a good one follows'() {
     for (let sync = 0; sync < 5; sync++) {

@@ -16,7 +16,7 @@ const PEOPLE = [
   recipient('dan@example.com'),
   recipient('eve@example.com'),
 ]
-/** What became of the mails. That to Eve waits. */
+/** The end of the mail to each recipient. The mail to Eve still waits. */
 const ENDS: Readonly<Record<string, DeliveryMove['state']>> = {
   ana: 'sent',
   ben: 'sent',

@@ -254,7 +254,7 @@ function overwrite(file: string): string {
 }
 
 const RAN = ['report:daily 07:00 skipped', 'report:daily 07:01 done']
-/** What becomes of the file, and whether all that was written before is in it afterwards. */
+/** Changes of the file, and whether all that was written before is in it afterwards. */
 it.each<[string, (file: string) => unknown, isWhole?: true]>([
   ['is deleted', (file) => rmSync(file)],
   ['is moved away', (file) => renameSync(file, `${file}.old`)],

@@ -146,7 +146,7 @@ async function pastOf(open: (leads: number) => Promise<World>, ...all: readonly 
   }
 }
 
-/** What happens to details. */
+/** The stories, told in one golden. */
 const STORIES: Readonly<Record<string, (open: (leads: number) => Promise<World>) => Promise<unknown>>> = {
   async 'are read of open leads first, the newest of each first, as many as a run may ask for, and of no deleted ones'(
     open,

@@ -48,13 +48,18 @@ it('behind each page is asked for what it names or counts, at the address of the
   await expect(told.join('')).toMatchFileSnapshot('golden/next-pages.txt')
 })
 
-it('a body keeps a number that its template has as a text, and a cursor that is an object goes back whole', () => {
-  const request = { method: 'POST', body: { Limit: '50' } } as const
-  const paging = { kind: 'cursor', param: 'StartKey', next: 'LastKey', size_param: 'Limit' } as const
-  const profile = profileWith({ request, paging })
-  const url = new URL('https://crm.example/leads')
-  const LastKey = { id: { S: 'l1' }, at: 7 }
-  const answer = { url, body: { LastKey }, headers: {}, records: [{ value: {} }], takesJson: true }
-  const { body } = composeListRequest(profile, url, {}, nextPosition(profile.paging, null, answer), 20)
-  expect(body).toEqual({ Limit: '20', StartKey: LastKey })
-})
+it.each([
+  ['an object', { id: { S: 'l1' }, at: 7 }],
+  ['a text that looks like our own position', 'as JSON: {'],
+])(
+  'a body keeps a number that its template has as a text, and a cursor that is %s goes back whole',
+  (_, LastKey) => {
+    const request = { method: 'POST', body: { Limit: '50' } } as const
+    const paging = { kind: 'cursor', param: 'StartKey', next: 'LastKey', size_param: 'Limit' } as const
+    const profile = profileWith({ request, paging })
+    const url = new URL('https://crm.example/leads')
+    const answer = { url, body: { LastKey }, headers: {}, records: [{ value: {} }], takesJson: true }
+    const { body } = composeListRequest(profile, url, {}, nextPosition(profile.paging, null, answer), 20)
+    expect(body).toEqual({ Limit: '20', StartKey: LastKey })
+  },
+)

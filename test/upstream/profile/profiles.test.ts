@@ -20,7 +20,7 @@ const NOW = new Date(1_795_251_600_000)
 
 interface Sample {
   readonly record: object
-  /** What else is mapped. */
+  /** Further fields that the profile maps. */
   readonly lead?: object
   readonly message?: {
     readonly secret: string

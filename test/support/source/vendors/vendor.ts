@@ -51,7 +51,7 @@ export type Copied = Awaited<ReturnType<typeof copiedTo>>[number]
 /** The query of a GET, or the body of a POST. */
 export type Params = Asked['body']
 
-/** What is on a page. */
+/** One page of the list. */
 interface Part {
   readonly items: readonly object[]
   readonly size: number
@@ -75,7 +75,7 @@ export interface Dialect {
   readonly asksForKeyFirst?: boolean
   /** The statuses of the records. */
   readonly statuses: readonly string[]
-  /** What the copy has beside what is said here: null for a column that the list of the vendor lacks. */
+  /** The columns of the copy that differ from those of all vendors: null where the vendor's list lacks one. */
   readonly copied: (kept: Kept) => Partial<Copied>
   readonly method?: 'POST'
   /** The path of the list. */
@@ -101,7 +101,7 @@ export interface Dialect {
   readonly page: (part: Part, asked: Asked) => Answer
   /** The path of a single record, which is below the list by default. */
   readonly single?: (kept: Kept) => string
-  /** What a single record is in. */
+  /** Puts a single record into the envelope that the vendor sends it in. */
   readonly wrap?: (record: object) => unknown
 }
 
