@@ -6,7 +6,7 @@ import { code, page, sentence, table } from './markdown.ts'
 
 const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows all values in force, each with its source. A range in brackets says which whole numbers are allowed.
 
-The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Keep each secret in a file of its own: \`api.key\`, \`api.secret\`, those of \`api.oauth\`, \`database_url\`, \`smtp.url\`, \`mail.dkim.key\`, \`alerts.webhook.url\`, \`alerts.heartbeat.url\`, \`web.token\` and \`events.secret\` each have a second setting with \`_file\` at its end, which names the file. Its variable, if it has one, ends in \`_FILE\`.
+The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Keep each secret in a file of its own: \`api.key\`, \`api.secret\`, those of \`api.oauth\`, \`database_url\`, \`mail.url\`, \`mail.dkim.key\`, \`alerts.webhook.url\`, \`alerts.heartbeat.url\`, \`web.token\` and \`events.secret\` each have a second setting with \`_file\` at its end, which names the file. Its variable, if it has one, ends in \`_FILE\`.
 
 [leadsheet.schema.json](leadsheet.schema.json) describes the same settings for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
 

@@ -27,8 +27,7 @@ const FRIDAY = '2026-11-20'
 const SETTINGS = `
 data_dir: data
 time_zone: Europe/Berlin
-smtp: { url: "file:./outbox" }
-mail: { from: Lead reports <reports@example.com> }
+mail: { url: "file:./outbox", from: Lead reports <reports@example.com> }
 alerts: { recipients: [ops@example.com] }
 web: { public_url: "https://reports.example.com" }
 lead_url: https://crm.example.com/leads/{id}

@@ -23,19 +23,18 @@ import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/s
 import { publishIfDue } from '../jobs/snapshot/publish-snapshot.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import type { Log } from '../log.ts'
-import { openTransport } from '../mail/transport.ts'
 import { openPgBossQueue } from '../queue/pg-boss.ts'
 import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/send-limits.ts'
 import { openAlerts } from './alert-settings.ts'
 import { proxyOf } from './configured-login.ts'
-import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
+import { deliveryPolicyOf, openMail } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-upstream.ts'
 import { openConfiguredWeb } from './configured-web.ts'
-import { noteLoss, pathsIn } from './installation.ts'
+import { noteLoss } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
 import { syncInProcess } from './sync-process.ts'
 
@@ -68,7 +67,7 @@ export async function openConfiguredDaemon(
   store: Store,
   log: Log,
 ): Promise<ConfiguredDaemon> {
-  const { mail } = requireDaemon(config, needsKey(profileOf(config)))
+  requireDaemon(config, needsKey(profileOf(config)))
   const templates = await openTemplatesOf(
     config,
     config.reports.map((report) => report.template),
@@ -76,12 +75,7 @@ export async function openConfiguredDaemon(
   await using opening = new AsyncDisposableStack()
   const source = openSourceOf(config, log)
   opening.defer(source.close)
-  const transport = opening.use(
-    openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
-      log,
-      dkim: dkimOf(config.mail),
-    }),
-  )
+  const transport = opening.use(openMail(config, log))
   const poster = opening.use(openPoster(proxyOf(config)))
   let snapshotFault: LeadsheetError | null = null
   const noteFault = (found: LeadsheetError | null): void => {

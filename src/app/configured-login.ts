@@ -24,14 +24,26 @@ export function openKeysOf(
   { backoff }: { readonly backoff?: Backoff | undefined } = {},
 ): KeySource {
   const { key, keyCommand, oauth, secret } = config.api
-  for (const each of [secret, oauth?.clientSecret, oauth?.refreshToken, oauth?.privateKey])
-    if (each) learnSecret(each.reveal())
+  if (secret) learnSecret(secret.reveal())
   if (keyCommand !== null)
     return openKeyCommand(keyCommand, config.file === null ? process.cwd() : dirname(config.file))
   if (oauth === null) return fixedKey(key?.reveal() ?? '', () => readKeyAgain(config))
+  return openOAuthOf('api.oauth', oauth, config, log, backoff)
+}
+
+/** @param settings the path of the settings of the login */
+export function openOAuthOf(
+  settings: 'api.oauth' | 'mail.oauth' | 'mail.bounces.oauth',
+  oauth: NonNullable<Config['api']['oauth']>,
+  config: Pick<Config, 'dataDir' | 'proxy'>,
+  log: Log,
+  backoff?: Backoff,
+): KeySource {
   const { clientSecret, refreshToken, privateKey } = oauth
+  for (const each of [clientSecret, refreshToken, privateKey]) if (each) learnSecret(each.reveal())
   const login = {
     ...oauth,
+    settings,
     clientSecret: clientSecret?.reveal() ?? null,
     refreshToken: refreshToken?.reveal() ?? null,
     privateKey: privateKey?.reveal() ?? null,

@@ -1,5 +1,6 @@
 /** Turns the mail settings into what the jobs and the transports need. */
-import type { Config, ReadyMail } from '../config/config.ts'
+import { pathToFileURL } from 'node:url'
+import type { Config } from '../config/config.ts'
 import { type MailSender, messageFor } from '../jobs/outbox/compose-message.ts'
 import { createRateLimit } from '../jobs/outbox/rate-limit.ts'
 import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
@@ -11,6 +12,8 @@ import { openTransport, serverNameOf } from '../mail/transport.ts'
 import type { Store } from '../store/db/store.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
+import { openOAuthOf, proxyOf } from './configured-login.ts'
+import { pathsIn } from './installation.ts'
 
 /** The sender that previews show if the settings name no sender. */
 const NOBODY = 'leadsheet@localhost.invalid'
@@ -45,9 +48,16 @@ export async function tryMessage(config: Config): Promise<void> {
   await buildMessage(message, dkimOf(config.mail))
 }
 
-/** Opens the mail transport; the caller closes it. */
-export function openMail(mail: ReadyMail, log: Log): Transport {
-  return openTransport(mail.url.reveal(), { log, dkim: dkimOf(mail) })
+/** Opens the mail transport; the caller closes it. Without a mail URL, messages go into the folder of the demo. */
+export function openMail(config: Pick<Config, 'mail' | 'dataDir' | 'proxy'>, log: Log): Transport {
+  const { url, oauth, bounces } = config.mail
+  return openTransport(url?.reveal() ?? pathToFileURL(pathsIn(config.dataDir).outbox).href, {
+    log,
+    dkim: dkimOf(config.mail),
+    tokens: oauth && openOAuthOf('mail.oauth', oauth, config, log),
+    returnAddress: bounces.address,
+    proxy: proxyOf(config),
+  })
 }
 
 export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
@@ -55,10 +65,8 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 }
 
 /** Mails that go into a folder have no rate limit. */
-export function deliveryPolicyOf(
-  config: Pick<Config, 'smtp' | 'mail' | 'reports' | 'alerts'>,
-): DeliveryPolicy {
-  const server = config.smtp.url && serverNameOf(config.smtp.url.reveal())
+export function deliveryPolicyOf(config: Pick<Config, 'mail' | 'reports' | 'alerts'>): DeliveryPolicy {
+  const server = config.mail.url && serverNameOf(config.mail.url.reveal())
   return {
     rateLimit: createRateLimit(server === null ? Number.POSITIVE_INFINITY : config.mail.perMinute),
     isRecipient: isRecipientIn(config),

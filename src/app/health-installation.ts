@@ -27,7 +27,7 @@ export function installationOf(
     events: eventWayOf(config, profile),
     reports: config.reports.map(({ name }) => name),
     runMinutes: config.api.runMinutes,
-    mailServer: config.smtp.url && serverNameOf(config.smtp.url.reveal()),
+    mailServer: config.mail.url && serverNameOf(config.mail.url.reveal()),
     settingsFile: config.file,
     sources: config.sources,
     settingsMistakes: config.mistakes,

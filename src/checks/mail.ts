@@ -150,7 +150,7 @@ export function outageProblem({ kind, replyCode }: Pick<MailOutage, 'kind' | 're
 const AWAY_HINTS = {
   transient:
     'Nothing is lost: a running daemon tries it again and again, and at once when it starts. The messages go out once it answers.',
-  configuration: `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`,
+  configuration: `Check user, password, port and protocol of mail.url; ${shellCommand('doctor')} tries them. Nothing is lost.`,
   sender: `The answer is about the sender, so no recipient is at fault. Check the sending limits of the account, whether it may send as mail.from, and SPF, DKIM and DMARC. Nothing is lost: a running daemon tries one message each hour, and at once when it starts.`,
 } as const satisfies Record<MailOutage['kind'], string>
 

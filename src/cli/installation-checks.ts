@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { senderOf } from '../app/configured-mail.ts'
+import { openMail, senderOf } from '../app/configured-mail.ts'
 import { profileOf } from '../app/configured-upstream.ts'
 import type { CheckResult } from '../checks/check.ts'
 import { attempt, fail, ok, warn } from '../checks/check.ts'
@@ -19,7 +19,6 @@ import { type Registration, readRegistration, registrationFile } from '../jobs/e
 import type { Log } from '../log.ts'
 import type { DkimKey } from '../mail/message.ts'
 import { dnsRecordOf } from '../mail/message.ts'
-import { openTransport } from '../mail/transport.ts'
 import { readServerFacts } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { formatSpan } from '../time.ts'
@@ -32,12 +31,12 @@ import { receiverUrl, webhookState } from './commands/data/webhook-register.ts'
  * @param remedy the advice to print if the error has no hint
  */
 export async function checkMailServer(
-  url: string,
+  config: Parameters<typeof openMail>[0],
   remedy: string,
   { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
 ): Promise<CheckResult> {
   return attempt('mail', remedy, async () => {
-    await using transport = openTransport(url, { log })
+    await using transport = openMail(config, log)
     await transport.verify(signal)
     const isFolder = transport.name.startsWith('file:')
     return ok('mail', `${transport.name} ${isFolder ? 'can be written' : 'lets us in'}`)

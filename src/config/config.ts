@@ -47,14 +47,18 @@ export function configFrom(
   baseOf: (name: 'dataDir' | 'templatesDir') => string,
   folder: string,
 ) {
-  const { api, smtp, recipients, templatesDir } = settings
+  const { api, mail, recipients, templatesDir } = settings
   const dataDir = resolve(baseOf('dataDir'), settings.dataDir)
   const types = declaredTypesOf(profile)
   return {
     ...settings,
     api: { ...api, profile },
     dataDir,
-    smtp: { url: smtp.url && new Secret(absoluteFileUrl(smtp.url.reveal(), dataDir)) },
+    mail: {
+      ...mail,
+      url: absoluteFileUrl(mail.url, dataDir),
+      bounces: { ...mail.bounces, url: absoluteFileUrl(mail.bounces.url, dataDir) },
+    },
     /** If a report has no recipient list of its own, these addresses get the report. */
     recipients: recipients.map(addressOf),
     /** The folder with the templates of this installation. The folder may be missing. */
@@ -67,9 +71,10 @@ export function configFrom(
  * Makes a `file:` URL absolute. A relative one, such as `file:./outbox`, is resolved from the data directory,
  * which is always writable. (The URL standard would resolve it from the root `/`.)
  */
-function absoluteFileUrl(url: string, dataDir: string): string {
-  const relative = /^file:(?!\/\/)(.*)$/i.exec(url)?.[1]
-  return relative === undefined ? url : pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href
+function absoluteFileUrl(url: Secret | null, dataDir: string): Secret | null {
+  const relative = /^file:(?!\/\/)(.*)$/i.exec(url?.reveal() ?? '')?.[1]
+  if (relative === undefined) return url
+  return new Secret(pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href)
 }
 
 /** Returns every text in the settings that must not appear in a log. */
@@ -197,8 +202,7 @@ export function requireApi(config: Config, needsKey = true): ReadyApi {
  * @throws LeadsheetError config_missing
  */
 export function requireMail(config: Config): ReadyMail {
-  const { url } = config.smtp
-  const { from } = config.mail
+  const { url, from } = config.mail
   if (url === null || from === null) throw missing(missingIn(config, MAIL), config)
   return { ...config.mail, url, from }
 }
@@ -238,7 +242,7 @@ function isMailed({ reports, alerts }: Config): boolean {
 }
 
 const MAIL: readonly SettingPath[] = [
-  ['smtp', 'url'],
+  ['mail', 'url'],
   ['mail', 'from'],
 ]
 

@@ -184,7 +184,7 @@ function deepFreeze<T extends object>(value: T): T {
 
 /** Returns what is allowed but unwise, each at the place of its setting. */
 export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
-  const { api, mail, web, databaseUrl, smtp } = settings
+  const { api, mail, web, databaseUrl } = settings
   const { token, listen, publicUrl, trustedProxies } = web
   const rows: readonly (readonly [SettingPath, string | null])[] = [
     [['api', 'url'], api.url && plainHttp(new URL(api.url))],
@@ -204,8 +204,8 @@ export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile 
     ],
     [
       // Several machines may share a database in PostgreSQL.
-      ['smtp', 'url'],
-      databaseUrl !== null && smtp.url !== null && new URL(smtp.url.reveal()).protocol === 'file:'
+      ['mail', 'url'],
+      databaseUrl !== null && mail.url !== null && new URL(mail.url.reveal()).protocol === 'file:'
         ? 'each machine puts the mails that it sends into a folder of its own'
         : null,
     ],

@@ -2,18 +2,23 @@
 import { z } from 'zod'
 import { WEBHOOK_FORMATS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
+import { isMailApi, mailWayOf } from '../mail/mail-url.ts'
+import { oauthSchemaOf } from './schema-login.ts'
 import type { Secret } from './secrets.ts'
 import {
   alertUrlFault,
+  bouncesUrlFault,
   dkimKeyFault,
   listOf,
   mailbox,
   mailUrlFault,
   path,
   pattern,
+  returnAddressFault,
   secret,
   section,
   setting,
+  text,
   wholeNumber,
 } from './validators.ts'
 
@@ -38,16 +43,46 @@ const dkimSchema = section({
   key_file: setting('File that holds the private key, in place of key.', path.optional()),
 })
 
-export const smtpSchema = section({
+const MAIL_URL = 'a URL with smtp://, smtps://, graph:, gmail:, ses://, resend:// or file:'
+
+const bouncesSchema = section({
   url: setting(
-    'The mail server: smtp://host:587, smtps://user:password@host, or file:./outbox for .eml files in a folder of the data directory. Characters such as @ or / in a password are percent-encoded.',
-    secret('a URL with smtp://, smtps:// or file:', mailUrlFault, 'login').optional(),
-    { env: 'LEADSHEET_SMTP_URL', examples: ['smtp://mail.example.com:587', 'file:./outbox'] },
+    'The mailbox in which bounces arrive: imaps://user:password@host, with the name of a folder behind it if it is not INBOX, or file:./bounces, a folder of messages. It is only read.',
+    secret('a URL with imaps://, imap:// or file:', bouncesUrlFault, 'login').optional(),
+    {
+      env: 'LEADSHEET_MAIL_BOUNCES_URL',
+      examples: ['imaps://reports%40example.com@imap.example.com', 'file:./bounces'],
+    },
   ),
   url_file: setting('File that holds the URL, in place of url.', path.optional()),
+  oauth: setting(
+    'A login by OAuth 2.0 for the mailbox; mail.oauth if absent and url has no password.',
+    oauthSchemaOf('MAIL_BOUNCES').optional(),
+  ),
+  address: setting(
+    'Address to which mail servers return messages, the envelope sender; {id} stands for the id of the message. The sender if absent.',
+    text('an e-mail address, with or without {id}', returnAddressFault).optional(),
+    { examples: ['bounces+{id}@example.com'] },
+  ),
+  webhook_secret: setting(
+    'Signing secret of the webhook by which the provider (resend:) tells of bounces.',
+    secret('the signing secret, such as whsec_…').optional(),
+    { env: 'LEADSHEET_MAIL_BOUNCES_WEBHOOK_SECRET' },
+  ),
+  webhook_secret_file: setting('File that holds the secret, in place of webhook_secret.', path.optional()),
 })
 
 export const mailSchema = section({
+  url: setting(
+    'How messages are sent: by a mail server (smtp://user:password@host:587, smtps://…), by the API of a provider (graph:, gmail:, ses://key-id:secret@host, resend://:key@host), or as .eml files into a folder of the data directory (file:./outbox). Characters such as @ or / in a password are percent-encoded.',
+    secret(MAIL_URL, mailUrlFault, 'login').optional(),
+    { env: 'LEADSHEET_MAIL_URL', examples: ['smtp://mail.example.com:587', 'file:./outbox'] },
+  ),
+  url_file: setting('File that holds the URL, in place of url.', path.optional()),
+  oauth: setting(
+    'A login by OAuth 2.0 for graph:, gmail: and mail servers, in place of the password in url.',
+    oauthSchemaOf('MAIL').optional(),
+  ),
   from: setting('Sender of the messages: an address, or a name with an address.', mailbox.optional(), {
     env: 'LEADSHEET_FROM',
     examples: ['Lead reports <reports@example.com>'],
@@ -73,7 +108,34 @@ export const mailSchema = section({
     'A DKIM signature for each message, where the mail server does not make one; none if absent.',
     dkimSchema.optional(),
   ),
-})
+  bounces: setting(
+    'Where it is read which messages bounced, and who unsubscribes by mail.',
+    bouncesSchema.prefault({}),
+  ),
+}).superRefine(refuseUnusable)
+
+/** Refuses what does not go together with the way of sending. */
+function refuseUnusable(
+  mail: {
+    readonly url: Secret | null
+    readonly oauth: object | null
+    readonly dkim: object | null
+  },
+  context: z.RefinementCtx,
+): void {
+  if (mail.url === null) return
+  const url = new URL(mail.url.reveal())
+  const { login } = mailWayOf(url) ?? { login: 'none' }
+  const refuse = (name: 'url' | 'oauth' | 'dkim', message: string) =>
+    context.addIssue({ code: 'custom', path: [name], message })
+  if (mail.oauth === null && login === 'oauth') refuse('oauth', `a login, with ${url.protocol}`)
+  if (mail.oauth !== null && login !== 'oauth') {
+    if (login !== 'any') refuse('oauth', `none, with ${url.protocol}`)
+    else if (url.password !== '') refuse('oauth', 'none, because mail.url has a password')
+    else if (url.username === '') refuse('url', 'the user of the login before the host, with mail.oauth')
+  }
+  if (mail.dkim !== null && isMailApi(url)) refuse('dkim', `none, because ${url.protocol} signs messages`)
+}
 
 const alertUrl = secret('a URL with https://, or http:// on this machine', alertUrlFault, 'address')
 

@@ -5,8 +5,8 @@ import { snakeCase } from '../domain/names.ts'
 import { LANGUAGES } from '../report/words/catalogue.ts'
 import { WEEK_STARTS } from '../schedule/zone.ts'
 import { postgresFault } from '../store/db/place.ts'
-import { keyCommand, oauthSchema, refuseTwoKeys } from './schema-login.ts'
-import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
+import { keyCommand, oauthSchemaOf, refuseTwoKeys } from './schema-login.ts'
+import { alertsSchema, mailSchema } from './schema-mail.ts'
 import { goalSettings, recipients, reportSchema } from './schema-reports.ts'
 import { eventsSchema, webSchema } from './schema-web.ts'
 import type { SecretKind } from './secrets.ts'
@@ -63,7 +63,7 @@ const topLevel = group({
         { env: 'LEADSHEET_API_SECRET' },
       ),
       secret_file: setting('File that holds the second secret, in place of secret.', path.optional()),
-      oauth: setting('A login by OAuth 2.0, in place of key.', oauthSchema.optional()),
+      oauth: setting('A login by OAuth 2.0, in place of key.', oauthSchemaOf('API').optional()),
       profile: setting(
         'How to read a service that is not the reference service: a YAML file, which `probe` can write.',
         path.optional(),
@@ -102,8 +102,7 @@ const topLevel = group({
     z.enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') }).default('info'),
     { env: 'LEADSHEET_LOG_LEVEL' },
   ),
-  smtp: setting('The mail server.', smtpSchema.prefault({})),
-  mail: setting('How messages are sent.', mailSchema.prefault({})),
+  mail: setting('The mail server, and how messages are sent.', mailSchema.prefault({})),
   alerts: setting('Who gets alerts, and how.', alertsSchema.prefault({})),
   web: setting(
     'The pages that the daemon serves: the dashboard, and those of recipients.',

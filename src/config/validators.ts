@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, BLOCKS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import { type CamelCase, camelCase } from '../domain/names.ts'
+import { mailWayOf } from '../mail/mail-url.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { COUNTRIES, DATE_ENTRY, REGIONS } from '../schedule/holidays.ts'
 import { parseExpression, WORDS } from '../schedule/timing.ts'
@@ -120,8 +121,29 @@ export function mailUrlFault(text: string): string | null {
   if (url === null) return 'it is no URL'
   if (!isDecodable(url.username + url.password + url.pathname)) return 'a % of its own is written %25'
   if (url.protocol === 'file:') return url.host === '' ? null : 'a file: URL must not name a host'
-  if (!/^smtps?:$/.test(url.protocol)) return 'the protocol is another'
-  return url.hostname === '' ? 'the host is missing' : null
+  const way = mailWayOf(url)
+  if (way === null) return 'the protocol is another'
+  if (url.hostname === '' && way.host === null) return 'the host is missing'
+  if (way.login === 'password' && url.password === '') return 'the key before the host is missing'
+  return way.login === 'oauth' && url.password !== '' ? 'mail.oauth stands in place of a password' : null
+}
+
+export function bouncesUrlFault(text: string): string | null {
+  const url = URL.parse(text)
+  if (url === null) return 'it is no URL'
+  if (!isDecodable(url.username + url.password + url.pathname)) return 'a % of its own is written %25'
+  if (url.protocol === 'file:') return url.host === '' ? null : 'a file: URL must not name a host'
+  if (!/^imaps?:$/.test(url.protocol)) return 'the protocol is another'
+  if (url.hostname === '') return 'the host is missing'
+  return url.username === '' ? 'the user before the host is missing' : null
+}
+
+/** Checks an envelope sender, in which `{id}` stands for the id of a message. */
+export function returnAddressFault(text: string): string | null {
+  const read = readMailbox(text.replace('{id}', '0'.repeat(40)))
+  if ('fault' in read) return read.fault
+  if (/[{}]/.test(read.address)) return '{id} may stand in it once'
+  return read.name === '' ? null : 'write the address without a name'
 }
 
 /**

@@ -3,7 +3,7 @@ import { LeadsheetError } from '../errors.ts'
 import type { KeySource } from '../upstream/client/key-source.ts'
 import { shareToken } from './token-file.ts'
 import type { Login, Token, TokenDeps } from './token-request.ts'
-import { requestToken } from './token-request.ts'
+import { hintOf, requestToken } from './token-request.ts'
 
 /** The longest time before the end of a token at which another one is fetched. */
 const MARGIN_MS = 60_000
@@ -53,7 +53,10 @@ export function openOAuthKeys(login: Login, options: OAuthOptions): KeySource {
 
   return {
     what: 'the access token',
-    hint: `The token is new, and came from api.oauth.token_url. Check what api.oauth.scope and the user of the login may read, and how the profile sends it (auth).`,
+    hint: hintOf(
+      login,
+      'The token is new, and came from api.oauth.token_url. Check what api.oauth.scope and the user of the login may read, and how the profile sends it (auth).',
+    ),
     async current(signal) {
       if (token !== null && isFresh(token)) return token.accessToken
       // A new token is used as it is, even if its answer took longer than it lasts.

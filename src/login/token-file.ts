@@ -86,7 +86,13 @@ export async function shareToken(
  * Returns the identity of a login. A new secret or private key of the same client keeps its tokens; a new
  * refresh token in the settings begins anew.
  */
-function idOf({ clientSecret: _secret, privateKey: _key, clientAuth: _auth, ...login }: Login): string {
+function idOf({
+  clientSecret: _secret,
+  privateKey: _key,
+  clientAuth: _auth,
+  settings: _settings,
+  ...login
+}: Login): string {
   const sorted = Object.entries(login).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
 }
@@ -173,7 +179,7 @@ function failureOf(path: string, thrown: unknown): unknown {
   const code = codeOf(thrown)
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return new LeadsheetError('store_corrupt', `${path} is damaged: ${errorText(thrown)}`, {
-      hint: 'Move it away. A login with a refresh token then needs a new one in api.oauth.refresh_token.',
+      hint: 'Move it away. A login with a refresh token then needs a new one in its settings.',
       cause: thrown,
     })
   }

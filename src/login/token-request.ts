@@ -11,8 +11,10 @@ import { type Backoff, wait } from '../retry.ts'
 import { quote, saidIn } from '../upstream/client/answer.ts'
 import { createClient } from '../upstream/client/retrying-client.ts'
 
-/** The settings `api.oauth` in clear. */
+/** A login by OAuth 2.0, from the settings in clear. */
 export interface Login {
+  /** The path of its settings, for hints: `api.oauth` or another. */
+  readonly settings: string
   readonly tokenUrl: string
   readonly grant: 'client_credentials' | 'refresh_token' | 'jwt_bearer'
   readonly clientId: string | null
@@ -97,7 +99,7 @@ export async function requestToken(
     })
     return tokenIn(login, status, parametersIn(body), { refreshToken, fetchedAt })
   } catch (thrown) {
-    throw thrown instanceof LeadsheetError ? ofLogin(thrown, redact) : thrown
+    throw thrown instanceof LeadsheetError ? ofLogin(login, thrown, redact) : thrown
   } finally {
     // Without waiting for it, because the token must be stored first.
     void client.close()
@@ -259,13 +261,20 @@ function placeOf({ tokenUrl }: Login): string {
 
 /** The hints of the client are about the list of leads. */
 function ofLogin(
+  login: Login,
   { code, message, hint, notBefore, cause }: LeadsheetError,
   redact: (text: string) => string,
 ) {
   const isOurs = hint !== undefined && Object.values({ ...OF_GRANT, ...HINTS }).includes(hint)
   return new LeadsheetError(code, `no access token: ${withoutLearnedSecrets(redact(message))}`, {
-    hint: isOurs || code === 'api_deferred' ? (hint ?? '') : ADDRESS_HINT,
+    hint: hintOf(login, isOurs || code === 'api_deferred' ? (hint ?? '') : ADDRESS_HINT),
     cause,
     ...(notBefore !== undefined && { notBefore }),
   })
+}
+
+/** The tables of hints name the settings and the variables of `api.oauth`. */
+export function hintOf({ settings }: Pick<Login, 'settings'>, hint: string): string {
+  const variables = settings.toUpperCase().replaceAll('.', '_')
+  return hint.replaceAll('api.oauth', settings).replaceAll('API_OAUTH', variables)
 }

@@ -31,6 +31,11 @@ export function messageId(identity: MessageIdentity): string {
   return `<${hash.slice(0, 40)}@${domainOf(from)}>`
 }
 
+/** Returns what stands before the `@` of a Message-ID, which identifies a message of ours: 40 hexadecimal digits. */
+export function idOf(messageId: string): string {
+  return messageId.slice(1, messageId.indexOf('@'))
+}
+
 /**
  * Builds the bytes of a message to send, without Bcc, and without reading files or using the network. Text
  * and HTML are alternatives, the images belong to the HTML, and attachments come last.
@@ -60,6 +65,8 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
       'List-Id': `leadsheet ${message.report} <${message.report}.leadsheet.${domainOf(message.from)}>`,
       ...unsubscribeFields(message.unsubscribe, message.report),
       'X-Leadsheet-Report': message.report,
+      // Providers may give a message another Message-ID. This one comes back with what bounces.
+      'X-Leadsheet-Id': idOf(message.messageId),
     },
     // This encoding allows lines of any length and any language, so that no mail server has to encode the
     // text again.
@@ -145,22 +152,6 @@ function sentBytes({ content, name }: MessageFile): number {
   const characters = Math.ceil(content.length / 3) * 4
   // The file name occurs twice, and each of its characters may take nine bytes.
   return PART_BYTES + 18 * name.length + Math.ceil(characters / LINE_CHARACTERS) * LINE_BYTES
-}
-
-/** The options for sending one message, the same for every transport. */
-export interface TransportSendOptions {
-  readonly signal: AbortSignal
-  /**
-   * Runs just before the first byte of the message is sent, and is awaited. If the function fails, nothing is
-   * sent and its error is thrown. If the connection breaks before this call, the message was certainly not
-   * delivered; if it breaks later, the message may have been delivered.
-   */
-  readonly onData?: () => void | Promise<void>
-}
-
-/** The answer with which the server accepted the message. */
-export interface Receipt {
-  readonly response: string
 }
 
 /** `ana@example.com` or `Ana <ana@example.com>`. Throws LeadsheetError config_invalid. */

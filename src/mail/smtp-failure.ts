@@ -2,33 +2,13 @@
  * Decides what a failed attempt to send means, and for whom. Facts come first: how far the attempt got, the
  * server's reply code and its enhanced code (RFC 3463). The words of a reply decide only where codes do not.
  */
-import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
-import { redactor } from '../redaction.ts'
+import { errorText, shellCommand } from '../errors.ts'
+import type { FailedSend, SendConcern, SendFailure } from './sending.ts'
+import { quoteServer, SendError } from './sending.ts'
 
 /** The step that an attempt reached. After the step `data` began, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 
-/**
- * The meaning of a failure for the message. `transient`: not delivered, to be tried again. `permanent`: this
- * message can never be delivered. `refused`: the server refused the message and named neither its recipient nor
- * its sender, so it may refuse each like it; the message is tried again as if it were deferred.
- * `configuration`: the message can be delivered only after a setting is changed. `sender`: the server takes
- * nothing from this sender, whoever it is for, until a limit has passed or a person has changed something.
- * `unknown`: the message may or may not have been delivered.
- */
-export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration' | 'sender' | 'unknown'
-
-/**
- * The messages that a failure concerns. `message`: only this message. `server`: every message to this server.
- * `either`: one of these two, but it is unknown which. The connection then broke in the middle of a message,
- * perhaps because of that message, or the server deferred a message for what may be a fault of the sender.
- */
-type SendConcern = 'message' | 'server' | 'either'
-
-/** The facts about a failed attempt. */
-export type FailedSend = Readonly<ReturnType<typeof judge>>
-
-const SAID_LENGTH = 300
 // The reply codes of RFC 4954, 6: authentication required, mechanism too weak, credentials refused,
 // encryption required.
 const AUTH_REPLIES = [530, 534, 535, 538]
@@ -39,18 +19,6 @@ const SETTINGS_AT_FAULT = /^(?:E(?:NO)?AUTH|E(?:REQUIRE)?TLS|EACCES|EPERM|EROFS|
 /** The code of an error of ours: the server has said that it takes only smaller messages (RFC 1870). */
 export const TOO_LARGE = 'ESIZE'
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
-
-/** Null if the error comes neither from the server nor from the message. */
-export function failedSendOf(thrown: unknown): FailedSend | null {
-  if (!(thrown instanceof LeadsheetError)) return null
-  // An address that no mail can have is refused before the server is asked, as nodemailer refuses it.
-  if (thrown.code === 'config_invalid')
-    return judge(faultOf({ code: 'EENVELOPE' }, 'envelope'), thrown.message)
-  return failedSends.get(thrown) ?? null
-}
-
-/** The attempts behind the errors that {@link sendError} has made. */
-const failedSends = new WeakMap<LeadsheetError, FailedSend>()
 
 /** The facts of a failed attempt, as nodemailer, the server or the system told them. */
 type SendFault = Readonly<ReturnType<typeof faultOf>>
@@ -73,30 +41,18 @@ function faultOf(thrown: unknown, phase: SendPhase) {
   }
 }
 
-function judge(fault: SendFault, said: string) {
-  const { phase, command, code, replyCode } = fault
+function judge(fault: SendFault, said: string): FailedSend {
+  const { phase, code, replyCode } = fault
   const kind = kindOf(fault)
-  const isInMessage = !isBeforeMessage(phase)
-  const isOfMail = replyCode !== null && command === 'MAIL FROM'
   const isTooLarge = replyCode === null ? code === TOO_LARGE : blameOf(fault) === 'size'
-  const isOne = isInMessage && replyCode !== null && replyCode !== 421 && !isOfMail
   return {
     kind,
     concerns: concernOf(kind, fault),
-    /** Tells whether the attempt failed after the login, while the message was being sent. */
-    isInMessage,
-    /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
-    isOfMail,
-    /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
+    isInMessage: !isBeforeMessage(phase),
     isTooLarge,
-    /** Tells whether the session can carry another message: the server has refused only this one. */
-    keepsSession: code === TOO_LARGE || isOne,
-    /**
-     * The code of the server's reply, which counts against the recipient; null if there was no reply, or if it was
-     * about the size of the message.
-     */
+    isRefusal: replyCode !== null && replyCode >= 500 && !isTooLarge,
     replyCode: isTooLarge ? null : replyCode,
-    /** The text of the server's reply, or the reason why there was no reply. */
+    waitMs: null,
     said,
   }
 }
@@ -242,36 +198,52 @@ function isBeforeMessage(phase: SendPhase): boolean {
   return phase === 'connect' || phase === 'login'
 }
 
+/** A failed attempt over SMTP. */
+class SmtpError extends SendError {
+  /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
+  readonly isOfMail: boolean
+  /** Tells whether the session can carry another message: the server has refused only this one. */
+  readonly keepsSession: boolean
+
+  constructor(
+    { phase, command, code, replyCode }: SendFault,
+    ...error: ConstructorParameters<typeof SendError>
+  ) {
+    super(...error)
+    this.isOfMail = replyCode !== null && command === 'MAIL FROM'
+    const isOne = !isBeforeMessage(phase) && replyCode !== null && replyCode !== 421 && !this.isOfMail
+    this.keepsSession = code === TOO_LARGE || isOne
+  }
+}
+
 /**
- * Makes the error of a failed attempt: `mail_rejected` if the server refused this message or its sender,
- * otherwise `mail_unreachable`.
  * @param place the name of the server, such as `smtp://mail.example.com:587`
  * @param secret the password, which is removed from the server's reply because the reply may repeat it
  */
-export function sendError(
+export function smtpError(
   cause: unknown,
   phase: SendPhase,
   place: string,
   { recipient, secret = '' }: { readonly recipient?: string; readonly secret?: string } = {},
-): LeadsheetError {
+): SmtpError {
   const error = cause instanceof Error ? cause : new Error(String(cause))
   const fault = faultOf(error, phase)
-  const words = fault.replyCode === null ? errorText(error) : fault.reply || error.message
-  // Removes secrets before it cuts the text, because half a password at the cut would not be recognised.
-  const said = redactor([secret])(words).replace(/\s+/g, ' ').slice(0, SAID_LENGTH).trim()
+  const said = quoteServer(fault.replyCode === null ? errorText(error) : fault.reply || error.message, [
+    secret,
+  ])
   const failed = judge(fault, said)
   const { kind, concerns, isTooLarge } = failed
   const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
   const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
   const { problem, hint } = WORDS[isTooLarge ? 'size' : isPlain ? 'no_tls' : kind]
   const whom = recipient === undefined ? '' : ` for ${recipient}`
-  const made = new LeadsheetError(
+  return new SmtpError(
+    fault,
     isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
     `${place} ${isRefused && !isTooLarge ? REFUSED : problem}${whom}: ${said}`,
+    failed,
     { hint, cause: error },
   )
-  failedSends.set(made, failed)
-  return made
 }
 
 const REFUSED = 'refused the message'
@@ -279,11 +251,11 @@ const REFUSED = 'refused the message'
 const WORDS: Readonly<Record<SendFailure | 'size' | 'no_tls', { problem: string; hint: string }>> = {
   transient: {
     problem: 'could not be reached',
-    hint: `Nothing was delivered; it can be tried again. If it keeps failing, check smtp.url (LEADSHEET_SMTP_URL): ${shellCommand('doctor')} tries it.`,
+    hint: `Nothing was delivered; it can be tried again. If it keeps failing, check mail.url (LEADSHEET_MAIL_URL): ${shellCommand('doctor')} tries it.`,
   },
   configuration: {
     problem: 'did not let us in',
-    hint: `Check the user, password, port and protocol of smtp.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
+    hint: `Check the user, password, port and protocol of mail.url (LEADSHEET_MAIL_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
   },
   permanent: { problem: REFUSED, hint: 'Check the address of the recipient and of the sender.' },
   refused: {

@@ -8,16 +8,13 @@ import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { SMTPConnectionOptions, SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
-import type { Log } from '../log.ts'
-import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
-import { buildMessage, fitFiles, parseMailbox, withoutFiles } from './message.ts'
+import { idOf, parseMailbox } from './message.ts'
+import type { Receipt, SendOptions, TransportOptions } from './sending.ts'
+import { sendFitting } from './sending.ts'
 import type { SendPhase } from './smtp-failure.ts'
-import { failedSendOf, isMechanismRefused, sendError, TOO_LARGE } from './smtp-failure.ts'
+import { isMechanismRefused, smtpError, TOO_LARGE } from './smtp-failure.ts'
 
-export interface SmtpOptions {
-  readonly log: Log
-  /** The key that signs the messages; null if messages are not signed. */
-  readonly dkim?: DkimKey | null
+export interface SmtpOptions extends TransportOptions {
   readonly timeouts?: Partial<SmtpTimeouts>
 }
 
@@ -25,7 +22,7 @@ export interface SmtpOptions {
 const MESSAGES_PER_CONNECTION = 50
 
 /** @param url an `smtp:` or `smtps:` URL, already checked to have a host */
-export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) {
+export function openSmtp(url: URL, { log, dkim = null, returnAddress = null, timeouts }: SmtpOptions) {
   const server = serverOf(url, timeouts)
   let kept: SMTPConnection | null = null
   let messages = 0
@@ -54,13 +51,13 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     idle.unref()
   }
 
-  const attempt = async (message: Message, bytes: Buffer, options: TransportSendOptions): Promise<string> => {
+  const attempt = async (message: Message, bytes: Buffer, options: SendOptions): Promise<string> => {
     const isReused = kept !== null
     const progress: Progress = { phase: 'connect' }
     try {
       kept ??= await connect(server, options.signal, progress)
       progress.phase = 'envelope'
-      return await sendInSession(kept, server, message, bytes, options, progress)
+      return await sendInSession(kept, server, envelopeOf(message, returnAddress), bytes, options, progress)
     } catch (thrown) {
       if (thrown instanceof NotBegun) {
         drop()
@@ -68,13 +65,12 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
       }
       const { phase } = progress
       const { name, password: secret } = server
-      const error = sendError(thrown, phase, name, { recipient: message.to, secret })
-      const failed = failedSendOf(error)
+      const error = smtpError(thrown, phase, name, { recipient: message.to, secret })
+      const { failed } = error
       const session = kept
-      if (session === null || !failed?.keepsSession || !(await isReset(session, server, options.signal)))
-        drop()
-      const isConnectionLost = error.code === 'mail_unreachable' && failed?.kind === 'transient'
-      const isClosed = isReused && phase === 'envelope' && (isConnectionLost || failed?.isOfMail)
+      if (session === null || !error.keepsSession || !(await isReset(session, server, options.signal))) drop()
+      const isConnectionLost = error.code === 'mail_unreachable' && failed.kind === 'transient'
+      const isClosed = isReused && phase === 'envelope' && (isConnectionLost || error.isOfMail)
       if (!isClosed || options.signal.aborted) throw error
       // A server may close an idle connection just as the next message begins, or take no more messages over
       // it. No byte of the message was sent yet, so another attempt is safe. A third attempt never follows,
@@ -83,37 +79,16 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     }
   }
 
-  /**
-   * If the message is too large for the server, leaves out attachments and adds a sentence that names them.
-   */
-  const sendFitting = async (message: Message, options: TransportSendOptions): Promise<string> => {
-    let onData = options.onData
-    const once = async (): Promise<void> => {
-      await onData?.()
-      onData = undefined
-    }
-    try {
-      return await attempt(message, await buildMessage(message, dkim), { ...options, onData: once })
-    } catch (thrown) {
-      if (!failedSendOf(thrown)?.isTooLarge) throw thrown
-      const attached = message.files.filter(({ cid }) => cid === null)
-      const { left } = fitFiles(message.files, kept === null ? 0 : maxSizeOf(kept))
-      const without = left.length > 0 ? left : attached
-      if (without.length === 0) throw thrown
-      const smaller = withoutFiles(message, without)
-      const response = await attempt(smaller, await buildMessage(smaller, dkim), { ...options, onData: once })
-      return `${response}; sent without ${without.map(({ name }) => name).join(', ')}: too large for the server`
-    }
-  }
-
   const close = () => inTurn(async () => quit())
   return {
     name: server.name,
-    send: (message: Message, options: TransportSendOptions): Promise<Receipt> =>
+    send: (message: Message, options: SendOptions): Promise<Receipt> =>
       inTurn(async () => {
         clearTimeout(idle)
         const signal = AbortSignal.any([options.signal, AbortSignal.timeout(server.timeouts.totalMs)])
-        const response = await sendFitting(message, { ...options, signal }).finally(() => kept && rest())
+        const response = await sendFitting(message, dkim, { ...options, signal }, attempt, () =>
+          kept === null ? 0 : maxSizeOf(kept),
+        ).finally(() => kept && rest())
         log.debug({ server: server.name, messageId: message.messageId, response }, 'message handed over')
         return { response }
       }),
@@ -123,7 +98,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
         try {
           kept ??= await connect(server, signal, progress)
         } catch (thrown) {
-          throw sendError(thrown, progress.phase, server.name, { secret: server.password })
+          throw smtpError(thrown, progress.phase, server.name, { secret: server.password })
         }
       }),
     close,
@@ -194,13 +169,20 @@ function maxSizeOf(session: SMTPConnection): number {
   return typeof size === 'number' ? size : 0
 }
 
+type Envelope = Readonly<Record<'from' | 'to', string>>
+
+function envelopeOf({ from, to, messageId }: Message, returnAddress: string | null): Envelope {
+  const sender = returnAddress?.replace('{id}', idOf(messageId)) ?? parseMailbox(from).address
+  return { from: sender, to: parseMailbox(to).address }
+}
+
 /** @returns the server's reply to the whole message */
 async function sendInSession(
   session: SMTPConnection,
   server: SmtpServer,
-  message: Message,
+  envelope: Envelope,
   bytes: Buffer,
-  { signal, onData }: TransportSendOptions,
+  { signal, onData }: SendOptions,
   progress: Progress,
 ): Promise<string> {
   const body = bodyOf(bytes, async () => {
@@ -208,18 +190,13 @@ async function sendInSession(
     progress.phase = 'data'
     setPatience(session, server.timeouts.dataReplyMs)
   })
-  const envelope = {
-    from: parseMailbox(message.from).address,
-    to: parseMailbox(message.to).address,
-    size: bytes.length,
-  }
   const maxSize = maxSizeOf(session)
   if (maxSize > 0 && bytes.length > maxSize) {
     const problem = `the message has ${bytes.length} bytes, and the server takes at most ${maxSize}`
     throw Object.assign(new Error(problem), { code: TOO_LARGE })
   }
   const info = await step<SMTPConnectionSendInfo>(session, signal, (done) =>
-    session.send(envelope, body, done),
+    session.send({ ...envelope, size: bytes.length }, body, done),
   )
   setPatience(session, server.timeouts.socketMs)
   return info.response

@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from '../domain/message.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { DkimKey, Receipt, TransportSendOptions } from './message.ts'
+import type { DkimKey } from './message.ts'
 import { buildMessage } from './message.ts'
+import type { Receipt, SendOptions } from './sending.ts'
 import type { SmtpOptions } from './smtp.ts'
 import { openSmtp, serverOf } from './smtp.ts'
-import { sendError } from './smtp-failure.ts'
+import { smtpError } from './smtp-failure.ts'
 
 export interface Transport extends AsyncDisposable {
   /** The name of the destination without a password, such as `smtp://mail.example.com:587`. */
@@ -21,7 +22,7 @@ export interface Transport extends AsyncDisposable {
    * @throws LeadsheetError mail_unreachable (no message can be sent now), mail_rejected (only this message
    *   cannot be sent)
    */
-  send(message: Message, options: TransportSendOptions): Promise<Receipt>
+  send(message: Message, options: SendOptions): Promise<Receipt>
   /** Tests the destination without sending. Throws LeadsheetError mail_unreachable. */
   verify(signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -62,7 +63,7 @@ function pathOf(url: string): string {
 function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const name = `file:${path}`
   const failed = (cause: unknown): never => {
-    throw sendError(cause, 'connect', name)
+    throw smtpError(cause, 'connect', name)
   }
   const prepare = () =>
     mkdir(path, { recursive: true, mode: 0o700 })
@@ -71,7 +72,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const close = async (): Promise<void> => {}
   return {
     name,
-    send: async (message: Message, { signal, onData }: TransportSendOptions): Promise<Receipt> => {
+    send: async (message: Message, { signal, onData }: SendOptions): Promise<Receipt> => {
       const bytes = await buildMessage(message, dkim)
       signal.throwIfAborted()
       await prepare()

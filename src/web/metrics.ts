@@ -27,7 +27,17 @@ const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed
 /** The possible results for a lead that a sync reads. The table of runs has a count for each of them. */
 const RESULTS = ['inserted', 'updated', 'unchanged', 'deleted', 'quarantined'] as const
 const SCHEDULED_RUN_STATES = ['pending', 'running', 'held', 'done', 'failed', 'skipped'] as const
-const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
+const MESSAGE_STATES = [
+  'pending',
+  'sending',
+  'data',
+  'sent',
+  'failed',
+  'unconfirmed',
+  'withdrawn',
+  'bounced',
+  'complained',
+] as const
 const QUARANTINED_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 const define =

@@ -10,8 +10,7 @@ import { clickOnce } from '../support/web/web.ts'
 
 const SETTINGS = `
 web: { public_url: https://reports.example.com }
-smtp: { url: file:./outbox }
-mail: { from: reports@example.com }
+mail: { url: file:./outbox, from: reports@example.com }
 recipients: [ana@example.com]
 `
 

@@ -228,7 +228,7 @@ async function sendMail(
 }
 
 const AWAY = mailOutage(hoursAgo(1), { nextAttemptAt: hoursAgo(0) })
-const REFUSED = { state: 'failed', reply_code: 550, response: '550 no such user' } as const
+const REFUSED = { state: 'failed', reply_code: 550, is_refusal: 1, response: '550 no such user' } as const
 const SENT = { state: 'sent', state_at: hoursAgo(1), response: '250 ok' } as const
 
 it('messages', () =>

@@ -23,8 +23,7 @@ fields:
 `
 
 const SETTINGS = `
-smtp: { url: 'file:./outbox' }
-mail: { from: reports@example.com }
+mail: { url: 'file:./outbox', from: reports@example.com }
 api: { profile: profile.yaml }
 reports:
   - name: daily

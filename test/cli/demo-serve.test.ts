@@ -18,8 +18,7 @@ it('demo --serve opens the links of its report until Ctrl-C, and keeps the addre
   ).close()
   // Another program of this machine may have the port of the dashboard.
   const settings = `data_dir: .
-smtp: { url: file:./outbox }
-mail: { from: leads@example.com }
+mail: { url: file:./outbox, from: leads@example.com }
 web: { listen: "127.0.0.1:0" }
 lead_url: "http://127.0.0.1/leads/{id}"
 recipients: [ana@example.com]

@@ -28,8 +28,7 @@ const WRONG = 'time_zone: Mars\nlog_level: loud\n'
 /** All that a daemon needs. */
 const WHOLE = `
 api: { url: "http://127.0.0.1:9", key: k-123456 }
-smtp: { url: "file:./outbox" }
-mail: { from: r@example.com }
+mail: { url: "file:./outbox", from: r@example.com }
 recipients: [ana@example.com]
 reports: [{ name: monthly, schedule: last working day of the month at 17:00, period: month }]
 `

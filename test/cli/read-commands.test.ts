@@ -59,8 +59,7 @@ const STRICT = [
 const WITHOUT = ['demo', 'init', 'service', 'doctor']
 
 const SETTINGS = `api: { url: "http://127.0.0.1:9/", key: k }
-mail: { from: r@example.com }
-smtp: { url: "file:./outbox" }
+mail: { url: "file:./outbox", from: r@example.com }
 web: { public_url: "https://reports.example.com" }
 recipients: [ana@example.com]
 `

@@ -6,8 +6,7 @@ import { folderWithDatabase } from '../support/store.ts'
 
 const SETTINGS = `
 api: { url: "http://127.0.0.1:9", key: k-123456 }
-mail: { from: reports@example.com }
-smtp: { url: "file:./outbox" }
+mail: { url: "file:./outbox", from: reports@example.com }
 recipients: [ana@example.com]
 reports: [{ name: daily }, { name: weekly, recipients: [dana@example.com] }]
 `

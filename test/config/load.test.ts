@@ -99,7 +99,7 @@ test('the settings file is the one that LEADSHEET_CONFIG or --config names, and 
   const cwd = folderWith({
     'leadsheet.yaml': 'time_zone: Europe/Paris',
     'other.yaml': 'time_zone: Europe/Rome',
-    'deploy/x.yaml': 'data_dir: ../state\nsmtp: { url: "file:./out box" }\napi: { profile: mine.yaml }',
+    'deploy/x.yaml': 'data_dir: ../state\nmail: { url: "file:./out box" }\napi: { profile: mine.yaml }',
     'deploy/mine.yaml': 'name: mine',
     'deploy/y.yaml': 'time_zone: UTC',
   })
@@ -110,12 +110,12 @@ test('the settings file is the one that LEADSHEET_CONFIG or --config names, and 
   ])
   const named = loadConfig({ cwd, env, file: 'deploy/x.yaml' })
   expect(named).toMatchObject({ file: `${cwd}/deploy/x.yaml`, dataDir: `${cwd}/state` })
-  expect(named.smtp.url?.reveal()).toBe(`file://${cwd}/state/out%20box`)
+  expect(named.mail.url?.reveal()).toBe(`file://${cwd}/state/out%20box`)
   expect(named.api.profile).toMatchObject({ data: { name: 'mine' }, origin: 'deploy/mine.yaml' })
   expect(loadConfig({ cwd, env: {}, file: 'deploy/y.yaml' }).dataDir).toBe(`${cwd}/data`)
-  const given = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_SMTP_URL: 'file:outbox' }
-  const { dataDir, smtp } = loadConfig({ cwd, file: 'deploy/y.yaml', env: given })
-  expect([dataDir, smtp.url?.reveal()]).toEqual([`${cwd}/state`, `file://${cwd}/state/outbox`])
+  const given = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_MAIL_URL: 'file:outbox' }
+  const { dataDir, mail } = loadConfig({ cwd, file: 'deploy/y.yaml', env: given })
+  expect([dataDir, mail.url?.reveal()]).toEqual([`${cwd}/state`, `file://${cwd}/state/outbox`])
 })
 
 test('a settings file that another user may read names that user and not init', () => {
@@ -143,14 +143,14 @@ test('secrets in files that every user of the machine can read are warned of, an
     for (const name of ['leadsheet.yaml', 'key']) chmodSync(join(cwd, name), 0o644)
     return loadConfig({ cwd, env: {} }).warnings.map((warning) => warning.replaceAll(cwd, '.'))
   }
-  expect(warningsOf('api: { key_file: key }\nsmtp: { url: "smtp://u:p@h" }')).toEqual([
+  expect(warningsOf('api: { key_file: key }\nmail: { url: "smtp://u:p@h" }')).toEqual([
     'leadsheet.yaml:1:18  api.key_file: every user of this machine can read ./key; chmod 600 it',
-    'leadsheet.yaml:2:14  smtp.url: every user of this machine can read ./leadsheet.yaml; chmod 600 it',
+    'leadsheet.yaml:2:14  mail.url: every user of this machine can read ./leadsheet.yaml; chmod 600 it',
   ])
   expect(warningsOf('database_url: postgres://app:pw@db.example.com/leads')).toHaveLength(1)
   for (const yaml of [
-    'smtp: { url: "file:./outbox" }',
-    'smtp: { url: "smtp://mail.example.com:25" }',
+    'mail: { url: "file:./outbox" }',
+    'mail: { url: "smtp://mail.example.com:25" }',
     'database_url: postgres://app@db.example.com/leads',
   ])
     expect(warningsOf(yaml).filter((warning) => warning.includes('can read'))).toEqual([])
@@ -158,14 +158,14 @@ test('secrets in files that every user of the machine can read are warned of, an
 
 const API = { LEADSHEET_API_URL: 'https://leads.example.com', LEADSHEET_API_KEY: 'k-123456' }
 const MAIL = {
-  LEADSHEET_SMTP_URL: 'smtp://u:hunter2@mail.example.com:587',
+  LEADSHEET_MAIL_URL: 'smtp://u:hunter2@mail.example.com:587',
   LEADSHEET_FROM: 'r@example.com',
 }
 
 test('what the daemon needs is no mail where there are no reports, and no operators to be mailed', () => {
   expect(requireDaemon(load('reports: []', API)).mail).toBeNull()
   const operators = 'reports: []\nalerts: { recipients: [ops@example.com] }'
-  expect(() => requireDaemon(load(operators, API))).toThrow('smtp.url')
+  expect(() => requireDaemon(load(operators, API))).toThrow('mail.url')
   const { api, mail } = requireDaemon(load(operators, { ...API, ...MAIL }))
   const given = [api.url, api.key?.reveal(), mail?.url.reveal(), mail?.from]
   expect(given).toEqual([...Object.values(API), ...Object.values(MAIL)])

@@ -42,10 +42,18 @@ test('the example shows every setting, and all of them are right', () => {
     (_, before) => before + JSON.stringify(DKIM_KEY.privateKey),
   )
   // Of the ways to a key, and of the settings of a login, only some go together.
-  const { key, key_command: _command, oauth, ...api } = parse(signed).api
-  const { refresh_token: _token, private_key: _key, issuer: _issuer, subject: _subject, ...client } = oauth
-  for (const way of [{ key }, { oauth: client }]) {
-    const yaml = stringify({ ...parse(signed), api: { ...api, ...way } })
+  const { api, mail, ...whole } = parse(signed)
+  const { key, key_command: _command, oauth, ...source } = api
+  const { dkim, oauth: login, ...sending } = mail
+  const bounces = { ...mail.bounces, oauth: clientOf(mail.bounces.oauth) }
+  for (const way of [
+    { api: { ...source, key }, mail: { ...sending, bounces, dkim } },
+    {
+      api: { ...source, oauth: clientOf(oauth) },
+      mail: { ...sending, bounces, url: 'graph:', oauth: clientOf(login) },
+    },
+  ]) {
+    const yaml = stringify({ ...whole, ...way })
     const cwd = folderWith({ 'leadsheet.yaml': yaml, 'profile.yaml': 'name: mine' })
     expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
   }
@@ -54,6 +62,12 @@ test('the example shows every setting, and all of them are right', () => {
 test('the example names every variable', () => {
   expect(Object.keys(VARIABLES).filter((name) => !example.includes(name))).toEqual([])
 })
+
+/** The settings of a login with client credentials. */
+function clientOf(oauth: Readonly<Record<string, unknown>>) {
+  const { refresh_token: _token, private_key: _key, issuer: _issuer, subject: _subject, ...client } = oauth
+  return client
+}
 
 /** Called twice, because some settings are commented out in a group that is commented out. */
 function uncomment(text: string): string {

@@ -18,7 +18,7 @@ const USUAL = {
   'api.url': value('https://leads.example.com/api/v1'),
   'api.key_file': value('./secrets/api-key'),
   time_zone: value('Europe/Berlin'),
-  'smtp.url': value('smtp://mail.example.com:587'),
+  'mail.url': value('smtp://mail.example.com:587'),
   'mail.from': value('Lead reports <reports@example.com>'),
   'alerts.recipients': { value: ['ops@example.com'] },
   'web.listen': value('127.0.0.1:8080'),
@@ -34,7 +34,7 @@ function firstSettings(answers: Answers, report: FirstSettings['report'] = REPOR
 
 const SECRETS = {
   'secrets/api-key': 'k-123456\n',
-  'secrets/smtp-url': 'smtp://reports%40example.com:p%20%C3%A4%23%3A%2F%25@mail.example.com:587\n',
+  'secrets/mail-url': 'smtp://reports%40example.com:p%20%C3%A4%23%3A%2F%25@mail.example.com:587\n',
   'secrets/web-token': 'a-token-that-is-long-enough\n',
 }
 
@@ -99,9 +99,9 @@ test('a schedule comes back as it was', () => {
 })
 
 test('a mail server with a password is in its file alone, with every character of it', () => {
-  const { 'smtp.url': _url, ...others } = USUAL
-  const first = { ...others, 'smtp.url_file': value('./secrets/smtp-url') }
-  const url = new URL(load(first).smtp.url?.reveal() ?? '')
+  const { 'mail.url': _url, ...others } = USUAL
+  const first = { ...others, 'mail.url_file': value('./secrets/mail-url') }
+  const url = new URL(load(first).mail.url?.reveal() ?? '')
   expect(decodeURIComponent(url.password)).toBe('p ä#:/%')
   expect(settingsText(firstSettings(first))).not.toContain('%C3')
 })

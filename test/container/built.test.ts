@@ -90,7 +90,7 @@ recipients: [ana@example.com]
 reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
 `,
       'api-key': await service.createKey({ name: 'container', scope: 'read' }),
-      'smtp-url': mail.url,
+      'mail-url': mail.url,
       'web-token': TOKEN,
     }
     const [root, data, secrets] = [folderWith(), folderWith(), folderWith(files)]
@@ -102,7 +102,7 @@ reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
       LEADSHEET_CONFIG: '/secrets/leadsheet.yaml',
       LEADSHEET_API_URL: service.url,
       LEADSHEET_API_KEY_FILE: '/secrets/api-key',
-      LEADSHEET_SMTP_URL_FILE: '/secrets/smtp-url',
+      LEADSHEET_MAIL_URL_FILE: '/secrets/mail-url',
       LEADSHEET_WEB_TOKEN_FILE: '/secrets/web-token',
       LEADSHEET_WEB_LISTEN: `0.0.0.0:${port}`,
     }

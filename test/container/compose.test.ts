@@ -19,14 +19,13 @@ const STORE = 'postgres://leadsheet:a-password@postgres:5432/leadsheet'
 const MOUNTED = {
   '/etc/leadsheet/leadsheet.yaml': `
 api: { url: "https://leads.example.com/api/v1", key_file: ./secrets/api-key }
-smtp: { url_file: ./secrets/smtp-url }
-mail: { from: reports@example.com }
+mail: { url_file: ./secrets/mail-url, from: reports@example.com }
 web: { token_file: ./secrets/web-token }
 recipients: [ana@example.com]
 reports: [{ name: daily, schedule: every weekday at 07:00 }]
 `,
   '/etc/leadsheet/secrets/api-key': 'k-0123456789',
-  '/etc/leadsheet/secrets/smtp-url': 'smtp://reports:secret@mail.example.com:587',
+  '/etc/leadsheet/secrets/mail-url': 'smtp://reports:secret@mail.example.com:587',
   '/etc/leadsheet/secrets/web-token': 'a-token-for-the-test',
   '/service/api-key': 'k-0123456789',
   '/etc/leadsheet/secrets/database-url': STORE,

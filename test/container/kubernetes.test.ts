@@ -85,7 +85,7 @@ describe.each(pods())('the pod of %s', (_, pod) => {
     const { warnings, reports } = settingsWith(env, {
       '/etc/leadsheet/leadsheet.yaml': readFileSync(join(FOLDER, 'base/leadsheet.yaml'), 'utf8'),
       '/run/secrets/leadsheet/api-key': 'k-0123456789',
-      '/run/secrets/leadsheet/smtp-url': 'smtp://reports:secret@mail.example.com:587',
+      '/run/secrets/leadsheet/mail-url': 'smtp://reports:secret@mail.example.com:587',
       '/run/secrets/leadsheet/web-token': 'a-token-for-the-test',
       '/run/secrets/leadsheet/database-url': 'postgresql://app:a-password@postgres-rw:5432/app',
     })

@@ -111,10 +111,10 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       chownSync(settings, UID, UID)
       const own = composeArguments(compose('compose.yaml').leadsheet, parent, memory)
       args = [...own, `--env=LEADSHEET_WEB_LISTEN=0.0.0.0:${port}`]
-      cpSync(layOut({ 'api-key': key, 'smtp-url': mail.url }), join(settings, 'secrets'), { recursive: true })
-      for (const path of ['', 'api-key', 'smtp-url']) chownSync(join(settings, 'secrets', path), UID, UID)
+      cpSync(layOut({ 'api-key': key, 'mail-url': mail.url }), join(settings, 'secrets'), { recursive: true })
+      for (const path of ['', 'api-key', 'mail-url']) chownSync(join(settings, 'secrets', path), UID, UID)
       const init = `init --yes --config /etc/leadsheet/leadsheet.yaml --api-url ${service.url}
-        --key-file /etc/leadsheet/secrets/api-key --smtp-url-file /etc/leadsheet/secrets/smtp-url
+        --key-file /etc/leadsheet/secrets/api-key --mail-url-file /etc/leadsheet/secrets/mail-url
         --from reports@example.com --recipients ${RECIPIENTS} --alert-recipients none --schedule`.split(/\s+/)
       const volume = `--volume=${settings}:/etc/leadsheet`
       const { status, stdout, stderr } = await podman.run([volume, IMAGE, ...init, '* * * * *'])

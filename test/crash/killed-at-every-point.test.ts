@@ -99,7 +99,7 @@ describe('a program killed at every point', () => {
         program: {
           args: ['report', 'send', 'daily'],
           cwd,
-          env: { ...world.env, LEADSHEET_SMTP_URL: server.url },
+          env: { ...world.env, LEADSHEET_MAIL_URL: server.url },
         },
         // An issue has all its messages or none.
         checkKilled: () => expect(count(file, 'delivery')).toBe(count(file, 'report_issue') === 0 ? 0 : 2),

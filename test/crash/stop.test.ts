@@ -180,7 +180,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       const program = daemonOf(cwd, {
         LEADSHEET_API_URL: service.url,
         LEADSHEET_API_KEY: key,
-        LEADSHEET_SMTP_URL: mail.url,
+        LEADSHEET_MAIL_URL: mail.url,
       })
       const daemon = startDaemon(program, stop)
       await whileAlive(daemon, mail.isHeld)
@@ -215,7 +215,7 @@ function daemonOf(cwd: string, env: Program['env']): Program {
     cwd,
     env: {
       LEADSHEET_API_KEY: 'test-key',
-      LEADSHEET_SMTP_URL: 'file:outbox',
+      LEADSHEET_MAIL_URL: 'file:outbox',
       LEADSHEET_FROM: 'reports@example.com',
       LEADSHEET_RECIPIENTS: RECIPIENTS.join(','),
       LEADSHEET_WEB_LISTEN: '127.0.0.1:0',

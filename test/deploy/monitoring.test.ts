@@ -40,7 +40,7 @@ function valuesIn(file: string, field: 'expr' | 'alert'): string[] {
 async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
   const { url, store } = await openDashboard(
     undefined,
-    'smtp: { url: "file:./outbox" }\nmail: { from: reports@example.com }\nrecipients: [ana@example.com]\nreports: [{ name: daily }]',
+    'mail: { url: "file:./outbox", from: reports@example.com }\nrecipients: [ana@example.com]\nreports: [{ name: daily }]',
     open,
   )
   const now = new Date().toISOString()

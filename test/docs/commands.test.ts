@@ -125,8 +125,8 @@ beforeAll(async () => {
     async () => mail[Symbol.asyncDispose](),
   )
   const key = await service.createKey({ name: 'documentation', scope: 'write' })
-  const address = `api: { url: "${upstream.url}", key_file: ./key }\nsmtp: { url: "${mail.url}" }\n`
-  const text = address + SETTINGS
+  const address = `api: { url: "${upstream.url}", key_file: ./key }\n`
+  const text = address + SETTINGS.replace('mail: { ', `mail: { url: "${mail.url}", `)
   const below = text.replaceAll('./', '../')
   const settings = { 'leadsheet.yaml': text, 'etc/leadsheet.yaml': below, 'deploy/leadsheet.yaml': below }
   for (const [file, text] of Object.entries({
@@ -135,7 +135,7 @@ beforeAll(async () => {
     key,
     'run/secrets/leads-key': key,
     'secrets/api-key': key,
-    'run/secrets/smtp-url': mail.url,
+    'run/secrets/mail-url': mail.url,
   })) {
     mkdirSync(dirname(join(base, file)), { recursive: true })
     writeFileSync(join(base, file), text, { mode: 0o600 })

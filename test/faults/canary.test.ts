@@ -45,7 +45,7 @@ function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) 
     LEADSHEET_CONFIG: join('settings', 'leadsheet.yaml'),
     LEADSHEET_API_URL: upstream.url,
     LEADSHEET_API_KEY: key,
-    LEADSHEET_SMTP_URL: smtpUrl(smtpPort),
+    LEADSHEET_MAIL_URL: smtpUrl(smtpPort),
     LEADSHEET_ALERT_WEBHOOK_URL: `${origin}/hook/${webhook}`,
   }
   return { cwd, env }

@@ -24,8 +24,7 @@ const SETTINGS = `  profile: p.yaml
   secret_file: second
 data_dir: data
 log_level: debug
-smtp: { url: "file:./outbox" }
-mail: { from: reports@example.com }
+mail: { url: "file:./outbox", from: reports@example.com }
 recipients: [ana@example.com]
 `
 const COMMANDS = [

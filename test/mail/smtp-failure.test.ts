@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { failedSendOf, sendError } from '../../src/mail/smtp-failure.ts'
+import { smtpError } from '../../src/mail/smtp-failure.ts'
 
 const STEPS = ['MAIL FROM', 'RCPT TO', 'DATA', '.']
 /** A line for each reply: the step (`any`), the reply, and who has to wait or has failed. New replies are added there. */
@@ -16,7 +16,7 @@ function meaningOf(at: string, reply: string): string {
     responseCode: Number(reply.slice(0, 3)),
   })
   const phase = at === '.' ? 'data' : 'envelope'
-  const failed = failedSendOf(sendError(cause, phase, 'smtp://mail.example.com:587'))
+  const failed = smtpError(cause, phase, 'smtp://mail.example.com:587').failed
   return `${failed?.kind} ${failed?.concerns}`
 }
 

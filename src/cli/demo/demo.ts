@@ -274,8 +274,7 @@ ${isInPostgres ? `database_url_file: ./${DATABASE_URL_FILE}\n` : ''}\
 lead_url: http://127.0.0.1:8080/leads/{id}
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
 holidays: [US]
-smtp: { url: file:./outbox }
-mail: { from: leadsheet <reports@leadsheet.example> }
+mail: { url: file:./outbox, from: leadsheet <reports@leadsheet.example> }
 goals: [{ name: Won in the month, figure: won_value, currency: USD, period: month, target: 320000 }]
 recipients:
   - you@example.com

@@ -91,11 +91,11 @@ export const QUESTIONS: Readonly<Record<AnswerName, Row>> = {
     read: ({ api }) => api.key?.reveal(),
   },
   mailUrl: {
-    path: ['smtp', 'url'],
+    path: ['mail', 'url'],
     about: 'mail server, such as smtp://mail.example.com:587, or folder for .eml files',
-    flag: '--smtp-url',
-    fileFlag: '--smtp-url-file',
-    read: ({ smtp }) => smtp.url?.reveal(),
+    flag: '--mail-url',
+    fileFlag: '--mail-url-file',
+    read: ({ mail }) => mail.url?.reveal(),
     offered: () => 'file:./outbox',
   },
   from: {
@@ -182,10 +182,10 @@ export function readGiven(options: AnswerOptions, environment: Config): Known {
     if (wrong !== null) throw mistake(file === undefined ? flag : fileFlag, wrong)
     known[name] = { value, variable: null, file: file === undefined ? null : resolve(file) }
   }
-  if (URL.parse(optionValue(options, '--smtp-url') ?? '')?.password)
+  if (URL.parse(optionValue(options, '--mail-url') ?? '')?.password)
     throw mistake(
-      '--smtp-url',
-      'others can see a password there; give a file that holds it by --smtp-url-file',
+      '--mail-url',
+      'others can see a password there; give a file that holds it by --mail-url-file',
     )
   return known
 }

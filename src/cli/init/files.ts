@@ -12,7 +12,7 @@ import { listIn, QUESTIONS } from './answers.ts'
 /** The paths of the files, relative to the folder of the settings file. */
 const FILES = {
   key: 'secrets/api-key',
-  mailUrl: 'secrets/smtp-url',
+  mailUrl: 'secrets/mail-url',
   token: 'secrets/web-token',
   clientSecret: 'secrets/client-secret',
   refreshToken: 'secrets/refresh-token',
@@ -102,7 +102,7 @@ export function writeFirstSettings(file: string, answers: Answers, now: Date) {
       [['api', 'profile'], profile],
       [['time_zone'], entryOf(timeZone)],
       [['holidays'], { comment: ABOUT_HOLIDAYS, ...listEntryOf(holidays) }],
-      mailFile ? [['smtp', 'url_file'], mailFile] : [['smtp', 'url'], entryOf(mailUrl)],
+      mailFile ? [['mail', 'url_file'], mailFile] : [['mail', 'url'], entryOf(mailUrl)],
       [['mail', 'from'], entryOf(answers.from)],
       [['alerts', 'recipients'], listEntryOf(answers.alertRecipients)],
       [['web', 'listen'], entryOf(answers.listen)],

@@ -48,7 +48,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
   addExamples(command, [
     'init',
     'init --config /etc/leadsheet/leadsheet.yaml',
-    'init --yes --api-url https://leads.example.com/api/v1 --key-file ./key --smtp-url smtp://mail.example.com:587 --from reports@example.com --recipients ana@example.com',
+    'init --yes --api-url https://leads.example.com/api/v1 --key-file ./key --mail-url smtp://mail.example.com:587 --from reports@example.com --recipients ana@example.com',
   ])
 }
 

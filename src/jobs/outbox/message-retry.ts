@@ -1,6 +1,6 @@
 /** Decides what happens to a message that could not be sent, and to a server that could not be reached. */
 import type { Instant } from '../../domain/model.ts'
-import type { FailedSend } from '../../mail/smtp-failure.ts'
+import type { FailedSend } from '../../mail/sending.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
 import { type Delivery, type DeliveryMove, UNCONFIRMED_MAX } from '../../store/outbox/delivery.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
@@ -15,6 +15,12 @@ interface Drawn {
 /** @param failures the number of failures in a row */
 export function retryAt(failures: number, { now, random }: Drawn): Date {
   return new Date(now.getTime() + (ladderWaitMs(BACKOFF.message, failures, random) ?? 0))
+}
+
+/** The server may ask for a longer wait, which is kept up to the longest one of the ladder. */
+function later(at: Date, { waitMs }: FailedSend, { now }: Drawn): Date {
+  const asked = now.getTime() + Math.min(waitMs ?? 0, longestWaitMs(BACKOFF.message))
+  return new Date(Math.max(at.getTime(), asked))
 }
 
 /**
@@ -42,11 +48,11 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
  */
 export function moveAfterFailure(one: Delivery, failed: FailedSend, drawn: Drawn): DeliveryMove {
   const at = drawn.now.toISOString()
-  const said = { at, replyCode: failed.replyCode, response: failed.said }
+  const said = { at, replyCode: failed.replyCode, isRefusal: failed.isRefusal, response: failed.said }
   if (failed.concerns === 'server') {
     return { state: 'pending', at, isNoAttempt: true, ...(failed.isInMessage ? { nextAttemptAt: at } : {}) }
   }
-  const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
+  const nextAttemptAt = later(retryAt(one.attempts + 1, drawn), failed, drawn).toISOString()
   if (failed.kind === 'unknown') {
     const isLeft = one.unconfirmedCount + 1 >= UNCONFIRMED_MAX
     return { ...said, state: 'unconfirmed', nextAttemptAt: isLeft ? null : nextAttemptAt }
@@ -79,7 +85,7 @@ export function outageAfter(
     kind,
     beganAt: before?.beganAt ?? drawn.now.toISOString(),
     failures,
-    nextAttemptAt: retryAt(steps, drawn).toISOString(),
+    nextAttemptAt: later(retryAt(steps, drawn), failed, drawn).toISOString(),
     replyCode: failed.replyCode,
     response: failed.said,
   }

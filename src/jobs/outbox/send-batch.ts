@@ -4,8 +4,8 @@
  */
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { FailedSend } from '../../mail/smtp-failure.ts'
-import { failedSendOf } from '../../mail/smtp-failure.ts'
+import type { FailedSend } from '../../mail/sending.ts'
+import { failedSendOf } from '../../mail/sending.ts'
 import type { Transport } from '../../mail/transport.ts'
 import { GIVE_UP, wait } from '../../retry.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -124,7 +124,8 @@ async function noteRefusal(
   // The shortest wait of the ladder, so that they are tried before the refused ones: those may be alone in it.
   const nextAttemptAt = retryAt(attempts + 1, { now: now(), random: 0 }).toISOString()
   const since = new Date(now().getTime() - GIVE_UP.message.hours * HOUR_MS).toISOString()
-  const to = { at: now().toISOString(), nextAttemptAt, replyCode: end.replyCode, response: end.said }
+  const { replyCode, isRefusal, said } = end
+  const to = { at: now().toISOString(), nextAttemptAt, replyCode, isRefusal, response: said }
   const messages = await store.write((trx) => deferIssue(trx, issueId, to, since))
   if (messages > 0) log.warn({ messages, nextAttemptAt }, `the issue waits: ${end.said}`)
 }
@@ -255,7 +256,13 @@ async function sendOne(
   // This write stands outside the `try`, because the message was already sent: a failure of the store must
   // not count as a failure of the message.
   const replyCode = replyCodeIn(response)
-  await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
+  await move(['sending', 'data'], {
+    state: 'sent',
+    nextAttemptAt: null,
+    replyCode,
+    isRefusal: false,
+    response,
+  })
   deps.log.info({ recipient, report, response }, 'mail sent')
   return 'sent'
 }

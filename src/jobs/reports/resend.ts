@@ -116,6 +116,8 @@ const WHY_NOT = {
   sent: null,
   failed: null,
   unconfirmed: null,
+  bounced: null,
+  complained: 'its recipient reported it as spam',
 } as const satisfies Record<Delivery['state'], string | null>
 
 function reasonAgainst(message: Delivery, choice: Preference | undefined): string | null {

@@ -105,6 +105,7 @@ async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<n
       state_at: now.toISOString(),
       next_attempt_at: null,
       reply_code: null,
+      is_refusal: 0,
       response,
     })
     .executeTakeFirst()

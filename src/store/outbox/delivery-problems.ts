@@ -75,7 +75,7 @@ export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRec
     WITH failed AS (
       SELECT report, period_from, period_to, recipient, ${answer} AS answer
       FROM delivery JOIN report_issue ON report_issue.id = issue_id
-      WHERE state = 'failed' AND reply_code >= 500),
+      WHERE state IN ('failed', 'bounced') AND is_refusal = 1),
     shared AS (
       SELECT report, period_from, period_to, answer FROM failed GROUP BY report, period_from, period_to, answer
       HAVING count(DISTINCT recipient) > 1 AND 2 * count(DISTINCT recipient) > (
@@ -86,7 +86,7 @@ export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRec
       SELECT recipient, issue.report, issue.id AS issue_id, state_at, response,
         row_number() OVER (PARTITION BY recipient, issue.report ORDER BY state_at DESC, message_id) AS place
       FROM delivery AS refused JOIN report_issue AS issue ON issue.id = issue_id
-      WHERE refused.state = 'failed' AND reply_code >= 500
+      WHERE refused.state IN ('failed', 'bounced') AND is_refusal = 1
         AND state_at > coalesce((SELECT changed_at FROM preference
           WHERE address = lower(recipient) AND preference.report = issue.report), '')
         AND NOT EXISTS (SELECT 1 FROM shared WHERE shared.report = issue.report
@@ -120,7 +120,7 @@ export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> 
   return listProblems(
     db,
     sql`state_at`,
-    sql<boolean>`message.state = 'failed' AND message.state_at >= ${since}
+    sql<boolean>`message.state IN ('failed', 'bounced') AND message.state_at >= ${since}
       AND NOT EXISTS (SELECT 1 FROM delivery AS later LEFT JOIN report_issue ON report_issue.id = later.issue_id
         WHERE later.recipient = message.recipient AND later.state = 'sent' AND later.state_at > message.state_at
           AND report_issue.report IS NOT DISTINCT FROM issue.report)`,
@@ -141,7 +141,7 @@ export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]
   return listProblems(
     db,
     sql`deferred_at`,
-    sql<boolean>`message.next_attempt_at IS NOT NULL AND (message.deferred_at < ${before} OR message.deferred_at IS NOT NULL AND message.reply_code >= 500)`,
+    sql<boolean>`message.next_attempt_at IS NOT NULL AND (message.deferred_at < ${before} OR message.deferred_at IS NOT NULL AND message.is_refusal = 1)`,
   )
 }
 

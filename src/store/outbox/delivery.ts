@@ -9,6 +9,8 @@
  * failed: refused permanently or given up
  * unconfirmed: the connection or the process was lost in `data`; the message may have arrived
  * withdrawn: not sent, because the recipient unsubscribed or left the settings, or an operator cancelled it
+ * bounced: accepted by the server, and returned later by it or by another one
+ * complained: accepted by the server, and reported as spam by its recipient
  */
 import { sql } from 'kysely'
 import type { Message } from '../../domain/message.ts'
@@ -127,6 +129,8 @@ export interface DeliveryMove {
    */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
+  /** Whether the last answer refused the message for good; it then counts against the recipient. */
+  readonly isRefusal?: boolean
   readonly response?: string
 }
 
@@ -161,7 +165,7 @@ export async function moveDelivery(
   trx: Trx,
   messageId: string,
   from: readonly DeliveryRowState[],
-  { state, at, isDeferred, isNoAttempt, ...changes }: DeliveryMove,
+  { state, at, isDeferred, isNoAttempt, isRefusal, ...changes }: DeliveryMove,
 ): Promise<boolean> {
   const moved = await modelsIn(trx)
     .updateTable('delivery')
@@ -172,6 +176,7 @@ export async function moveDelivery(
       state,
       stateAt: at,
       ...(isDeferred ? { deferredAt: sql<string>`coalesce(deferred_at, ${at})` } : {}),
+      ...(isRefusal === undefined ? {} : { isRefusal: isRefusal ? 1 : 0 }),
       ...(isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
       ...(state === 'unconfirmed' ? { unconfirmedCount: eb('unconfirmedCount', '+', 1) } : {}),
     }))
@@ -187,7 +192,9 @@ export async function moveDelivery(
 export async function deferIssue(
   trx: Trx,
   issueId: string,
-  to: Required<Pick<DeliveryMove, 'at' | 'replyCode' | 'response'>> & { readonly nextAttemptAt: Instant },
+  to: Required<Pick<DeliveryMove, 'at' | 'replyCode' | 'isRefusal' | 'response'>> & {
+    readonly nextAttemptAt: Instant
+  },
   since: Instant,
 ): Promise<number> {
   const { numUpdatedRows } = await trx
@@ -201,6 +208,7 @@ export async function deferIssue(
       next_attempt_at: to.nextAttemptAt,
       deferred_at: sql<string>`coalesce(deferred_at, ${to.at})`,
       reply_code: to.replyCode,
+      is_refusal: to.isRefusal ? 1 : 0,
       response: to.response,
     })
     .executeTakeFirst()

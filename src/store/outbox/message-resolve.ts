@@ -23,12 +23,13 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
   const { numUpdatedRows } = await trx
     .updateTable('delivery')
     .where('message_id', '=', messageId)
-    .where('state', 'in', ['failed', 'unconfirmed', 'withdrawn'])
+    .where('state', 'in', ['failed', 'unconfirmed', 'withdrawn', 'bounced'])
     .set({
       state: 'pending',
       state_at: at,
       next_attempt_at: at,
       attempts: 0,
+      is_refusal: 0,
       deferred_at: null,
       unconfirmed_count: sql<number>`min(unconfirmed_count, ${UNCONFIRMED_MAX - 1})`,
     })
@@ -55,6 +56,7 @@ export async function resolveMessage(
       state_at: at,
       next_attempt_at: null,
       reply_code: null,
+      is_refusal: 0,
       response: `resolved by hand: ${finding === 'arrived' ? 'delivered' : 'lost'}`,
     })
     .executeTakeFirst()

@@ -33,15 +33,16 @@ export const REPORTS = [
     issue_id TEXT REFERENCES report_issue (id), -- report_issue.id; null for an alert to operators
     recipient TEXT NOT NULL,
     revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first message; 1 more each time a person sends the issue again
-    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn')), -- pending, sending, data: not finished; sent: the server accepted it; failed: refused or given up; unconfirmed: the server's answer was lost; withdrawn: its recipient no longer wanted it or is no longer in the settings, or an operator cancelled it
+    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn', 'bounced', 'complained')), -- pending, sending, data: not finished; sent: the server accepted it; failed: refused or given up; unconfirmed: the server's answer was lost; withdrawn: its recipient no longer wanted it or is no longer in the settings, or an operator cancelled it; bounced: it was accepted, and came back later; complained: its recipient reported it as spam
     attempts INTEGER NOT NULL DEFAULT 0, -- number of attempts; an attempt that did not reach the server does not count
     unconfirmed_count INTEGER NOT NULL DEFAULT 0, -- number of times that the message became unconfirmed; after the second time leadsheet does not send it again by itself
     queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
     state_at TEXT NOT NULL, -- UTC: when the state was entered
     next_attempt_at TEXT, -- UTC: the earliest time of the next attempt; null if there is none
     deferred_at TEXT, -- UTC: when the server first deferred it; leadsheet tries again for two days
-    reply_code INTEGER, -- SMTP code of the server's last reply; null if there was none
-    response TEXT, -- last reply of the mail server, or why there was none
+    reply_code INTEGER, -- code of the server's last answer, of SMTP or HTTP; null if there was none
+    is_refusal INTEGER NOT NULL DEFAULT 0 CHECK (is_refusal IN (0, 1)), -- 1: the last answer or a bounce refused it for good and not for its size, which counts against the recipient; 0: it did not
+    response TEXT, -- last answer of the mail server or text of the bounce, or why there was none
     sender TEXT, -- lease.holder of the process that last tried to send the message; null before the first attempt
     UNIQUE (issue_id, recipient, revision)
   ) STRICT`,
@@ -49,7 +50,7 @@ export const REPORTS = [
   `CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
   // The checks that run every minute read these indexes. The indexes stay small however many messages were
   // sent.
-  `CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
+  `CREATE INDEX delivery_failed ON delivery (state_at) WHERE state IN ('failed', 'bounced')`,
   `CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
   // Leaves out sent messages. If the index had them, SQLite would use it to find the messages of a recipient.
   `CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
@@ -73,7 +74,7 @@ export const REPORTS = [
     began_at TEXT NOT NULL, -- UTC: time of the first failure
     failures INTEGER NOT NULL, -- number of failures in a row
     next_attempt_at TEXT NOT NULL, -- UTC: earliest time of the next attempt to send a message
-    reply_code INTEGER, -- SMTP code of the last reply; null if there was none
+    reply_code INTEGER, -- code of the last answer, of SMTP or HTTP; null if there was none
     response TEXT NOT NULL -- last reply of the server, or why there was none
   ) STRICT`,
 

@@ -25,8 +25,7 @@ export const MAILS: Part = {
     })
     await using installation = await install(`time_zone: Europe/Berlin
 api: { url: "http://127.0.0.1:9/", key: nobody-listens-there }
-smtp: { url: "${server.url}" }
-mail: { from: reports@example.com, per_minute: 100000 }
+mail: { url: "${server.url}", from: reports@example.com, per_minute: 100000 }
 reports: [{ name: daily }]
 recipients: ${JSON.stringify(Array.from({ length: count }, (_, number) => recipientOf(number, count / A_FILTER)))}`)
     await generateHistory(installation.database, fewest)

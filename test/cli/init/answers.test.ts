@@ -14,7 +14,7 @@ const completed = (from: ReturnType<typeof readGiven>) =>
 const optionsIn = (folder: string): AnswerOptions => ({
   apiUrl: 'https://leads.example.com',
   keyFile: join(folder, 'key'),
-  smtpUrl: 'file:./outbox',
+  mailUrl: 'file:./outbox',
   from: 'reports@example.com',
   recipients: 'ana@example.com, ben@example.com',
 })

@@ -58,7 +58,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     const config = loadConfig({ cwd, env: {} })
     expect(config.warnings).toEqual([])
     expect(config.api.key?.reveal()).toBe(key)
-    expect(decodeURIComponent(new URL(config.smtp.url?.reveal() ?? '').password)).toBe(PASSWORD)
+    expect(decodeURIComponent(new URL(config.mail.url?.reveal() ?? '').password)).toBe(PASSWORD)
     expect(config.recipients).toEqual(['ana@example.com', 'ben@example.com'])
     const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
     for (const secret of [key, encodeURIComponent(PASSWORD)]) expect(settings).not.toContain(secret)
@@ -66,7 +66,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     expect(files.map(({ name }) => name).sort()).toEqual([
       'api-key',
       'leadsheet.yaml',
-      'smtp-url',
+      'mail-url',
       'web-token',
     ])
     for (const { parentPath, name } of files)
@@ -99,7 +99,7 @@ test('without a terminal options say it all, the result says what does not answe
   const known = {
     NODE: `${process.versions.node}, zone data ${process.versions['tz']}`,
     ANSWERS:
-      "--api-url http://127.0.0.1:9 --smtp-url file:./outbox --listen none --from 'Lead reports <reports@example.com>' --recipients ana@example.com",
+      "--api-url http://127.0.0.1:9 --mail-url file:./outbox --listen none --from 'Lead reports <reports@example.com>' --recipients ana@example.com",
   }
   const env = clockStandingAt('2026-11-21T12:00:00Z')
   await checkTranscript(join(import.meta.dirname, 'golden/init.txt'), { cwd, env }, known)

@@ -40,7 +40,7 @@ it('a daemon killed at any step of a message is followed by one of two, who send
   for (const hold of sampleOf(HOLDS, 2)) {
     await using server = await openHoldingServer(hold)
     const cwd = copyOf(base.cwd, copies, hold)
-    const env = { ...base.env, LEADSHEET_SMTP_URL: server.url }
+    const env = { ...base.env, LEADSHEET_MAIL_URL: server.url }
     const installation: Installation = { cwd, env, file: databaseIn(cwd) }
 
     const killed = startDaemon(installation, at('07:00'))

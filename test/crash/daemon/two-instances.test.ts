@@ -90,7 +90,7 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
     const env = {
       LEADSHEET_API_URL: service.url,
       LEADSHEET_API_KEY: key,
-      LEADSHEET_SMTP_URL: mail.url,
+      LEADSHEET_MAIL_URL: mail.url,
       LEADSHEET_FROM: 'reports@example.com',
     }
     const daemons = [start({ args: ['run'], cwd, env }), start({ args: ['run'], cwd, env })]

@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
         LEADSHEET_DATABASE_URL: url,
         LEADSHEET_API_URL: upstream.url,
         LEADSHEET_API_KEY: 'key',
-        LEADSHEET_SMTP_URL: sink.url,
+        LEADSHEET_MAIL_URL: sink.url,
         LEADSHEET_FROM: 'reports@example.com',
         LEADSHEET_EVENTS_SECRET: EVENTS_SECRET,
         LEADSHEET_WEB_LISTEN: '127.0.0.1:0',

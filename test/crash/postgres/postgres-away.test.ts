@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL in mid-sync', () => {
       LEADSHEET_DATABASE_URL: proxy.urlOf(postgres.url),
       LEADSHEET_API_KEY: 'key',
       LEADSHEET_API_URL: `${upstream.address}/slow-v1`,
-      LEADSHEET_SMTP_URL: 'file:./outbox',
+      LEADSHEET_MAIL_URL: 'file:./outbox',
       LEADSHEET_FROM: 'reports@example.com',
     }
     const begin = () => start({ args: ['run'], cwd: folderWith({ 'leadsheet.yaml': SETTINGS }), env })

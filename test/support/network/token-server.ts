@@ -13,6 +13,7 @@ export const CLIENT = { id: 'leadsheet', secret: 'client-secret-4711' }
 /** Returns the settings of a login of that client. */
 export function loginOf(tokenUrl: string, more: Partial<Login> = {}): Login {
   return {
+    settings: 'api.oauth',
     tokenUrl,
     grant: 'client_credentials',
     clientId: CLIENT.id,

@@ -55,7 +55,7 @@ mail: { from: reports@example.com }
     env: {
       LEADSHEET_API_URL: service.url,
       LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
-      LEADSHEET_SMTP_URL: smtpUrl,
+      LEADSHEET_MAIL_URL: smtpUrl,
     },
   }
 }

@@ -230,9 +230,9 @@ function resultsOf({ what, findings }: PartResult, isNew: boolean): CheckResult[
 }
 
 /** Checks that an installation that mails reports has somebody who gets alerts. */
-function* checkOperators({ alerts, smtp, reports }: Config): Generator<CheckResult> {
+function* checkOperators({ alerts, mail, reports }: Config): Generator<CheckResult> {
   const { recipients, webhook, heartbeat } = alerts
-  const isMailing = smtp.url !== null && reports.some((report) => report.recipients.length > 0)
+  const isMailing = mail.url !== null && reports.some((report) => report.recipients.length > 0)
   if (isMailing && recipients.length === 0 && webhook === null && heartbeat === null) {
     yield warn(
       'operators',
@@ -266,17 +266,17 @@ async function* checkSource(
 }
 
 async function checkMail({ log, signal }: Patient, config: Config): Promise<CheckResult> {
-  const { smtp, reports } = config
-  if (smtp.url === null) {
+  const { mail, reports } = config
+  if (mail.url === null) {
     return reports.length === 0
       ? ok('mail', 'no reports, no mail')
-      : warn('mail', 'no mail server is set: reports cannot be sent', 'set smtp.url (LEADSHEET_SMTP_URL)')
+      : warn('mail', 'no mail server is set: reports cannot be sent', 'set mail.url (LEADSHEET_MAIL_URL)')
   }
   const message = await attempt('mail', 'fix the addresses in the settings', async () => {
     await tryMessage(config)
     return ok('mail', 'a message can be made')
   })
   if (message.status !== 'ok') return message
-  const remedy = 'check smtp.url (LEADSHEET_SMTP_URL)'
-  return checkMailServer(smtp.url.reveal(), remedy, { log: await log(), signal })
+  const remedy = 'check mail.url (LEADSHEET_MAIL_URL)'
+  return checkMailServer(config, remedy, { log: await log(), signal })
 }

@@ -1,7 +1,7 @@
 /** Sends a test alert through every configured channel, each as a check of `leadsheet doctor`. */
 import { alertMailOf, channelsOf, placeOf } from '../../../app/alert-settings.ts'
 import { proxyOf } from '../../../app/configured-login.ts'
-import { dkimOf } from '../../../app/configured-mail.ts'
+import { openMail } from '../../../app/configured-mail.ts'
 import { openDataToRead } from '../../../app/installation.ts'
 import { attempt, type CheckResult, fail, ok } from '../../../checks/check.ts'
 import type { Config } from '../../../config/config.ts'
@@ -11,11 +11,10 @@ import { heartbeatUrl } from '../../../jobs/alerts/heartbeat-ping.ts'
 import { openPoster, type PostOutcome } from '../../../jobs/alerts/http-post.ts'
 import { alertMailsOf } from '../../../jobs/alerts/run.ts'
 import { sendTest } from '../../../jobs/outbox/send-due.ts'
-import { openTransport } from '../../../mail/transport.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 const MAIL = 'alert mail'
-const MAIL_REMEDY = 'check smtp.url (LEADSHEET_SMTP_URL), mail.from and alerts.recipients'
+const MAIL_REMEDY = 'check mail.url (LEADSHEET_MAIL_URL), mail.from and alerts.recipients'
 
 export async function* sendTestAlert(
   config: Config,
@@ -30,16 +29,15 @@ export async function* sendTestAlert(
     yield fail('test alert', 'no channel is set', remedy)
   }
   const mail = await alertMailOf(config)
-  if (mail !== null && config.smtp.url !== null) {
+  if (mail !== null && config.mail.url !== null) {
     await using store = await openDataToRead(config)
-    const options = { log: await log(), dkim: dkimOf(config.mail) }
-    await using transport = openTransport(config.smtp.url.reveal(), options)
+    await using transport = openMail(config, await log())
     for (const sent of alertMailsOf(store, mail, message)) {
       yield await attempt(MAIL, MAIL_REMEDY, async () =>
         ok(MAIL, `${sent.to}: ${await sendTest({ transport }, sent, signal)}`),
       )
     }
-  } else if (recipients.length > 0) yield fail(MAIL, 'smtp.url or mail.from is not set', MAIL_REMEDY)
+  } else if (recipients.length > 0) yield fail(MAIL, 'mail.url or mail.from is not set', MAIL_REMEDY)
   await using poster = openPoster(proxyOf(config))
   if (webhook !== null) {
     const outcome = await postAlert(poster, webhook, message, signal)

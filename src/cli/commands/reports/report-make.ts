@@ -81,7 +81,7 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
   const { output = null, to = null } = options
   const config = await terminal.config()
   const settings = findReport(config, name)
-  const mail = to === null ? null : requireMail(config)
+  if (to !== null) requireMail(config)
   const kind = output === null ? null : previewKind(output)
   const at = instantIn(options.at)
   const templates = await openTemplatesOf(config, [settings.template])
@@ -99,7 +99,7 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
   const sender = to === null ? deps.sender : withoutPage(deps.sender)
   // A preview file or a test mail is made from the current data. If neither is asked for, the content of the
   // stored issue is shown.
-  const isTried = kind !== null || mail !== null
+  const isTried = kind !== null || to !== null
   const contents = isTried
     ? contentsOfNow({ ...deps, sender }, report, issue, [audience], terminal.signal)
     : contentsOf({ ...deps, sender }, report, issue)
@@ -121,8 +121,8 @@ async function makeOne(terminal: Terminal, name: string, options: Options): Prom
   ]
   const made = { enqueuedIssues, preview: output, leftOut: [] }
   const lack = recipients.length === 0 ? recipientsHint(config, settings) : null
-  if (mail === null) return issuesResult(terminal, report, { ...made, deliveries: null, lack })
-  await using transport = openMail(mail, await terminal.log())
+  if (to === null) return issuesResult(terminal, report, { ...made, deliveries: null, lack })
+  await using transport = openMail(config, await terminal.log())
   const response = await sendTest({ transport }, message, terminal.signal)
   const test = { recipient: message.to, state: 'sent' as const, response, isNew: true }
   return issuesResult(terminal, report, { ...made, deliveries: [test] })
@@ -137,7 +137,7 @@ interface SendOptions {
 async function sendReport(terminal: Terminal, name: string, options: SendOptions): Promise<void> {
   const config = await terminal.config()
   const settings = findReport(config, name)
-  const mail = requireMail(config)
+  requireMail(config)
   if (settings.recipients.length === 0) {
     throw new LeadsheetError('config_missing', `the report ${name} has no recipients`, {
       hint: recipientsHint(config, settings),
@@ -159,14 +159,14 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
     terminal.signal,
   )
   const log = await terminal.log()
-  await using transport = openMail(mail, log)
+  await using transport = openMail(config, log)
   const issues = enqueuedIssues.map(({ issue }) => issue)
   const deliveries = await deliverIssues(
     { ...deps, transport, log, policy: deliveryPolicyOf(config) },
     issues,
     terminal.signal,
   )
-  await pauseRefused({ ...deps, log, suppressAfterBounces: mail.suppressAfterBounces })
+  await pauseRefused({ ...deps, log, suppressAfterBounces: config.mail.suppressAfterBounces })
   terminal.show(issuesResult(terminal, report, { enqueuedIssues, preview: null, deliveries, leftOut }))
   await publishAfterwards(terminal, deps.store)
   // The error of the archive is thrown last. An earlier throw would keep the messages from being sent, and no

@@ -71,7 +71,7 @@ export function defineResend(parent: Command, terminal: Terminal): void {
 async function resend(terminal: Terminal, name: string, options: Options): Promise<Result> {
   const choice = choiceIn(options)
   const config = await terminal.config()
-  const mail = requireMail(config)
+  requireMail(config)
   const settings = findReport(config, name)
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
@@ -90,7 +90,7 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const queued = await enqueueResend(deps, report, plan, options.reason ?? null)
   const issues = new Set([...plan.again, ...plan.anew].map(({ issue }) => issue))
   const log = await terminal.log()
-  await using transport = await openMail(mail, log)
+  await using transport = openMail(config, log)
   const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(config) }
   const deliveries = await deliverIssues(delivering, [...issues], terminal.signal, queued)
   return sentResult(terminal, plan, deliveries)

@@ -19,6 +19,8 @@ const TAGS: Readonly<Record<DeliveryRowState, Tag>> = {
   failed: { kind: 'fail', text: 'refused' },
   unconfirmed: { kind: 'warn', text: 'unconfirmed' },
   withdrawn: { kind: 'off', text: 'not wanted' },
+  bounced: { kind: 'fail', text: 'bounced' },
+  complained: { kind: 'fail', text: 'reported as spam' },
 }
 // The order of the list by kind of state, so that messages that need attention come first.
 const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']

@@ -8,8 +8,7 @@ import { startService } from '../../../support/service.ts'
 const NOW = '2026-11-21T07:00:00Z'
 const SETTINGS = `
 data_dir: data
-smtp: { url: file:./outbox }
-mail: { from: reports@example.com }
+mail: { url: file:./outbox, from: reports@example.com }
 recipients: [ana@example.com]
 reports: [{ name: daily }]
 enrichment: { policy: none }

@@ -46,7 +46,7 @@ describe('doctor --test-alert', () => {
     await using mailServer = await openMailServer()
     await using receiver = await openReceiver()
     const options = await installation({
-      LEADSHEET_SMTP_URL: mailServer.url,
+      LEADSHEET_MAIL_URL: mailServer.url,
       LEADSHEET_FROM: 'r@example.com',
       LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com',
       LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,
@@ -70,7 +70,7 @@ describe('doctor --test-alert', () => {
     await using receiver = await openReceiver()
     receiver.answer = 403
     const options = await installation({
-      LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1',
+      LEADSHEET_MAIL_URL: 'smtp://127.0.0.1:1',
       LEADSHEET_FROM: 'r@example.com',
       LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com',
       LEADSHEET_ALERT_WEBHOOK_URL: receiver.url,

@@ -24,8 +24,7 @@ const SETTINGS = `
 data_dir: data
 recipients: [ana@example.com]
 alerts: { recipients: [ops@example.com] }
-smtp: { url: "file:./outbox" }
-mail: { from: reports@example.com }
+mail: { url: "file:./outbox", from: reports@example.com }
 reports: [{ name: daily }]
 enrichment: { policy: none }
 `
@@ -89,9 +88,9 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
   },
   'a key that no header can carry': () => ({ LEADSHEET_API_KEY: 'test\u2013key' }),
   'a key and a mail server of files': (cwd) => {
-    const settings = `api: { key_file: key }\nsmtp: { url_file: smtp }\n${SETTINGS.replace(/^smtp.*$/m, '')}`
+    const settings = `api: { key_file: key }\n${SETTINGS.replace('url: "file:./outbox"', 'url_file: mail-url')}`
     writeFileSync(join(cwd, 'leadsheet.yaml'), settings)
-    writeFileSync(join(cwd, 'smtp'), 'smtp://127.0.0.1:9', { mode: 0o600 })
+    writeFileSync(join(cwd, 'mail-url'), 'smtp://127.0.0.1:9', { mode: 0o600 })
     writeFileSync(join(cwd, 'key'), 'wrong-key', { mode: 0o644 })
     return { LEADSHEET_API_KEY: '' }
   },
@@ -135,12 +134,12 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
       allowInsecureAuth: true,
     })
     onTestFinished(() => server[Symbol.asyncDispose]())
-    return { LEADSHEET_SMTP_URL: server.url.replace('//', '//dana:hunter22@') }
+    return { LEADSHEET_MAIL_URL: server.url.replace('//', '//dana:hunter22@') }
   },
   'a mail server without the TLS that is asked for': async () => {
     const server = await openMailServer()
     onTestFinished(() => server[Symbol.asyncDispose]())
-    return { LEADSHEET_SMTP_URL: server.url.replace('127.0.0.1', '0.0.0.0') }
+    return { LEADSHEET_MAIL_URL: server.url.replace('127.0.0.1', '0.0.0.0') }
   },
   'a dashboard that could be reached from outside without a token': () => ({
     LEADSHEET_WEB_LISTEN: '0.0.0.0:0',

@@ -13,7 +13,7 @@ import { checkTranscript } from '../../../support/process/transcript.ts'
 const SETTINGS = {
   'mistyped.yaml': 'data_dir: alive\nno_such_setting: 1\n',
   'unfinished.yaml': 'data_dir: alive\napi: { url: "unfinished\n',
-  'variable.yaml': `data_dir: alive\nsmtp: { url: "\${NO_SUCH_VARIABLE}" }\n`,
+  'variable.yaml': `data_dir: alive\nmail: { url: "\${NO_SUCH_VARIABLE}" }\n`,
   'secret.yaml': 'data_dir: alive\napi: { key_file: ./nowhere }\n',
   'no-place.yaml': 'data_dri: alive\n',
   'number.yaml': 'data_dir: 7\n',

@@ -10,7 +10,7 @@ import { hourlyNotNow } from '../../../support/reports/due-report.ts'
 import { startUpstream } from '../../../support/upstream.ts'
 
 const envFor = (url: string) => ({
-  LEADSHEET_SMTP_URL: 'file:outbox',
+  LEADSHEET_MAIL_URL: 'file:outbox',
   LEADSHEET_FROM: 'reports@example.com',
   LEADSHEET_RECIPIENTS: 'ana@example.com',
   LEADSHEET_API_URL: url,

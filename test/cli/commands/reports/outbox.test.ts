@@ -35,7 +35,7 @@ beforeAll(async () => {
       if (server.received.at(-1)?.to[0] === 'lost@example.com') server.dropConnections()
     },
   )
-  const options = { cwd: synced.folder, env: { ...ENV, LEADSHEET_SMTP_URL: server.url } }
+  const options = { cwd: synced.folder, env: { ...ENV, LEADSHEET_MAIL_URL: server.url } }
   expect(await runWarm(['report', 'send', 'daily'], options)).toMatchObject({ status: 3 })
 })
 
@@ -44,7 +44,7 @@ async function openMailed() {
   const server = await openMailServer()
   const options = {
     cwd: synced.copy(),
-    env: { ...ENV, ...clockStandingAt('2026-11-24T12:00:30Z'), LEADSHEET_SMTP_URL: server.url },
+    env: { ...ENV, ...clockStandingAt('2026-11-24T12:00:30Z'), LEADSHEET_MAIL_URL: server.url },
   }
   const { stdout } = await runWarm(['outbox', 'list', '--json'], options)
   const listed: readonly Record<string, string>[] = JSON.parse(stdout).data

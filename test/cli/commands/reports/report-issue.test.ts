@@ -10,8 +10,7 @@ import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 /** A time in the past of every clock. */
 const NOW = '2025-11-21T07:00:00Z'
 const SETTINGS = `data_dir: ./data
-smtp: { url: file:./outbox }
-mail: { from: reports@example.com }
+mail: { url: file:./outbox, from: reports@example.com }
 recipients:
   - ana@example.com
   - { address: ben@example.com, locale: de-DE }

@@ -7,8 +7,7 @@ import { withEmptySnapshot } from '../../../../src/store/snapshot/snapshot.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
 
-const SETTINGS = `smtp: { url: file:./outbox }
-mail: { from: a@example.com }
+const SETTINGS = `mail: { url: file:./outbox, from: a@example.com }
 recipients: [ana@example.com]
 reports:
   - name: daily

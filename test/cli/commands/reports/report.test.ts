@@ -9,8 +9,7 @@ import { checkTranscript } from '../../../support/process/transcript.ts'
 const SETTINGS = `
 enrichment: { policy: none }
 snapshot: { when: never }
-smtp: { url: file:./outbox }
-mail: { from: reports@example.com }
+mail: { url: file:./outbox, from: reports@example.com }
 recipients:
   - ana@example.com
   - address: dana@example.com

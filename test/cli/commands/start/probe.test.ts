@@ -17,7 +17,7 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
     LEADSHEET_API_KEY_FILE: 'key',
     LEADSHEET_WEB_LISTEN: 'none',
     LEADSHEET_API_PROFILE: 'profile.yaml',
-    LEADSHEET_SMTP_URL: 'file:outbox',
+    LEADSHEET_MAIL_URL: 'file:outbox',
   }
   const known = {
     NODE: `${process.versions.node}, zone data ${process.versions['tz']}`,
