@@ -6,7 +6,7 @@ import { code, page, sentence, table } from './markdown.ts'
 
 const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows all values in force, each with its source. A range in brackets says which whole numbers are allowed.
 
-The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Keep each secret in a file of its own: \`api.key\`, \`api.secret\`, those of \`api.oauth\`, \`database_url\`, \`mail.url\`, \`mail.dkim.key\`, \`alerts.webhook.url\`, \`alerts.heartbeat.url\`, \`web.token\` and \`events.secret\` each have a second setting with \`_file\` at its end, which names the file. Its variable, if it has one, ends in \`_FILE\`.
+The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Keep each secret in a file of its own: \`api.key\`, \`api.secret\`, those of the groups \`oauth\`, \`database_url\`, \`mail.url\`, \`mail.dkim.key\`, \`mail.bounces.url\`, \`mail.bounces.webhook_secret\`, \`alerts.webhook.url\`, \`alerts.heartbeat.url\`, \`web.token\` and \`events.secret\` each have a second setting with \`_file\` at its end, which names the file. Its variable, if it has one, ends in \`_FILE\`.
 
 [leadsheet.schema.json](leadsheet.schema.json) describes the same settings for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
 
@@ -49,6 +49,11 @@ function settingRows(properties: Readonly<Record<string, SettingSchema>>, path: 
   return Object.entries(properties).flatMap(([key, schema]) => {
     const group = schema.items?.properties ? schema.items : schema
     const own = group === schema ? [...path, key] : [...path, key, 0]
+    if (key === 'oauth' && path[0] !== 'api') {
+      const variable = pathText(own).toUpperCase().replaceAll('.', '_')
+      const about = `${schema.description} Its settings and variables are named as those of \`api.oauth\``
+      return [[code(nameOf(own)), '', about, code(`LEADSHEET_${variable}_…`)]]
+    }
     if (group.properties && !schema.isWhole) return settingRows(group.properties, own)
     if (FILE_OF_ANOTHER.test(schema.description ?? '')) return []
     const isEmpty = schema.default === undefined || String(schema.default) === ''
