@@ -50,9 +50,9 @@ function settingRows(properties: Readonly<Record<string, SettingSchema>>, path: 
     const group = schema.items?.properties ? schema.items : schema
     const own = group === schema ? [...path, key] : [...path, key, 0]
     if (key === 'oauth' && path[0] !== 'api') {
-      const variable = pathText(own).toUpperCase().replaceAll('.', '_')
-      const about = `${schema.description} Its settings and variables are named as those of \`api.oauth\``
-      return [[code(nameOf(own)), '', about, code(`LEADSHEET_${variable}_…`)]]
+      const about = `${schema.description} Its settings are those of \`api.oauth\``
+      const secrets = [...VARIABLE_OF].filter(([name]) => name.startsWith(nameOf(own)))
+      return [[code(nameOf(own)), '', about, secrets.map(([, variable]) => code(variable)).join(', ')]]
     }
     if (group.properties && !schema.isWhole) return settingRows(group.properties, own)
     if (FILE_OF_ANOTHER.test(schema.description ?? '')) return []
