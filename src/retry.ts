@@ -52,7 +52,8 @@ export const BACKOFF = {
 
 /** The limits after which work is given up. Without a limit, the work would be tried for ever. */
 export const GIVE_UP = {
-  message: { attempts: 24, hours: 48 },
+  /** A deferred message has at least `attemptsMin` attempts, however long its server was away between them. */
+  message: { attempts: 24, hours: 48, attemptsMin: 5 },
   alertWebhook: { hours: 48 },
   /** The reference service disables a webhook if every call has failed for this number of days. */
   serviceWebhook: { days: 5 },

@@ -59,15 +59,21 @@ export function moveAfterFailure(one: Delivery, failed: FailedSend, drawn: Drawn
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
   // A lost connection may be the fault of the server, so it never makes a message fail for good.
-  const reason = failed.replyCode === null ? null : reasonToGiveUp(one, drawn.now)
+  const reason = failed.replyCode === null ? null : reasonToGiveUp(one, failed, drawn.now)
   if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isDeferred: true }
   return { ...said, state: 'failed', nextAttemptAt: null, response: `${reason}: ${failed.said}` }
 }
 
-function reasonToGiveUp({ attempts, deferredAt }: Delivery, now: Date): string | null {
-  if (attempts + 1 >= GIVE_UP.message.attempts) return `given up after ${attempts + 1} attempts`
+function reasonToGiveUp(
+  { attempts, deferredAt }: Delivery,
+  { isRefusal }: FailedSend,
+  now: Date,
+): string | null {
+  const limits = GIVE_UP.message
+  if (attempts + 1 >= limits.attempts) return `given up after ${attempts + 1} attempts`
+  if (attempts + 1 < limits.attemptsMin && !isRefusal) return null
   const since = deferredAt === null ? 0 : now.getTime() - Date.parse(deferredAt)
-  return since >= GIVE_UP.message.hours * HOUR_MS ? `given up after ${GIVE_UP.message.hours} hours` : null
+  return since >= limits.hours * HOUR_MS ? `given up after ${limits.hours} hours` : null
 }
 
 /** A wrong setting and a refused sender get the longest backoff, because neither passes within a minute. */

@@ -321,6 +321,15 @@ describe('a message that is deferred again and again', () => {
       { state: 'failed', attempts: 5, response: 'given up after 48 hours: 450 greylisted' },
     ])
   })
+
+  it('is not given up where nothing could be tried between its attempts', async () => {
+    await using post = await openDeferred()
+    await post.deliver()
+    for (let attempt = 2; attempt <= 4; attempt++) await post.next(72)
+    expect(await post.deliveries()).toMatchObject([{ state: 'pending', attempts: 4 }])
+    await post.next(72)
+    expect(await post.deliveries()).toMatchObject([{ state: 'failed', attempts: 5 }])
+  })
 })
 
 it('waits for 1, 5, 15 and then 60 minutes, a fifth more or less', () => {
