@@ -86,7 +86,14 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
     ['renewalOf', 'test/jobs/outbox/send-due.test.ts', 'test/crash/daemon/two-instances.test.ts'],
   ],
   'src/store/snapshot/snapshot.ts': [['MODE_FOR_GROUP', 'test/jobs/snapshot/publish-snapshot.test.ts']],
-  'src/store/sync/scan.ts': [['startPass', 'test/store/invariants/invariants.test.ts']],
+  'src/store/sync/scan.ts': [
+    [
+      'startPass',
+      'test/store/invariants/invariants.test.ts',
+      'test/jobs/sync/sync-scan.test.ts',
+      'test/jobs/sync/hidden-rows.test.ts',
+    ],
+  ],
   'src/store/sync/soft-delete.ts': [['findMass', 'test/jobs/sync/accept-deletions.test.ts']],
   'src/store/sync/watermark.ts': [
     ['findLastUpdate', 'test/jobs/sync/run-sync.test.ts', 'test/jobs/sync/sync-scan.test.ts'],

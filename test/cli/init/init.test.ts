@@ -71,6 +71,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     ])
     for (const { parentPath, name } of files)
       expect(statSync(join(parentPath, name)).mode & 0o777, name).toBe(0o600)
+    expect(statSync(join(cwd, 'secrets')).mode & 0o777).toBe(0o700)
   })
 
   test('Ctrl-C leaves nothing behind', async () => {
