@@ -16,7 +16,7 @@ export interface ApiReply {
 }
 
 /** What the server does in place of taking a message: an answer, or none. */
-export type ApiAct = ApiReply | 'drop' | 'take and drop' | 'stall' | 'half'
+export type ApiAct = ApiReply | 'drop' | 'take and drop' | 'take and fail' | 'stall' | 'half'
 
 export interface ApiMail {
   readonly to: string
@@ -141,7 +141,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
     if (!isRight || request.method !== 'POST') return reply(response, { status: 405 })
     const mail = await read(request, body)
     const next = acts.shift() ?? decide?.(mail) ?? null
-    if (next !== null && next !== 'take and drop') {
+    if (next !== null && next !== 'take and drop' && next !== 'take and fail') {
       onMail?.(mail, next, false)
       return act(response, next)
     }
@@ -150,6 +150,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
     if (before === null) received.push(mail)
     onMail?.(mail, next, before !== null)
     if (next === 'take and drop') response.destroy()
+    else if (next === 'take and fail') reply(response, { status: 502, body: '<html>Bad gateway</html>' })
     else reply(response, before ?? TAKEN[scheme](id))
   }
 
@@ -180,7 +181,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
 }
 
 function act(response: ServerResponse, what: ApiAct): void {
-  if (what === 'drop' || what === 'take and drop') response.destroy()
+  if (what === 'drop' || what === 'take and drop' || what === 'take and fail') response.destroy()
   else if (what === 'half')
     response.writeHead(200, { 'content-length': '99' }).write('{"id":', () => response.destroy())
   else if (what !== 'stall') reply(response, what)
