@@ -1,3 +1,4 @@
+// @both-stores
 /** The outbox over the APIs of providers: the same states as over SMTP, and what a key of a request changes. */
 import { expect, it } from 'vitest'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
