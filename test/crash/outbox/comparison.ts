@@ -20,7 +20,9 @@ export function compareRows(
     refused: countEnds('refused'),
     lostReplies: countEnds('lost'),
     /** Broken promises in words, with the recipient. All lists must be empty. */
-    lost: found.filter(isLost).map(({ row }) => `${row.recipient}: ${row.state} and not there: ${row.response}`),
+    lost: found
+      .filter(isLost)
+      .map(({ row }) => `${row.recipient}: ${row.state} and not there: ${row.response}`),
     doubled: found
       .filter(({ row, arrivals }) => copiesOf(arrivals) > 1 + row.unconfirmed_count)
       .map(
