@@ -41,7 +41,7 @@ const GAVE_UP = /permanent error|giving up|gave up|given up|will not be retried|
 
 /** Matches the line at which the returned message begins, or its header. */
 const RETURNED =
-  /^[\s>|]*(?:[-=*_#+]{2,}(?!.*(?:transcript|reason|report)).*(?:original|returned|unsent|copy|headers?\b|message text|follows?\b|below (?:this|is|the))|(?:received|return-path|mime-version|message-id|x-leadsheet-id|dkim-signature|content-type: ?(?:message|text)\/rfc822):?|(?:the |your )?(?:original|returned|unsent|failed) (?:message|mail|e-mail)(?: headers?)?(?:\W|$)|(?:message )?(?:text|headers?) follows?|this is a copy of|below this line|body of (?:the )?message|message contents?:|en-t[êe]tes? d|encabezados? d)/i
+  /^[\s>|]*(?:[-=*_#+]{2,}(?!.*(?:transcript|reason|report)).*(?:original|returned|unsent|copy|headers?\b|message text|follows?\b|below (?:this|is|the))|(?:received|return-path|mime-version|message-id|x-leadsheet-id|dkim-signature|content-language|auto-submitted|list-id):|content-type: ?(?:message|text)\/rfc822|(?:the |your )?(?:original|returned|unsent|failed) (?:message|mail|e-mail)(?: headers?)?(?:\W|$)|(?:the |your )?(?:message |mail )?(?:text |headers? )?follows?\b|this is a copy of|below this line|body of (?:the )?message|message contents?:|en-t[êe]tes? d|encabezados? d)/i
 
 export const ADDRESS = /[^\s<>()[\]:;,"'`=@\\/]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/giu
 /** What stands before the address of a failed recipient: nothing in its line, a word for it, or anything. */
@@ -104,21 +104,25 @@ export function readNotice(
   }
 }
 
+/** Matches a line about the sender of the returned message. */
+const OF_SENDER = /^[\s>]*(?:mail )?(?:from|sender|reply-to|return-path)\b/i
+
 function addressesAfter(before: RegExp, line: string): string[] {
+  if (OF_SENDER.test(line)) return []
   return [...line.slice(0, 1_000).toLowerCase().matchAll(ADDRESS)]
     .filter(({ index }) => before.test(line.slice(Math.max(0, index - 60), index)))
     .map(([address]) => address)
 }
 
-/** Returns the paragraph with the answer of the other server, or the one that names the recipient and the next. */
+/** Returns the paragraph with the answer of the other server, or else the one that names the recipient. */
 function aboutRecipient(notice: readonly string[], recipients: readonly string[]): string {
   const paragraphs = notice.join('\n').split(/\n(?:[ \t]*\n)+/)
   const isAbout = (text: string) => recipients.some((address) => text.toLowerCase().includes(address))
   const quoting = paragraphs.filter(hasReply)
-  const at = paragraphs.findIndex(isAbout)
-  const found =
-    quoting.find(isAbout) ?? quoting[0] ?? (at === -1 ? '' : paragraphs.slice(at, at + 2).join(' '))
+  const at = paragraphs.findLastIndex(isAbout)
+  const named = at === -1 ? '' : paragraphs.slice(at, at + 2).join('\n')
+  const lines = (quoting.find(isAbout) ?? quoting[0] ?? named).split('\n')
   // The answer stands at the end of some long paragraphs.
-  const answer = found.length > 250 ? found.split('\n').findIndex(hasReply) : 0
-  return found.split('\n').slice(Math.max(0, answer)).join('\n')
+  const answer = lines.join().length > 150 ? lines.findIndex(hasReply) : 0
+  return lines.slice(Math.max(0, answer - 1)).join('\n')
 }

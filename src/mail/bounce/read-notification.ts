@@ -120,7 +120,7 @@ function readStatus({ mail, status, notice, returnedTo }: Came): Finding | null 
     .filter((fields) => ['action', 'final-recipient', 'original-recipient'].some((name) => fields.has(name)))
     .map(outcomeOf)
   const kind = KINDS.find((each) => outcomes.some((outcome) => outcome.kind === each))
-  if (kind === undefined) return null
+  if (kind === undefined || kind === 'other') return kind === undefined ? null : { kind }
   const meant = outcomes.filter((outcome) => outcome.kind === kind)
   const addresses = [...new Set(meant.flatMap(({ address }) => address ?? []))]
   const said = meant[0]?.words || notice?.said || ''
@@ -149,11 +149,12 @@ function outcomeOf(fields: Fields) {
   const status = first(fields, 'status')
   const kind = ACTIONS[first(fields, 'action').trim().slice(0, 4).toLowerCase()] ?? 'bounced'
   // The address to which we wrote comes before the one to which a server has forwarded the message.
-  const addresses = ['original-recipient', 'final-recipient'].flatMap((name) =>
-    addressesIn(decoded(first(fields, name))),
-  )
   // Exchange encloses addresses of X.400 and of its directory.
-  return { kind, status, words, address: addresses.find((address) => !address.startsWith('imcea')) }
+  const [address] = ['original-recipient', 'final-recipient']
+    .map((name) => decoded(first(fields, name)))
+    .filter((each) => !/\bimcea/i.test(each))
+    .flatMap(addressesIn)
+  return { kind, status, words, address }
 }
 
 /** Some servers leave an address as it was encoded for SMTP (RFC 3461, 4; RFC 6533, 3). */
@@ -224,7 +225,9 @@ function readAutomatic({ mail }: Came): Finding | null {
   if (isReceipt || isAutomatic(mail) || (isProgram && isAnswer) || (isSuppressing && isWanted)) {
     return { kind: 'auto_reply' }
   }
-  return AUTO_WORDS.test(text.slice(0, 500)) && isWanted ? { kind: 'auto_reply' } : null
+  return AUTO_WORDS.test(text.slice(0, 500).replace(/^\s*>.*/gm, '')) && isWanted
+    ? { kind: 'auto_reply' }
+    : null
 }
 
 /** The name of a report may follow the word, and the id of a message the name. */
