@@ -23,25 +23,29 @@ const FAILED: readonly RegExp[] = [
   // Most servers: QSBMF of qmail, Exim, Postfix, Exchange, MMDF, Domino, GroupWise, Gmail.
   /(?:not|n't|unable to|failed to|impossible to|could ?not) (?:be |been |yet )*(?:successfully )?(?:deliver|reach|relay|sent|send)/i,
   /(?:deliver\w*|transmission|transfer|mail|message)\b.{0,80}(?:fail|error|abort|unsuccessful|refus|reject|not possible|problem)/is,
-  /fail\w*.{0,40}(?:deliver|recipient|address)|undeliver|delivery (?:status )?(?:failure|notification)|addresses? failed|failure notice|non-?deliver/i,
+  /fail.{0,45}(?:deliver|recipient|address)|undeliver|delivery (?:status )?(?:failure|notification)|addresses? failed|failure notice|non-?deliver/i,
   // Sendmail, Smail and others that return the message.
   /(?:permanent|fatal) errors?|returned (?:mail|to sender|message)|being returned|bounc(?:ed|ing)\b|\[bounce\]/i,
   // Gateways that refuse what a message contains.
   /(?:message|mail)\b.{0,80}(?:was|has been|were|is being) (?:\w+ )?(?:blocked|denied|quarantined|deleted|returned)/is,
   /(?:user|recipient|mail ?box|account|address)\b.{0,40}(?:unknown|not found|does not exist|doesn't exist|is full|over quota)|unknown (?:user|recipient)|no such (?:user|recipient|mailbox)/i,
   // German, French, Spanish, Italian, Portuguese, Dutch.
-  /nicht (?:\w+ ){0,3}(?:zugestellt|zustell|übermittelt|ausgeliefert|erreicht)|unzustellbar|zustell\w*.{0,60}(?:fehl|gescheitert|nicht)/i,
+  /nicht (?:\w+ ){0,3}(?:zugestellt|zustell|übermittelt|ausgeliefert|erreicht)|unzustellbar|zustell.{0,70}(?:fehl|gescheitert|nicht)/i,
   /n['’]ai? (?:pas )?(?:pu |été )?(?:être )?(?:remi|livr|distribu|achemin|envoy|délivr)|pas pu être|non (?:remis|distribu)|échec|impossible de|retour de courrier/i,
   /no (?:se )?(?:ha |han |pudo |puede |podido |fue |fueron |ser )+.{0,20}entrega|no entregad|(?:fall[oó]|fallado|error) .{0,30}entrega|imposible entregar/i,
-  /non (?:è stato possibile|recapitabile)|impossibile (?:recapitare|consegnare)|mancat\w+ (?:recapito|consegna)|não (?:entregue|foi|pôde|pode)|onbestelbaar|niet (?:bezorgd|afgeleverd)/i,
+  /non (?:è stato possibile|recapitabile)|impossibile (?:recapitare|consegnare)|mancat[ao] (?:recapito|consegna)|não (?:entregue|foi|pôde|pode)|onbestelbaar|niet (?:bezorgd|afgeleverd)/i,
 ]
 const DELAYED =
   /warning message only|will (?:continue|keep|be retried|retry)|attempts will continue|continue(?:s)? to (?:try|attempt)|still (?:being )?(?:try|retr|attempt)|(?:has|have) been delayed|is delayed|not yet been delivered|delayed? (?:mail|delivery|message)|not need to resend|no action is required on your part|noch nicht|weiterhin versucht|wird (?:weiter|erneut) versucht|verzögert|retardé|seguir[áe] intentando|se ha retrasado/i
 const GAVE_UP = /permanent error|giving up|gave up|given up|will not be retried|no further attempts/i
 
-/** Matches the line at which the returned message begins, or its header. */
+/* The lines at which the returned message begins: a ruled line that says so, its header, or other words. */
+const RULED = /^[\s>|]*[-=*_#+]{2}/
+const RULED_RETURNED =
+  /original|returned|unsent|copy|headers?\b|message text|follows?\b|below (?:this|is|the)/i
+const RULED_OTHER = /transcript|reason|report/i
 const RETURNED =
-  /^[\s>|]*(?:[-=*_#+]{2,}(?!.*(?:transcript|reason|report)).*(?:original|returned|unsent|copy|headers?\b|message text|follows?\b|below (?:this|is|the))|(?:received|return-path|mime-version|message-id|x-leadsheet-id|dkim-signature|content-language|auto-submitted|list-id):|content-type: ?(?:message|text)\/rfc822|(?:the |your )?(?:original|returned|unsent|failed) (?:message|mail|e-mail)(?: headers?)?(?:\W|$)|(?:the |your )?(?:message |mail )?(?:text |headers? )?follows?\b|this is a copy of|below this line|body of (?:the )?message|message contents?:|en-t[êe]tes? d|encabezados? d)/i
+  /^[\s>|]*(?:(?:received|return-path|mime-version|message-id|x-leadsheet-id|dkim-signature|content-language|auto-submitted|list-id):|content-type: ?(?:message|text)\/rfc822|(?:the |your )?(?:original|returned|unsent|failed) (?:message|mail|e-mail)(?: headers?)?(?:\W|$)|(?:the |your )?(?:message |mail )?(?:text |headers? )?follows?\b|this is a copy of|below this line|body of (?:the )?message|message contents?:|en-t[êe]tes? d|encabezados? d)/i
 
 export const ADDRESS = /[^\s<>()[\]:;,"'`=@\\/]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/giu
 /** What stands before the address of a failed recipient: nothing in its line, a word for it, or anything. */
@@ -59,12 +63,8 @@ export function isFromDaemon({ from: { name, address }, fields }: Mail): boolean
 }
 
 function isDaemon(name: string): boolean {
-  return DAEMON.test(
-    name
-      .slice(0, 200)
-      .replace(/@.*$/, '')
-      .replace(/[_.-]+/g, ' '),
-  )
+  const [local = ''] = name.slice(0, 200).split('@')
+  return DAEMON.test(local.replace(/[_.-]+/g, ' '))
 }
 
 /** Returns the addresses in the text, in lower case and without doubles. */
@@ -83,7 +83,7 @@ export function readNotice(
   returnedTo: readonly string[],
 ): Notice | null {
   const lines = mail.text.slice(0, NOTICE_LENGTH).split('\n')
-  const end = lines.findIndex((line, index) => index > 0 && RETURNED.test(line.slice(0, 200)))
+  const end = lines.findIndex((line, index) => index > 0 && isReturned(line.slice(0, 200)))
   const notice = lines.slice(0, end === -1 ? lines.length : end)
   const words = [mail.subject, '', ...notice.map((line) => line.trimEnd())].join('\n')
   const isDelayed = DELAYED.test(words) && !GAVE_UP.test(words)
@@ -102,6 +102,11 @@ export function readNotice(
     said: aboutRecipient(notice, recipients),
     words,
   }
+}
+
+function isReturned(line: string): boolean {
+  const isRuled = RULED.test(line) && RULED_RETURNED.test(line) && !RULED_OTHER.test(line)
+  return isRuled || RETURNED.test(line)
 }
 
 /** Matches a line about the sender of the returned message. */

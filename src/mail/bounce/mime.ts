@@ -25,14 +25,14 @@ export interface Mail {
 }
 
 /** A returned message has its header at its beginning, so the rest of a large one is left out. */
-const RAW_BYTES = 2_000_000
-const TEXT_BYTES = 200_000
+const RAW_BYTES = 500_000
+const TEXT_BYTES = 100_000
 const PARTS_MAX = 50
 
 /** Returns null if the bytes are no mail that can be read. */
 export async function readMail(raw: Uint8Array): Promise<Mail | null> {
   const { default: PostalMime } = await import('postal-mime')
-  const limits = { maxNestingDepth: 20, maxHeadersSize: 500_000, forceRfc822Attachments: true }
+  const limits = { maxNestingDepth: 20, maxHeadersSize: 200_000, forceRfc822Attachments: true }
   const email = await PostalMime.parse(raw.subarray(0, RAW_BYTES), limits).catch(() => null)
   if (email === null) return null
   const { subject = '', from, text = '', html = '', attachments, date = '' } = email
