@@ -30,6 +30,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
       next_attempt_at: at,
       attempts: 0,
       is_refusal: 0,
+      alike: null,
       deferred_at: null,
       unconfirmed_count: sql<number>`min(unconfirmed_count, ${UNCONFIRMED_MAX - 1})`,
     })
@@ -87,6 +88,7 @@ export async function withdrawMessages(
     .where('report_issue.report', '=', report)
     .where('next_attempt_at', 'is not', null)
     .where('state', 'in', WAITING)
+    .where('revision', '>=', 0)
     .select(['message_id', 'recipient', 'state'])
     .execute()
   const theirs = waiting.filter(({ recipient }) => recipient.toLowerCase() === address.toLowerCase())
@@ -111,9 +113,10 @@ export async function withdrawIfUnwanted(
     .selectFrom('delivery')
     .leftJoin('report_issue', 'report_issue.id', 'delivery.issue_id')
     .where('message_id', '=', messageId)
-    .select(['message_id', 'recipient', 'report', 'state'])
+    .select(['message_id', 'recipient', 'report', 'state', 'revision'])
     .executeTakeFirst()
-  if (message === undefined) return false
+  // Who has unsubscribed gets the message that confirms it.
+  if (message === undefined || message.revision < 0) return false
   const { recipient: address, report } = message
   if (!isRecipient(address, report)) {
     await withdraw(trx, message, GONE, at)
