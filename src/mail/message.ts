@@ -63,7 +63,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       'List-Id': `leadsheet ${message.report} <${message.report}.leadsheet.${domainOf(message.from)}>`,
-      ...unsubscribeFields(message.unsubscribe, message.report),
+      ...unsubscribeFields(message),
       'X-Leadsheet-Report': message.report,
       // Providers may give a message another Message-ID. This one comes back with what bounces.
       'X-Leadsheet-Id': idOf(message.messageId),
@@ -251,12 +251,14 @@ function relaxedBody(body: string): string {
 
 /** The preference page or, if no pages are served, a link that writes a mail. */
 export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): string {
-  return unsubscribe.url === null ? mailLink(unsubscribe.mailto, report) : new URL(unsubscribe.url).href
+  return unsubscribe.url === null
+    ? mailLink(unsubscribe.mailto, unsubscribeSubject(report))
+    : new URL(unsubscribe.url).href
 }
 
 /** RFC 2369, 3.2; for https also RFC 8058, by which a mail program unsubscribes by itself. */
-function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
-  const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
+function unsubscribeFields({ unsubscribe, report, messageId }: Message): Record<string, string> {
+  const byMail = `<${mailLink(unsubscribe.mailto, unsubscribeSubject(report, messageId))}>`
   if (unsubscribe.url === null) return { 'List-Unsubscribe': byMail }
   const link = unsubscribeLink(unsubscribe, report)
   return {
@@ -265,12 +267,20 @@ function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<str
   }
 }
 
-/** Returns a link that writes a mail to unsubscribe from the report (RFC 6068). */
-function mailLink(mailto: string, report: string): string {
+/**
+ * Returns the subject of a mail that unsubscribes from the report, encoded for a link. It carries the id of the
+ * message if the message is given, because the recipient may write from another address.
+ */
+export function unsubscribeSubject(report: string, messageId?: string): string {
+  return encodeURIComponent(`unsubscribe ${report}${messageId === undefined ? '' : ` ${idOf(messageId)}`}`)
+}
+
+/** Returns a link that writes a mail with an encoded subject (RFC 6068). */
+function mailLink(mailto: string, subject: string): string {
   const { address } = parseMailbox(mailto)
   const at = address.lastIndexOf('@')
   const to = `${encodeURIComponent(address.slice(0, at))}${address.slice(at)}`
-  return `mailto:${to}?subject=${encodeURIComponent(`unsubscribe ${report}`)}`
+  return `mailto:${to}?subject=${subject}`
 }
 
 /*

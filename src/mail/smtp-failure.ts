@@ -103,7 +103,7 @@ export function isMechanismRefused(thrown: unknown): boolean {
 }
 
 /** `message`: the content, or nobody knows. `size`: the message is too large for the server. */
-type Blame = 'recipient' | 'message' | 'sender' | 'size'
+export type Blame = 'recipient' | 'message' | 'sender' | 'size'
 
 interface ReplyRule {
   /** Tests the reply code and the enhanced code, such as `550 5.7.1`, or `550 ` if there is none. */
@@ -179,7 +179,20 @@ const REPLIES: readonly ReplyRule[] = [
   { codes: /./, at: 'RCPT', words: /\bpolicy\b|administrative|prohibit/i, blame: 'message' },
 ]
 
-function blameOf({ phase, command, replyCode, reply }: SendFault): Blame {
+/**
+ * Returns whom a reply blames that a notification quotes, without the command that was refused.
+ * @param reply the reply with its enhanced code, if it has any
+ */
+export function blameOfReply(reply: string, replyCode: number): Blame {
+  return blameOf({ phase: 'envelope', command: '', replyCode, reply })
+}
+
+function blameOf({
+  phase,
+  command,
+  replyCode,
+  reply,
+}: Pick<SendFault, 'phase' | 'command' | 'replyCode' | 'reply'>): Blame {
   const at = phase === 'data' ? 'body' : command === 'MAIL FROM' ? 'MAIL' : 'RCPT'
   // Takes the class from the reply code, because some servers write 4.x.x after a 5xx. Four numbers are an
   // address of the network.

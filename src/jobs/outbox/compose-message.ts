@@ -3,7 +3,7 @@
 import type { Message, MessageFile, Rendered, Unsubscribe } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { LinkSubject, MessageIdentity } from '../../mail/message.ts'
-import { messageId } from '../../mail/message.ts'
+import { messageId, unsubscribeSubject } from '../../mail/message.ts'
 import type { Store } from '../../store/db/store.ts'
 
 export interface MailSender {
@@ -38,14 +38,16 @@ export function messageFor(
   const { report, period, renderedAt: date } = about
   const { installationId } = store
   const id = messageId({ installationId, report, period, recipient: to.address, revision, from })
+  // The link of the footer was made before the message had its id.
+  const withId = (body: string) => body.replaceAll(unsubscribeSubject(report), unsubscribeSubject(report, id))
   return {
     from,
     to: to.address,
     toName: to.name,
     replyTo,
     subject,
-    html,
-    text,
+    html: withId(html),
+    text: withId(text),
     lang,
     files,
     notAttached,

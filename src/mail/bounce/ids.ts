@@ -1,0 +1,57 @@
+/** Finds the ids of messages of ours that a notification names. */
+import type { Fields, Mail } from './mime.ts'
+
+const IDS_MAX = 20
+/** The fields that name the address to which a notification came. */
+const TO_FIELDS = ['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to', 'x-rcpt-to']
+const ANSWERED =
+  /^(?:in-reply-to|references|original-envelope-id|x-ms-exchange-.*|(?:x-)?original-message-?id)$/
+const UNSUBSCRIBE = /unsubscribe(?: |%20|\+)[\w-]{1,99}(?: |%20|\+)([0-9a-f]{40})(?![0-9a-f])/gi
+const MESSAGE_ID = /(?<![0-9a-z])([0-9a-f]{40})(?=@|&#64;|%40)/gi
+/** The fields of a returned message that name it, and then all other places. */
+const RETURNED: readonly RegExp[] = [
+  /x-leadsheet-id:[>\s]{0,99}([0-9a-f]{40})(?![0-9a-f])/gi,
+  /message-id:[>\s]{0,99}(?:<|&lt;)?([0-9a-f]{40})(?=@|&#64;|%40)/gi,
+]
+/** A message of ours that replaces another one names that one too, but the notification is not about it. */
+const OF_OTHERS = /^[> \t]*(?:in-reply-to|references):.*(?:\n[> \t]*<[^<>\n]*>[ \t]*$)*/gim
+
+/**
+ * Returns the ids, the surest first: that in the address to which the notification came, that of an unsubscribe,
+ * those of the returned message, those in fields of the notification, and others in its text.
+ * @param returnAddress the envelope sender of our messages, with `{id}` if it names them; null if it is not set
+ * @param status the fields of reports about deliveries and of complaints
+ */
+export function idsIn(mail: Mail, returnAddress: string | null, status: readonly Fields[]): string[] {
+  const valuesOf = (from: Fields, isWanted: (name: string) => boolean) =>
+    [...from].filter(([name]) => isWanted(name)).flatMap(([, values]) => values)
+  const to = valuesOf(mail.fields, (name) => TO_FIELDS.includes(name))
+  const told = [...status, mail.fields].flatMap((from) => valuesOf(from, (name) => ANSWERED.test(name)))
+  // Some texts have a returned message as it was encoded, with soft line ends.
+  const texts = [...mail.parts, mail].map(({ text }) => text.replaceAll('=\n', '').replace(OF_OTHERS, ''))
+  const found = [
+    ...idsInAddresses(to, returnAddress),
+    ...idsBy(UNSUBSCRIBE, [mail.subject]),
+    ...idsInAddresses(texts, returnAddress),
+    ...RETURNED.flatMap((pattern) => idsBy(pattern, texts)),
+    ...idsBy(MESSAGE_ID, told),
+    ...[MESSAGE_ID, UNSUBSCRIBE].flatMap((pattern) => idsBy(pattern, texts)),
+  ]
+  return [...new Set(found)].slice(0, IDS_MAX)
+}
+
+function idsBy(pattern: RegExp, texts: readonly string[]): string[] {
+  return texts.flatMap((text) => [...text.matchAll(pattern)].map(([, id = '']) => id.toLowerCase()))
+}
+
+/** A server that forwards may write another domain behind the id (SRS), but it keeps what stands before it. */
+function idsInAddresses(texts: readonly string[], returnAddress: string | null): string[] {
+  const [before = '', after] = (returnAddress ?? '').toLowerCase().split('{id}')
+  if (after === undefined) return []
+  const isOurs = (text: string, at: number) =>
+    before === '' ? text.startsWith(after, at + 40) : text.endsWith(before, at)
+  return texts
+    .map((text) => text.toLowerCase())
+    .flatMap((text) => [...text.matchAll(/[0-9a-f]{40}/g)].filter(({ index }) => isOurs(text, index)))
+    .map(([id]) => id)
+}
