@@ -37,9 +37,7 @@ export async function checkMailServer(
 ): Promise<CheckResult> {
   return attempt('mail', remedy, async () => {
     await using transport = openMail(config, log)
-    await transport.verify(signal)
-    const isFolder = transport.name.startsWith('file:')
-    return ok('mail', `${transport.name} ${isFolder ? 'can be written' : 'lets us in'}`)
+    return ok('mail', `${transport.name} ${await transport.verify(signal)}`)
   })
 }
 

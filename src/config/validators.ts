@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, BLOCKS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import { type CamelCase, camelCase } from '../domain/names.ts'
-import { mailWayOf } from '../mail/mail-url.ts'
+import { mailApiFault, mailWayOf } from '../mail/mail-url.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { COUNTRIES, DATE_ENTRY, REGIONS } from '../schedule/holidays.ts'
 import { parseExpression, WORDS } from '../schedule/timing.ts'
@@ -125,7 +125,8 @@ export function mailUrlFault(text: string): string | null {
   if (way === null) return 'the protocol is another'
   if (url.hostname === '' && way.host === null) return 'the host is missing'
   if (way.login === 'password' && url.password === '') return 'the key before the host is missing'
-  return way.login === 'oauth' && url.password !== '' ? 'mail.oauth stands in place of a password' : null
+  if (way.login === 'oauth' && url.password !== '') return 'mail.oauth stands in place of a password'
+  return mailApiFault(url)
 }
 
 export function bouncesUrlFault(text: string): string | null {

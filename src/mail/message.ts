@@ -44,19 +44,44 @@ export function idOf(messageId: string): string {
  */
 export async function buildMessage(message: Message, dkim: DkimKey | null = null): Promise<Buffer> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
+  const { from, to, replyTo, subject, text, html, headers } = contentOf(message)
   const composer = new MailComposer({
-    from: parseMailbox(message.from),
-    to: { ...parseMailbox(message.to), name: message.toName ?? '' },
-    ...(message.replyTo === null ? {} : { replyTo: parseMailbox(message.replyTo) }),
-    subject: keepIsolated(message.subject, printable),
-    text: withLineEnds(message.text),
-    html: withLineEnds(message.html),
+    from,
+    to,
+    ...(replyTo === null ? {} : { replyTo }),
+    subject,
+    text,
+    html,
     attachments: message.files.map(attachmentOf),
     messageId: message.messageId,
     ...(message.inReplyTo === undefined
       ? {}
       : { inReplyTo: message.inReplyTo, references: message.inReplyTo }),
     date: new Date(message.date),
+    headers,
+    // This encoding allows lines of any length and any language, so that no mail server has to encode the
+    // text again.
+    textEncoding: 'quoted-printable',
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    baseBoundary: createHash('sha256').update(message.messageId).digest('hex').slice(0, 24),
+  })
+  const bytes = await composer.compile().build()
+  return dkim === null ? bytes : sign(bytes, dkim)
+}
+
+/**
+ * Returns what a message says, apart from its files: as MIME, or over an API that takes it in parts.
+ * @throws LeadsheetError config_invalid for an invalid address
+ */
+export function contentOf(message: Message) {
+  return {
+    from: parseMailbox(message.from),
+    to: { ...parseMailbox(message.to), name: message.toName ?? '' },
+    replyTo: message.replyTo === null ? null : parseMailbox(message.replyTo),
+    subject: keepIsolated(message.subject, printable),
+    text: withLineEnds(message.text),
+    html: withLineEnds(message.html),
     headers: {
       'Content-Language': message.lang,
       // This field stops holiday notes and other automatic answers (RFC 3834).
@@ -68,15 +93,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
       // Providers may give a message another Message-ID. This one comes back with what bounces.
       'X-Leadsheet-Id': idOf(message.messageId),
     },
-    // This encoding allows lines of any length and any language, so that no mail server has to encode the
-    // text again.
-    textEncoding: 'quoted-printable',
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    baseBoundary: createHash('sha256').update(message.messageId).digest('hex').slice(0, 24),
-  })
-  const bytes = await composer.compile().build()
-  return dkim === null ? bytes : sign(bytes, dkim)
+  }
 }
 
 /** Printable, with CRLF (RFC 5322, 2.1), so that the bytes sent equal those signed and counted. */

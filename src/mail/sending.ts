@@ -1,5 +1,7 @@
 /** The parts that all transports share: what sending a message needs, what it returns, and how it can fail. */
+import { Readable } from 'node:stream'
 import type { Message } from '../domain/message.ts'
+import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
@@ -25,6 +27,7 @@ export interface TransportOptions {
   readonly returnAddress?: string | null
   /** The proxies for the APIs of providers. */
   readonly proxy?: ProxySettings | undefined
+  readonly now?: () => Date
 }
 
 /** The options for sending one message, the same for every transport. */
@@ -36,10 +39,16 @@ export interface SendOptions {
    * delivered; if it breaks later, the message may have been delivered.
    */
   readonly onData?: () => void | Promise<void>
+  /**
+   * The time at which the message was queued, first or by a person again; absent for a message that is not
+   * queued. Some servers recognise a further attempt to send the same queued message, and do not send it twice.
+   */
+  readonly queuedAt?: Instant
 }
 
 /** The answer with which the server accepted the message. */
 export interface Receipt {
+  /** Begins with the reply code, unless an earlier attempt cannot have delivered another copy. */
   readonly response: string
 }
 
@@ -76,6 +85,8 @@ export interface FailedSend {
   readonly waitMs: number | null
   /** The text of the server's answer, or the reason why there was none. */
   readonly said: string
+  /** If nobody knows whether the message was delivered: until when another attempt cannot double it; null if it can. */
+  readonly repeatableUntil?: Instant | null
 }
 
 /**
@@ -111,6 +122,24 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
     waitMs: null,
     said: thrown.message,
   }
+}
+
+/** Is thrown if `onData` fails before any byte is sent. Its `cause` is the error of `onData`. */
+export class NotBegun extends Error {}
+
+/** Returns the bytes as a stream that calls a function, and waits for it, when its first byte is wanted. */
+export function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
+  return new Readable({
+    read() {
+      beforeFirstByte().then(
+        () => {
+          this.push(bytes)
+          this.push(null)
+        },
+        (cause: unknown) => this.destroy(new NotBegun('nothing was sent', { cause })),
+      )
+    },
+  })
 }
 
 const SAID_LENGTH = 300

@@ -18,7 +18,7 @@ const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
 const SETTINGS_AT_FAULT = /^(?:E(?:NO)?AUTH|E(?:REQUIRE)?TLS|EACCES|EPERM|EROFS|ENOTDIR|EISDIR)$/
 /** The code of an error of ours: the server has said that it takes only smaller messages (RFC 1870). */
 export const TOO_LARGE = 'ESIZE'
-const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
+export const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
 /** The facts of a failed attempt, as nodemailer, the server or the system told them. */
 type SendFault = Readonly<ReturnType<typeof faultOf>>
@@ -261,7 +261,8 @@ export function smtpError(
 
 const REFUSED = 'refused the message'
 
-const WORDS: Readonly<Record<SendFailure | 'size' | 'no_tls', { problem: string; hint: string }>> = {
+/** The words for failures of any transport; `no_tls` is of SMTP alone. */
+export const WORDS: Readonly<Record<SendFailure | 'size' | 'no_tls', { problem: string; hint: string }>> = {
   transient: {
     problem: 'could not be reached',
     hint: `Nothing was delivered; it can be tried again. If it keeps failing, check mail.url (LEADSHEET_MAIL_URL): ${shellCommand('doctor')} tries it.`,

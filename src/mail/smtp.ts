@@ -4,13 +4,12 @@
  * not affect other messages.
  */
 
-import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { SMTPConnectionOptions, SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
 import { idOf, parseMailbox } from './message.ts'
 import type { Receipt, SendOptions, TransportOptions } from './sending.ts'
-import { sendFitting } from './sending.ts'
+import { bodyOf, NotBegun, sendFitting } from './sending.ts'
 import type { SendPhase } from './smtp-failure.ts'
 import { isMechanismRefused, smtpError, TOO_LARGE } from './smtp-failure.ts'
 
@@ -92,11 +91,12 @@ export function openSmtp(url: URL, { log, dkim = null, returnAddress = null, tim
         log.debug({ server: server.name, messageId: message.messageId, response }, 'message handed over')
         return { response }
       }),
-    verify: (signal: AbortSignal): Promise<void> =>
+    verify: (signal: AbortSignal): Promise<string> =>
       inTurn(async () => {
         const progress: Progress = { phase: 'connect' }
         try {
           kept ??= await connect(server, signal, progress)
+          return 'lets us in'
         } catch (thrown) {
           throw smtpError(thrown, progress.phase, server.name, { secret: server.password })
         }
@@ -112,9 +112,6 @@ export function openSmtp(url: URL, { log, dkim = null, returnAddress = null, tim
 interface Progress {
   phase: SendPhase
 }
-
-/** Is thrown if `onData` fails before any byte is sent. Its `cause` is the error of `onData`. */
-class NotBegun extends Error {}
 
 /** Opens a session, and logs in if the settings name a user. */
 async function connect(server: SmtpServer, signal: AbortSignal, progress: Progress): Promise<SMTPConnection> {
@@ -185,6 +182,7 @@ async function sendInSession(
   { signal, onData }: SendOptions,
   progress: Progress,
 ): Promise<string> {
+  // Read only after the reply 354. If the connection breaks after that, delivery is unknown.
   const body = bodyOf(bytes, async () => {
     await onData?.()
     progress.phase = 'data'
@@ -200,21 +198,6 @@ async function sendInSession(
   )
   setPatience(session, server.timeouts.socketMs)
   return info.response
-}
-
-/** Read only after the reply 354. If the connection breaks after that, delivery is unknown. */
-function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
-  return new Readable({
-    read() {
-      beforeFirstByte().then(
-        () => {
-          this.push(bytes)
-          this.push(null)
-        },
-        (cause: unknown) => this.destroy(new NotBegun('nothing was sent', { cause })),
-      )
-    },
-  })
 }
 
 function setPatience(session: SMTPConnection, ms: number): void {

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from '../domain/message.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { openHttpTransport } from './http/http-transport.ts'
+import { isMailApi, mailApiOf } from './mail-url.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage } from './message.ts'
 import type { Receipt, SendOptions } from './sending.ts'
@@ -23,31 +25,43 @@ export interface Transport extends AsyncDisposable {
    *   cannot be sent)
    */
   send(message: Message, options: SendOptions): Promise<Receipt>
-  /** Tests the destination without sending. Throws LeadsheetError mail_unreachable. */
-  verify(signal: AbortSignal): Promise<void>
+  /**
+   * Tests the destination without sending.
+   * @returns what is known now, as the rest of a sentence that begins with the name, such as `lets us in`
+   * @throws LeadsheetError mail_unreachable, mail_rejected
+   */
+  verify(signal: AbortSignal): Promise<string>
   close(): Promise<void>
 }
 
 /**
  * Opens the transport that a URL names.
- * @param url `smtp://user:password@host:587`, `smtps://…`, or `file:` with the path of a folder. TLS is
- *   required unless the server runs on this machine; `?insecure=true` allows a server without TLS.
+ * @param url `smtp://user:password@host:587`, `smtps://…`, the API of a provider (`graph:`, `gmail:`, `ses://…`,
+ *   `resend://…`), or `file:` with the path of a folder. TLS is required unless the server runs on this machine;
+ *   `?insecure=true` allows a mail server without TLS.
  * @throws LeadsheetError config_invalid
  */
 export function openTransport(url: string, options: SmtpOptions): Transport {
   const parsed = URL.parse(url)
+  if (parsed !== null && isMailApi(parsed)) return openHttpTransport(parsed, options)
   if (parsed?.protocol === 'file:') return openDirectory(pathOf(url), options.log, options.dkim ?? null)
   if ((parsed?.protocol === 'smtp:' || parsed?.protocol === 'smtps:') && parsed.hostname !== '') {
     return openSmtp(parsed, options)
   }
-  throw new LeadsheetError('config_invalid', 'the mail URL is none of smtp://, smtps:// and file:', {
-    hint: 'Write smtp://user:password@mail.example.com:587, or file:/path/to/folder.',
-  })
+  throw new LeadsheetError(
+    'config_invalid',
+    'the mail URL is none of smtp://, smtps://, graph:, gmail:, ses://, resend:// and file:',
+    {
+      hint: 'Write smtp://user:password@mail.example.com:587, or file:/path/to/folder.',
+    },
+  )
 }
 
-/** Returns the name of the mail server that a URL names; null for a folder, which has no rate and no outage. */
+/** Returns the name of the server that a URL names; null for a folder, which has no rate and no outage. */
 export function serverNameOf(url: string): string | null {
-  return /^smtps?:/.test(url) ? serverOf(new URL(url)).name : null
+  const parsed = new URL(url)
+  if (isMailApi(parsed)) return mailApiOf(parsed).name
+  return /^smtps?:/.test(url) ? serverOf(parsed).name : null
 }
 
 /** `file:outbox` is relative to the working directory, `file:///var/outbox` is absolute. */
@@ -82,7 +96,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
       log.debug({ file, bytes: bytes.length }, 'message written')
       return { response: `written to ${file}` }
     },
-    verify: prepare,
+    verify: () => prepare().then(() => 'can be written'),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -54,8 +54,10 @@ export function moveAfterFailure(one: Delivery, failed: FailedSend, drawn: Drawn
   }
   const nextAttemptAt = later(retryAt(one.attempts + 1, drawn), failed, drawn).toISOString()
   if (failed.kind === 'unknown') {
-    const isLeft = one.unconfirmedCount + 1 >= UNCONFIRMED_MAX
-    return { ...said, state: 'unconfirmed', nextAttemptAt: isLeft ? null : nextAttemptAt }
+    const isRepeatable = nextAttemptAt < (failed.repeatableUntil ?? '')
+    const isUncounted = isRepeatable && one.unconfirmedCount > 0
+    const isLeft = !isRepeatable && one.unconfirmedCount + 1 >= UNCONFIRMED_MAX
+    return { ...said, state: 'unconfirmed', isUncounted, nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
   // A lost connection may be the fault of the server, so it never makes a message fail for good.

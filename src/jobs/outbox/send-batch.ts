@@ -231,7 +231,8 @@ async function sendOne(
       stop.leaves()
       if (!(await move(['sending'], { state: 'data' }))) throw new Error(`${messageId} is sent no more`)
     }
-    response = (await deps.transport.send(message, { signal: stop.signal, onData })).response
+    const { queuedAt } = one
+    response = (await deps.transport.send(message, { signal: stop.signal, onData, queuedAt })).response
   } catch (thrown) {
     const drawn = { now: deps.now(), random: Math.random() }
     const reported = failedSendOf(thrown)
@@ -267,7 +268,7 @@ async function sendOne(
   return 'sent'
 }
 
-/** Null if the message was written to a folder. */
+/** Null if the message was written to a folder, or if earlier attempts cannot have delivered another copy. */
 function replyCodeIn(response: string): number | null {
   const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
   return code === undefined ? null : Number(code)

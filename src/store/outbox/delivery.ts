@@ -130,6 +130,8 @@ export interface DeliveryMove {
    * subtracted from the count again.
    */
   readonly isNoAttempt?: boolean
+  /** True if the message was unconfirmed before, and the server recognises it: further attempts cannot double it. */
+  readonly isUncounted?: boolean
   readonly replyCode?: number | null
   /** Whether the last answer refused the message for good; it then counts against the recipient. */
   readonly isRefusal?: boolean
@@ -169,7 +171,7 @@ export async function moveDelivery(
   trx: Trx,
   messageId: string,
   from: readonly DeliveryRowState[],
-  { state, at, isDeferred, isNoAttempt, isRefusal, ...changes }: DeliveryMove,
+  { state, at, isDeferred, isNoAttempt, isUncounted, isRefusal, ...changes }: DeliveryMove,
 ): Promise<boolean> {
   const moved = await modelsIn(trx)
     .updateTable('delivery')
@@ -182,7 +184,9 @@ export async function moveDelivery(
       ...(isDeferred ? { deferredAt: sql<string>`coalesce(deferred_at, ${at})` } : {}),
       ...(isRefusal === undefined ? {} : { isRefusal: isRefusal ? 1 : 0 }),
       ...(isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
-      ...(state === 'unconfirmed' ? { unconfirmedCount: eb('unconfirmedCount', '+', 1) } : {}),
+      ...(state === 'unconfirmed' && !isUncounted
+        ? { unconfirmedCount: eb('unconfirmedCount', '+', 1) }
+        : {}),
     }))
     .executeTakeFirst()
   return moved.numUpdatedRows > 0n

@@ -28,6 +28,9 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
       state: 'pending',
       state_at: at,
       next_attempt_at: at,
+      // A server that recognises messages takes this one for another. Where nobody knows whether it has the
+      // message, it is to recognise it.
+      queued_at: sql<string>`iif(unconfirmed_count = 0, ${at}, queued_at)`,
       attempts: 0,
       is_refusal: 0,
       alike: null,

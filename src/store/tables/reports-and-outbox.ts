@@ -36,7 +36,7 @@ export const REPORTS = [
     state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn', 'bounced', 'complained')), -- pending, sending, data: not finished; sent: the server accepted it; failed: refused or given up; unconfirmed: the server's answer was lost; withdrawn: its recipient no longer wanted it or is no longer in the settings, or an operator cancelled it; bounced: it was accepted, and came back later; complained: its recipient reported it as spam
     attempts INTEGER NOT NULL DEFAULT 0, -- number of attempts; an attempt that did not reach the server does not count
     unconfirmed_count INTEGER NOT NULL DEFAULT 0, -- number of times that the message became unconfirmed; after the second time leadsheet does not send it again by itself
-    queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
+    queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger, or a person had it sent again
     state_at TEXT NOT NULL, -- UTC: when the state was entered
     next_attempt_at TEXT, -- UTC: the earliest time of the next attempt; null if there is none
     deferred_at TEXT, -- UTC: when the server first deferred it; leadsheet tries again for two days

@@ -27,6 +27,12 @@ export function compareRows(
         ({ row, arrivals }) =>
           `${row.recipient}: ${copiesOf(arrivals)} copies, ${row.unconfirmed_count} times unconfirmed`,
       ),
+    /** Came more than once, and is shown as sent once. */
+    unsaid: found
+      .filter(({ row, arrivals }) => copiesOf(arrivals) > 1 && row.state === 'sent' && !isPerhapsTwice(row))
+      .map(({ row }) => `${row.recipient}: shown as sent once`),
+    /** The number of messages that came more than once. */
+    twice: found.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
     altered: [
       ...found
         .filter(({ row, arrivals }) => !isOneMessage(row, arrivals))
@@ -47,6 +53,11 @@ interface Found {
  */
 function isLost({ row, arrivals }: Found): boolean {
   return row.state !== 'unconfirmed' && copiesOf(arrivals) === 0
+}
+
+/** As the archive and the command show it. */
+function isPerhapsTwice(row: Message): boolean {
+  return row.unconfirmed_count > 0 && row.reply_code !== null
 }
 
 function copiesOf(arrivals: readonly Arrival[]): number {

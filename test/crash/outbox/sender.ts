@@ -8,6 +8,8 @@ import { LeadsheetError } from '../../../src/errors.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import { openOAuthKeys } from '../../../src/login/oauth-keys.ts'
+import type { Login } from '../../../src/login/token-request.ts'
 import type { DkimKey } from '../../../src/mail/message.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -19,6 +21,8 @@ export interface SenderJob {
   readonly file: string
   readonly url: string
   readonly dkim: DkimKey
+  /** The login of an API, whose tokens all senders share in a file. */
+  readonly oauth?: { readonly login: Login; readonly file: string }
 }
 
 const MINUTE_MS = 60_000
@@ -26,23 +30,29 @@ const PAUSE_MS = 10
 /** A limit that never applies. */
 const MESSAGES_PER_MINUTE = 100_000
 
-if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))
-
-async function main({ file, url, dkim }: SenderJob): Promise<void> {
+async function main({ file, url, dkim, oauth }: SenderJob): Promise<void> {
   const log = pino({ level: 'silent' })
   await using store = await openStore(file, new Date())
-  await using transport = openTransport(url, { log, dkim })
+  const backoff = { attempts: 1, baseMs: 0, maxMs: 0 }
+  const tokens =
+    oauth &&
+    openOAuthKeys(oauth.login, { file: oauth.file, log, now: () => new Date(), maxWaitMs: 0, backoff })
+  const now = (): Date => new Date(Date.now() + clock.aheadMs)
+  await using transport = openTransport(url, { log, dkim, now, ...(tokens && { tokens }) })
   const policy = { rateLimit: createRateLimit(MESSAGES_PER_MINUTE), isRecipient: () => true }
   await sendAll({ store, transport, log, policy })
 }
+
+/** The clock of this sender, ahead of the real one. */
+const clock = { aheadMs: 0 }
 
 async function sendAll(deps: Omit<DeliverDeps, 'now'>): Promise<void> {
   const { store } = deps
   const { signal } = new AbortController()
   let idleMinutes = 0
   while (await isAnyLeft(store)) {
-    const aheadMs = (await findLastMove(store)) - Date.now() + idleMinutes * MINUTE_MS
-    const now = (): Date => new Date(Date.now() + aheadMs)
+    clock.aheadMs = (await findLastMove(store)) - Date.now() + idleMinutes * MINUTE_MS
+    const now = (): Date => new Date(Date.now() + clock.aheadMs)
     if (await deliverDue({ ...deps, now }, signal).catch(falseIfTakenOver)) idleMinutes = 0
     // While another process sends, that process moves the clock.
     else if ((await listHeldLeases(store.db, now())).length > 0) await sleep(PAUSE_MS)
@@ -64,10 +74,12 @@ async function isAnyLeft({ db }: Store): Promise<boolean> {
  * Finds the time of the last event of any message, in ms. The clock of the next sender must not start
  * earlier.
  */
-async function findLastMove({ db }: Store): Promise<number> {
+export async function findLastMove({ db }: Store): Promise<number> {
   const { at } = await db
     .selectFrom('delivery')
     .select((eb) => eb.fn.max('state_at').as('at'))
     .executeTakeFirstOrThrow()
   return Date.parse(at)
 }
+
+if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))

@@ -1,0 +1,102 @@
+/**
+ * Amazon SES, API version 2. The message goes as it is, and a tag has its id, so that events name it.
+ * https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html and
+ * https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+ */
+import { createHash, createHmac } from 'node:crypto'
+import { idOf, parseMailbox } from '../message.ts'
+import type { ApiRequest, Vendor } from './vendor.ts'
+import { faultIn, objectIn, textIn } from './vendor.ts'
+
+export const SES: Vendor = {
+  // https://docs.aws.amazon.com/ses/latest/dg/quotas.html: 40 MB, after the encoding of attachments.
+  maxBytes: 40_000_000,
+  request: (message, bytes) => ({
+    method: 'POST',
+    path: '/v2/email/outbound-emails',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(
+      JSON.stringify({
+        Content: { Raw: { Data: bytes.toString('base64') } },
+        Destination: { ToAddresses: [parseMailbox(message.to).address] },
+        EmailTags: [{ Name: 'leadsheet', Value: idOf(message.messageId) }],
+      }),
+    ),
+  }),
+  authorize: (request, { origin, user, password, region }, now) =>
+    signed(
+      request,
+      { host: new URL(origin).host, keyId: user, secret: password, region, service: 'ses' },
+      now,
+    ),
+  acceptedAs: ({ status, json }) => (status === 200 ? textIn(json, 'MessageId') : null),
+  rules: [
+    { codes: /./, words: /message length|too (?:large|long)|exceeds.{0,40}size/i, blame: 'size' },
+    { codes: /MailFromDomain|SendingPaused|AccountSuspended/, blame: 'sender' },
+    { codes: /./, words: /not verified|account is paused|sending is (?:disabled|paused)/i, blame: 'sender' },
+    { codes: /LimitExceeded|TooManyRequests|Throttling/, words: /daily|24.hour|quota/i, blame: 'sender' },
+    { codes: /^4.. (?:LimitExceeded|TooManyRequests|Throttling)/, blame: 'busy' },
+    {
+      codes: /^4.. .*(?:Signature|ClientToken|ExpiredToken|AccessDenied|AuthenticationToken|OptIn)/,
+      blame: 'setting',
+    },
+    { codes: /^200 /, words: /"SendingEnabled":\s*false/, blame: 'sender' },
+  ],
+  probePath: '/v2/email/account',
+  found(answer) {
+    const { status, json } = answer
+    if (status === 403 && faultIn(answer).code.startsWith('AccessDenied'))
+      return 'takes the key, which may not read the account (ses:GetAccount); the first message shows whether it may send'
+    if (status !== 200 || json?.SendingEnabled !== true) return null
+    const { SentLast24Hours: sent, Max24HourSend: most } = objectIn(json.SendQuota) ?? {}
+    const used =
+      typeof sent === 'number' && typeof most === 'number'
+        ? `: ${sent} of ${most} messages a day are used`
+        : ''
+    const sandbox =
+      json.ProductionAccessEnabled === false
+        ? '; it is in the sandbox, and sends to verified addresses alone'
+        : ''
+    return `lets us in, and the account may send${used}${sandbox}`
+  },
+}
+
+interface AwsLogin {
+  readonly host: string
+  readonly keyId: string
+  readonly secret: string
+  readonly region: string
+  readonly service: string
+}
+
+/**
+ * Returns the headers that sign a request, without a query, by AWS Signature Version 4.
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+ */
+export function signed(
+  { method, path, headers, body }: ApiRequest,
+  { host, keyId, secret, region, service }: AwsLogin,
+  now: Date,
+): Record<'x-amz-date' | 'authorization', string> {
+  const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
+  const fields = Object.entries({ ...headers, host, 'x-amz-date': time }).sort(([a], [b]) => (a < b ? -1 : 1))
+  const names = fields.map(([name]) => name).join(';')
+  const lines = fields.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, ' ')}\n`).join('')
+  const canonical = [method, path, '', lines, names, sha256(body)].join('\n')
+  const steps = [time.slice(0, 8), region, service, 'aws4_request']
+  const scope = steps.join('/')
+  const key = steps.reduce<string | Buffer>((key, step) => hmac(key, step).digest(), `AWS4${secret}`)
+  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')).digest('hex')
+  return {
+    'x-amz-date': time,
+    authorization: `AWS4-HMAC-SHA256 Credential=${keyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+  }
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+function hmac(key: string | Buffer, text: string) {
+  return createHmac('sha256', key).update(text)
+}

@@ -1,0 +1,198 @@
+/** The APIs of providers on 127.0.0.1, as they are documented: they read a message, and answer. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import MailComposer from 'nodemailer/lib/mail-composer'
+import PostalMime, { type Email } from 'postal-mime'
+import { openHttpServer } from '../network/http-server.ts'
+
+export const SCHEMES = ['graph', 'gmail', 'ses', 'resend'] as const
+export type ApiScheme = (typeof SCHEMES)[number]
+
+export interface ApiReply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | object
+}
+
+/** What the server does in place of taking a message: an answer, or none. */
+export type ApiAct = ApiReply | 'drop' | 'take and drop' | 'take and fail' | 'stall' | 'half'
+
+export interface ApiMail {
+  readonly to: string
+  /** The id in X-Leadsheet-Id. */
+  readonly id: string
+  readonly mail: Email
+  readonly headers: IncomingHttpHeaders
+  readonly sha256: string
+}
+
+/** The requests that send a message, and those that change nothing. */
+const SENDING: Readonly<Record<ApiScheme, { readonly path: RegExp; readonly type: string }>> = {
+  graph: { path: /^\/v1\.0\/users\/[^/]+\/sendMail$/, type: 'text/plain' },
+  gmail: {
+    path: /^\/upload\/gmail\/v1\/users\/[^/]+\/messages\/send\?uploadType=media$/,
+    type: 'message/rfc822',
+  },
+  ses: { path: /^\/v2\/email\/outbound-emails$/, type: 'application/json' },
+  resend: { path: /^\/emails$/, type: 'application/json' },
+}
+
+/** Returns the MIME message in a request; Resend makes it itself. */
+async function mimeIn(scheme: ApiScheme, body: Buffer): Promise<Buffer> {
+  if (scheme === 'gmail') return body
+  if (scheme === 'graph') return Buffer.from(body.toString(), 'base64')
+  const json = JSON.parse(body.toString())
+  if (scheme === 'ses') return Buffer.from(json.Content.Raw.Data, 'base64')
+  const attachments = json.attachments.map((file: Record<string, string>) => ({
+    filename: file['filename'],
+    contentType: file['content_type'],
+    content: Buffer.from(file['content'] ?? '', 'base64'),
+    ...(file['content_id'] === undefined ? {} : { cid: file['content_id'], contentDisposition: 'inline' }),
+  }))
+  const { from, to, subject, html, text, headers, reply_to: replyTo } = json
+  return new MailComposer({ from, to, subject, html, text, headers, replyTo, attachments }).compile().build()
+}
+
+const TAKEN: Readonly<Record<ApiScheme, (id: string) => ApiReply>> = {
+  graph: () => ({ status: 202 }),
+  gmail: (id) => ({ status: 200, body: { id, threadId: id, labelIds: ['SENT'] } }),
+  ses: (id) => ({ status: 200, body: { MessageId: id } }),
+  resend: (id) => ({ status: 200, body: { id } }),
+}
+
+const UNAUTHORIZED: Readonly<Record<ApiScheme, ApiReply>> = {
+  graph: {
+    status: 401,
+    body: {
+      error: {
+        code: 'InvalidAuthenticationToken',
+        message: 'Lifetime validation failed, the token is expired.',
+      },
+    },
+  },
+  gmail: {
+    status: 401,
+    body: {
+      error: {
+        code: 401,
+        message: 'Invalid Credentials',
+        errors: [{ domain: 'global', reason: 'authError', message: 'Invalid Credentials' }],
+      },
+    },
+  },
+  ses: {
+    status: 403,
+    headers: { 'x-amzn-errortype': 'UnrecognizedClientException' },
+    body: { message: 'The security token included in the request is invalid.' },
+  },
+  resend: { status: 401, body: { statusCode: 401, name: 'validation_error', message: 'API key is invalid' } },
+}
+
+const DAY_MS = 24 * 3_600_000
+
+interface Wanted {
+  /** Tells whether a request has a good login. */
+  readonly allows?: (headers: IncomingHttpHeaders) => boolean
+  /** The clock by which keys of requests are forgotten after 24 hours. */
+  readonly now?: () => number | Promise<number>
+  /** Runs before anything is read of a request. */
+  readonly onRequest?: (request: IncomingMessage) => void
+  /** Decides what happens to a message that has come as a whole, where `acts` says nothing. */
+  readonly decide?: (mail: ApiMail) => ApiAct | null
+  /** Runs when a message has come, and what becomes of it is decided. */
+  readonly onMail?: (mail: ApiMail, act: ApiAct | null, isKnown: boolean) => void
+}
+
+export type MailApi = Awaited<ReturnType<typeof startMailApi>>
+
+export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
+  const { allows = () => true, now = Date.now, onRequest, decide, onMail } = wanted
+  const received: ApiMail[] = []
+  const acts: ApiAct[] = []
+  const asked: string[] = []
+  const known = new Map<string, { readonly at: number; readonly sha256: string; readonly id: string }>()
+
+  /** What Resend documents of keys; the others know none. */
+  async function takenBefore({ headers, sha256 }: ApiMail, id: string): Promise<ApiReply | null> {
+    const key = headers['idempotency-key']
+    if (scheme !== 'resend' || typeof key !== 'string') return null
+    const at = await now()
+    const before = known.get(key)
+    if (before === undefined || at - before.at >= DAY_MS) {
+      known.set(key, { at, sha256, id })
+      return null
+    }
+    if (before.sha256 === sha256) return TAKEN.resend(before.id)
+    const message = 'This idempotency key has been used with another request body within the last 24 hours.'
+    return { status: 409, body: { statusCode: 409, name: 'invalid_idempotent_request', message } }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    asked.push(`${request.method} ${request.url}`)
+    onRequest?.(request)
+    const body = await buffer(request).catch(() => null)
+    // The client has gone.
+    if (body === null) return
+    if (!allows(request.headers)) return reply(response, UNAUTHORIZED[scheme])
+    if (request.method === 'GET') return act(response, acts.shift() ?? { status: 404 })
+    const { path, type } = SENDING[scheme]
+    const isRight = path.test(request.url ?? '') && request.headers['content-type'] === type
+    if (!isRight || request.method !== 'POST') return reply(response, { status: 405 })
+    const mail = await read(request, body)
+    const next = acts.shift() ?? decide?.(mail) ?? null
+    if (next !== null && next !== 'take and drop' && next !== 'take and fail') {
+      onMail?.(mail, next, false)
+      return act(response, next)
+    }
+    const id = randomUUID()
+    const before = await takenBefore(mail, id)
+    if (before === null) received.push(mail)
+    onMail?.(mail, next, before !== null)
+    if (next === 'take and drop') response.destroy()
+    else if (next === 'take and fail') reply(response, { status: 502, body: '<html>Bad gateway</html>' })
+    else reply(response, before ?? TAKEN[scheme](id))
+  }
+
+  async function read({ headers }: IncomingMessage, body: Buffer): Promise<ApiMail> {
+    const mail = await PostalMime.parse(await mimeIn(scheme, body))
+    return {
+      to: mail.to?.[0]?.address ?? '',
+      id: fieldIn(mail, 'x-leadsheet-id'),
+      mail,
+      headers,
+      sha256: createHash('sha256').update(body).digest('hex'),
+    }
+  }
+
+  const http = await openHttpServer(answer)
+  const { host } = new URL(http.url)
+  const login = scheme === 'resend' ? ':re_key-4711@' : scheme === 'ses' ? 'AKIDEXAMPLE:secret-4711@' : ''
+  return {
+    ...http,
+    host,
+    /** The mail URL. */
+    url: `${scheme}://${login}${host}${scheme === 'ses' ? '?region=eu-west-1' : ''}`,
+    received,
+    /** What happens to the next requests. Each takes the first one. */
+    acts,
+    asked,
+  }
+}
+
+function act(response: ServerResponse, what: ApiAct): void {
+  if (what === 'drop' || what === 'take and drop' || what === 'take and fail') response.destroy()
+  else if (what === 'half')
+    response.writeHead(200, { 'content-length': '99' }).write('{"id":', () => response.destroy())
+  else if (what !== 'stall') reply(response, what)
+}
+
+function reply(response: ServerResponse, { status, headers = {}, body = '' }: ApiReply): void {
+  const type = typeof body === 'string' ? 'text/html' : 'application/json'
+  response.writeHead(status, { 'content-type': type, ...headers })
+  response.end(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+export function fieldIn({ headers }: Email, name: string): string {
+  return headers.find(({ key }) => key === name)?.value ?? ''
+}
