@@ -33,6 +33,12 @@ const VENDORS: Readonly<Partial<Record<string, Vendor>>> = {
   'resend:': RESEND,
 } satisfies Partial<Record<MailScheme, Vendor>>
 
+function vendorOf({ protocol }: URL): Vendor {
+  const vendor = VENDORS[protocol]
+  if (vendor === undefined) throw new Error(`${protocol} is no API`)
+  return vendor
+}
+
 const CONNECT_MS = 30_000
 /** Servers keep an idle connection longer, so a message rarely meets one that is just closing. */
 const KEEP_ALIVE_MS = 4_000
@@ -45,17 +51,17 @@ const ANSWER_BYTES_MAX = 256 * 1024
 const WAIT_MAX_MS = 30_000
 const WAITS_MAX = 3
 
-/** The message that a request is for; null for none. */
+/** What a request is for. */
 interface Purpose extends SendOptions {
+  /** Null if the request is for no message. */
   readonly recipient: string | null
 }
 
 /** @param url a URL with the protocol of an API */
 export function openHttpTransport(url: URL, options: TransportOptions) {
-  const { log, tokens = null, proxy, now = () => new Date() } = options
+  const { log, tokens = null, returnAddress = null, proxy, now = () => new Date() } = options
   const api = mailApiOf(url)
-  const vendor = VENDORS[url.protocol]
-  if (vendor === undefined) throw new Error(`${url.protocol} is no API`)
+  const vendor = vendorOf(url)
   const dispatcher = openDispatcher(proxy, {
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
@@ -68,7 +74,8 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
   const attempt = async (message: Message, bytes: Buffer, { signal, onData, queuedAt }: SendOptions) => {
     const purpose = { recipient: message.to, signal, ...(onData && { onData }) }
     if (bytes.length > vendor.maxBytes) throw apiError(api.name, tooLarge(bytes.length, vendor), purpose)
-    const request = vendor.request(message, bytes, api)
+    const bounceTo = returnAddress?.replace('{id}', idOf(message.messageId)) ?? null
+    const request = vendor.request(message, bytes, api, bounceTo)
     const until = recognisedUntil(vendor, queuedAt)
     const headers = { ...request.headers, ...(until && { 'idempotency-key': keyOf(message, queuedAt) }) }
     const isTaken = (answer: ApiAnswer): boolean => vendor.acceptedAs(answer) !== null
@@ -105,7 +112,7 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
       }
       const waitMs = waitIn(answer, now())
       const about = { recipient: purpose.recipient, waitMs }
-      const failed = judgeAnswer(vendor as Vendor, answer, about, quote(wordsOf(answer), key))
+      const failed = judgeAnswer(vendor, answer, about, quote(wordsOf(answer), key))
       const error = apiError(api.name, openFor(failed, until), purpose)
       const isShort = waitMs !== null && waitMs <= WAIT_MAX_MS
       if (failed.kind !== 'transient' || !isShort || waits === WAITS_MAX) throw error
@@ -132,7 +139,7 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
         method: request.method,
         headers: {
           ...request.headers,
-          ...(vendor?.authorize?.(request, api, now()) ?? { authorization: `Bearer ${key}` }),
+          ...(vendor.authorize?.(request, api, now()) ?? { authorization: `Bearer ${key}` }),
           ...(isPost && { 'content-length': String(request.body.length) }),
           accept: 'application/json',
           'user-agent': 'leadsheet',
@@ -167,10 +174,12 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
       const isSetting = thrown instanceof LeadsheetError && !PASSING.includes(thrown.code)
       const said = quote(errorText(thrown), '')
       const failed = { ...NOT_SENT, kind: isSetting ? 'configuration' : 'transient', said } as const
-      const error = apiError(api.name, failed, { recipient, cause: thrown })
       // What the login advises is nearer to the cause.
-      if (isSetting && thrown.hint !== undefined) Object.assign(error, { hint: thrown.hint })
-      throw error
+      throw apiError(api.name, failed, {
+        recipient,
+        cause: thrown,
+        hint: isSetting ? thrown.hint : undefined,
+      })
     }
   }
 
@@ -220,7 +229,9 @@ function keyOf({ messageId, files }: Message, queuedAt: string | undefined): str
 
 /** If another attempt can show the fate of a message, adds until when it cannot double the message. */
 function openFor(failed: FailedSend, until: string | null): FailedSend {
-  return failed.kind === 'unknown' && failed.concerns === 'either' ? { ...failed, repeatableUntil: until } : failed
+  return failed.kind === 'unknown' && failed.concerns === 'either'
+    ? { ...failed, repeatableUntil: until }
+    : failed
 }
 
 const NOT_SENT = {

@@ -11,7 +11,7 @@ import { faultIn, objectIn, textIn } from './vendor.ts'
 export const SES: Vendor = {
   // https://docs.aws.amazon.com/ses/latest/dg/quotas.html: 40 MB, after the encoding of attachments.
   maxBytes: 40_000_000,
-  request: (message, bytes) => ({
+  request: (message, bytes, _api, returnAddress) => ({
     method: 'POST',
     path: '/v2/email/outbound-emails',
     headers: { 'content-type': 'application/json' },
@@ -19,6 +19,7 @@ export const SES: Vendor = {
       JSON.stringify({
         Content: { Raw: { Data: bytes.toString('base64') } },
         Destination: { ToAddresses: [parseMailbox(message.to).address] },
+        ...(returnAddress !== null && { FeedbackForwardingEmailAddress: returnAddress }),
         EmailTags: [{ Name: 'leadsheet', Value: idOf(message.messageId) }],
       }),
     ),

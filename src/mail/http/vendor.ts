@@ -27,7 +27,8 @@ export type Json = Readonly<Record<string, unknown>>
 export interface Vendor {
   /** The largest message that the API takes, in bytes of MIME. */
   readonly maxBytes: number
-  request(message: Message, bytes: Buffer, api: MailApi): ApiRequest
+  /** @param returnAddress the address to which bounces go, with the id of the message; null for the sender */
+  request(message: Message, bytes: Buffer, api: MailApi, returnAddress: string | null): ApiRequest
   /**
    * Returns the headers that prove the login, where a bearer token does not.
    * @param api has the key, and its secret as the password
@@ -153,11 +154,19 @@ export function textIn(json: Json | null, name: string): string | null {
 const SETTING_HINT =
   'Check the login in mail.oauth, or the key in mail.url (LEADSHEET_MAIL_URL), and that it may send mail as mail.from.'
 
+interface ErrorAbout {
+  /** Null if the request was for no message. */
+  readonly recipient: string | null
+  readonly cause?: unknown
+  /** What to do, if it is not that of such failures. */
+  readonly hint?: string | undefined
+}
+
 /** @param place the name of the API, such as `graph://graph.microsoft.com` */
 export function apiError(
   place: string,
   failed: FailedSend,
-  { recipient, cause }: { readonly recipient: string | null; readonly cause?: unknown },
+  { recipient, cause, hint }: ErrorAbout,
 ): SendError {
   const { kind, concerns, isTooLarge, replyCode, said } = failed
   const isRefused = concerns === 'message' && kind !== 'unknown'
@@ -168,6 +177,6 @@ export function apiError(
     isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
     `${place} ${problem}${recipient === null ? '' : ` for ${recipient}`}: ${said}`,
     failed,
-    { hint: kind === 'configuration' ? SETTING_HINT : words.hint, cause },
+    { hint: hint ?? (kind === 'configuration' ? SETTING_HINT : words.hint), cause },
   )
 }

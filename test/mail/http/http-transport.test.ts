@@ -96,6 +96,35 @@ describe('a message', () => {
     if (scheme !== 'resend') expect(byApi.mail.messageId).toBe(message.messageId)
   })
 
+  it('over Amazon SES has its id as a tag, one recipient, and an address for bounces', async () => {
+    await using api = await startMailApi('ses')
+    await open(api.url, { returnAddress: 'bounces+{id}@example.com' }).send(MESSAGE, { signal })
+    const { Content: _content, ...about } = JSON.parse(api.received[0]?.body ?? '')
+    expect(about).toEqual({
+      Destination: { ToAddresses: ['dana@example.org'] },
+      FeedbackForwardingEmailAddress: 'bounces+k3m9@example.com',
+      EmailTags: [{ Name: 'leadsheet', Value: 'k3m9' }],
+    })
+    const scope = 'AKIDEXAMPLE/20261121/eu-west-1/ses/aws4_request'
+    expect(api.received[0]?.headers).toMatchObject({
+      'x-amz-date': '20261121T050400Z',
+      authorization: expect.stringContaining(
+        `Credential=${scope}, SignedHeaders=content-type;host;x-amz-date,`,
+      ),
+    })
+  })
+
+  it('goes over the same connection as the one before, or over a new one if the server has closed it', async () => {
+    await using api = await startMailApi('gmail')
+    let connections = 0
+    api.server.on('connection', () => void connections++)
+    const transport = open(api.url)
+    for (let message = 0; message < 2; message++) await transport.send(MESSAGE, { signal })
+    expect(connections).toBe(1)
+    api.server.closeAllConnections()
+    await expect.poll(() => transport.send(MESSAGE, { signal }).then(() => connections)).toBe(2)
+  })
+
   it('of a named mailbox goes from there, and else from the sender', async () => {
     await using api = await startMailApi('graph')
     await open(api.url).send(MESSAGE, { signal })

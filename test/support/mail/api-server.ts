@@ -25,6 +25,8 @@ export interface ApiMail {
   readonly mail: Email
   readonly headers: IncomingHttpHeaders
   readonly sha256: string
+  /** The body of the request. */
+  readonly body: string
 }
 
 /** The requests that send a message, and those that change nothing. */
@@ -162,6 +164,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
       mail,
       headers,
       sha256: createHash('sha256').update(body).digest('hex'),
+      body: body.toString(),
     }
   }
 
