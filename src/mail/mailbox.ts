@@ -41,6 +41,8 @@ export interface Mailbox extends AsyncDisposable {
   read(after: string | null, options: ReadOptions): AsyncGenerator<MailboxMessage>
   /** Returns the position behind all messages that are there now. Throws LeadsheetError mail_unreachable. */
   position(signal: AbortSignal): Promise<string>
+  /** Returns the URL of the folder for spam beside it; null if it is none, or not known. */
+  spamUrl(signal: AbortSignal): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -121,6 +123,12 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
       const { validity, last, uids } = await list(signal, null)
       return `${validity}:${uids.at(-1) ?? last}`
     },
+    spamUrl: (signal) =>
+      step(signal, async (client) => {
+        const spam = (await client.list()).find(({ specialUse }) => specialUse === '\\Junk')
+        if (spam === undefined || spam.path === place.folder) return null
+        return Object.assign(new URL(url), { pathname: encodeURIComponent(spam.path) }).href
+      }),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -272,6 +280,7 @@ function openFolder(path: string): Mailbox {
         if (raw !== null) yield { raw, position: String(at) }
       }
     },
+    spamUrl: async () => null,
     position: async () => String((await list(null)).at(-1)?.at ?? 0),
     close,
     [Symbol.asyncDispose]: close,

@@ -66,6 +66,8 @@ disable_plaintext_auth = no
 auth_username_format = %Lu
 mail_location = maildir:${mail}/%u
 mail_save_crlf = yes
+lmtp_save_to_detail_mailbox = yes
+lda_mailbox_autocreate = yes
 first_valid_uid = 1
 passdb {
   driver = static
