@@ -13,6 +13,7 @@ import { alertWithoutStore, runAlerts } from '../jobs/alerts/run.ts'
 import { createFaultWatch } from '../jobs/alerts/store-fault.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
 import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
+import { createBouncesTask } from '../jobs/outbox/read-bounces.ts'
 import { createOutboxTask } from '../jobs/outbox/send-due.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/enqueue-report.ts'
 import { pauseRefused } from '../jobs/reports/preferences.ts'
@@ -28,6 +29,7 @@ import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/send-limits.ts'
 import { openAlerts } from './alert-settings.ts'
+import { openBounces } from './configured-bounces.ts'
 import { proxyOf } from './configured-login.ts'
 import { deliveryPolicyOf, openMail } from './configured-mail.ts'
 import { openReportDeps, openTemplatesOf, reportOf } from './configured-reports.ts'
@@ -151,7 +153,9 @@ export async function openConfiguredDaemon(
   })
   const events = isShared ? createSerialTask(queue, 'events', eventWorker.applyAll) : eventWorker
   const intake = createWebhookIntake({ store, now, wake: events.wake })
-  const post = combineTasks([alerts, messages])
+  const mailbox = openBounces(config, work, templates)
+  const bounces = mailbox && createBouncesTask({ ...mailbox, queue, onConfirmed: messages.wake })
+  const post = combineTasks([alerts, ...(bounces === null ? [] : [bounces]), messages])
   const daemon = {
     store,
     log,

@@ -6,6 +6,8 @@ import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-we
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { readMeasures } from '../jobs/metric-values.ts'
+import type { NotificationDeps } from '../jobs/outbox/apply-notification.ts'
+import { takeProviderEvent } from '../jobs/outbox/read-bounces.ts'
 import { openPreferencePage } from '../jobs/reports/preferences.ts'
 import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import type { Log } from '../log.ts'
@@ -30,7 +32,8 @@ import { preferenceRoutes } from '../web/preferences.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../web/server/frame.ts'
 import { createAllowedHosts } from '../web/server/headers.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
-import { type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
+import { mailWebhookRoutes, type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
+import { providerDepsOf } from './configured-bounces.ts'
 import { dkimOf } from './configured-mail.ts'
 import { reportOf } from './configured-reports.ts'
 import { schedulesOf } from './configured-schedules.ts'
@@ -116,6 +119,7 @@ export async function openConfiguredWeb(
     [
       healthRoutes(health),
       ...receivers(config, { intake: daemon.intake, onOutcome: metrics.countMessage, now, log }),
+      ...mailReceivers(config, { ...daemon.work, log }, templates, metrics.countMessage),
     ],
   )
 }
@@ -135,4 +139,28 @@ function receivers(
   )
   const { publicUrl } = config.web
   return [webhookRoutes({ webhook, publicUrl, secrets, ...deps })]
+}
+
+/** Returns the route that receives events of the mail provider; none without its secret. */
+function mailReceivers(
+  config: Config,
+  deps: Pick<NotificationDeps, 'store' | 'sender' | 'log' | 'now'>,
+  templates: Templates,
+  onOutcome: WebhookDeps['onOutcome'] & {},
+): readonly AddRoutes[] {
+  const secret = config.mail.bounces.webhookSecret?.reveal()
+  if (secret === undefined) return []
+  const provider = providerDepsOf(config, deps, templates)
+  const { log, now } = deps
+  const take = (id: string, body: Buffer) => takeProviderEvent(provider, id, body)
+  return [
+    mailWebhookRoutes({
+      publicUrl: config.web.publicUrl,
+      secrets: () => [secret],
+      take,
+      onOutcome,
+      now,
+      log,
+    }),
+  ]
 }

@@ -4,12 +4,15 @@ import { counted } from '../report/words/numbers.ts'
 import {
   countWaiting,
   type DeliveryProblem,
+  listBounced,
+  listComplained,
   listDeferred,
   listRefused,
   listRefusing,
   listUnconfirmed,
   type RefusingRecipient,
 } from '../store/outbox/delivery-problems.ts'
+import { listMailboxesAway } from '../store/outbox/notification.ts'
 import { findMailOutage, type MailOutage } from '../store/outbox/send-limits.ts'
 import { listPreferences } from '../store/reports/preference.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
@@ -53,6 +56,27 @@ export const MAIL_CHECKS = {
       'messages of the last week were refused or given up, and no later one to that recipient was sent',
     find: async ({ db, now }) => (await listRefused(db, minutesBefore(now, WEEK_MINUTES))).map(refused),
   },
+  messages_bounced: {
+    ...ALERTED,
+    part: 'messages',
+    title: 'messages bounced',
+    meaning: 'messages of the last week were sent and came back, and no later one to that recipient was sent',
+    find: async ({ db, now }) => (await listBounced(db, minutesBefore(now, WEEK_MINUTES))).map(bounced),
+  },
+  messages_complained: {
+    ...ALERTED,
+    part: 'messages',
+    title: 'reported as spam',
+    meaning: 'recipients reported messages of the last week as spam; they get that report no more',
+    find: async ({ db, now }) => (await listComplained(db, minutesBefore(now, WEEK_MINUTES))).map(complained),
+  },
+  bounces_away: {
+    ...ALERTED,
+    part: 'messages',
+    title: 'bounces not read',
+    meaning: 'the mailbox of bounces could not be read for more than an hour',
+    find: findMailboxesAway,
+  },
   messages_unconfirmed: {
     ...ALERTED,
     part: 'messages',
@@ -65,14 +89,14 @@ export const MAIL_CHECKS = {
     ...ALERTED,
     part: 'recipients',
     title: 'recipient failing',
-    meaning: 'three or more issues in a row to one recipient were refused',
+    meaning: 'three or more issues in a row to one recipient were refused or came back',
     find: async ({ db }) => (await listRefusing(db, REFUSED_IN_ROW)).map(failing),
   },
   recipient_paused: {
     ...ALERTED,
     part: 'recipients',
     title: 'recipient paused',
-    meaning: 'too many issues in a row to one recipient were refused; they get no more',
+    meaning: 'too many issues in a row to one recipient were refused or came back; they get no more',
     find: findPaused,
   },
 } as const satisfies Record<string, Check>
@@ -129,6 +153,22 @@ async function findLate(facts: Facts): Promise<Finding[]> {
   return plain(await formatWaiting(facts), `${shellCommand('outbox list')} lists them.`)
 }
 
+const MAILBOX_MINUTES = 60
+
+async function findMailboxesAway({ db, now }: Facts): Promise<Finding[]> {
+  // Nobody tries a mailbox that is no longer in the settings.
+  const tried = await listMailboxesAway(db, minutesBefore(now, MAILBOX_MINUTES))
+  return tried.flatMap(({ name, failingSince, response }) =>
+    failingSince === null || failingSince > minutesBefore(now, MAILBOX_MINUTES)
+      ? []
+      : internal(
+          `the mailbox of bounces could not be read since ${formatUtc(failingSince)}: ${response ?? name}`,
+          `Sending goes on, but it is not known which messages come back. ${shellCommand('outbox bounces')} tries it again and says what to check.`,
+          { brief: 'the mailbox of bounces cannot be read' },
+        ),
+  )
+}
+
 async function findPaused({ db }: Facts): Promise<Finding[]> {
   const paused = (await listPreferences(db)).filter(
     ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
@@ -157,7 +197,7 @@ const AWAY_HINTS = {
 function failing({ recipient, report, issues, since, response }: RefusingRecipient): Finding {
   return {
     subject: `${recipient} of ${report}`,
-    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} since ${formatUtc(since)}: ${response}`,
+    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} or came back since ${formatUtc(since)}: ${response}`,
     hint: 'Correct the address in the settings, or take it out; after `mail.suppress_after_bounces` it gets no more.',
   }
 }
@@ -173,6 +213,26 @@ function refused(one: DeliveryProblem): Finding {
     brief: `${counted(one.messages, 'message')} of the last week refused or given up`,
     last: one.last,
     hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the cause is gone, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
+  }
+}
+
+function bounced(one: DeliveryProblem): Finding {
+  return {
+    subject: subjectOf(one),
+    message: `${messagesOf(one)} came back since ${formatUtc(one.since)}, ${quoted(one)}`,
+    brief: `${counted(one.messages, 'message')} of the last week came back`,
+    last: one.last,
+    hint: `${shellCommand('outbox list --state bounced')} lists them. Correct the addresses in the settings.${resendHint(one, (report) => `Where the cause is gone, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
+  }
+}
+
+function complained(one: DeliveryProblem): Finding {
+  return {
+    subject: subjectOf(one),
+    message: `${messagesOf(one)} ${verb(one)} reported as spam by ${one.messages === 1 ? '' : 'recipients such as '}${one.recipient}, last ${formatUtc(one.last)}`,
+    brief: `${counted(one.messages, 'message')} of the last week reported as spam`,
+    last: one.last,
+    hint: `Who reports a message gets that report no more: ${shellCommand('recipients')} says so. Ask them whether they want it; many complaints make providers refuse all mail of the sender.`,
   }
 }
 

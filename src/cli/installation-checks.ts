@@ -25,6 +25,7 @@ import { formatSpan } from '../time.ts'
 import type { Source } from '../upstream/source.ts'
 import { isReadableSecret } from '../upstream/webhooks/verify-signature.ts'
 import { receiverUrl, webhookState } from './commands/data/webhook-register.ts'
+import type { AskDns } from './deliverability/spf.ts'
 
 /**
  * Checks the connection and login to a mail server. No message is sent.
@@ -41,27 +42,18 @@ export async function checkMailServer(
   })
 }
 
-/** The type of `resolveTxt` in node:dns: each record is a list of its pieces. */
-export type FindRecords = (name: string) => Promise<readonly (readonly string[])[]>
-
-const NOTHING_THERE = ['ENOTFOUND', 'ENODATA']
-
-/** Checks that the DNS has the DKIM key that receivers need to verify the signatures of mails. */
-export async function checkSignature(key: DkimKey, findRecords: FindRecords): Promise<CheckResult> {
+/**
+ * Checks that the DNS has the DKIM key that receivers need to verify the signatures of mails. Throws what `AskDns`
+ * throws.
+ */
+export async function checkSignature(key: DkimKey, ask: AskDns): Promise<CheckResult> {
   const { name, text } = dnsRecordOf(key)
-  const remedy = `see that the DNS has this TXT record at ${name}: ${text}`
-  try {
-    const found = (await findRecords(name)).map((pieces) => pieces.join(''))
-    if (found.some((record) => publicKeyIn(record) === publicKeyIn(text))) {
-      return ok('signature', `${name} has the key`)
-    }
-    return fail('signature', `${name} has another key than mail.dkim`, remedy)
-  } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException
-    return code !== undefined && NOTHING_THERE.includes(code)
-      ? fail('signature', `the DNS has nothing at ${name}`, remedy)
-      : warn('signature', `the DNS cannot be asked for ${name}: ${errorText(thrown)}`, remedy)
-  }
+  const remedy = `publish this TXT record at ${name}: ${text}`
+  const records = await ask(name, 'TXT')
+  if (records.length === 0) return fail('signature', `the DNS has nothing at ${name}`, remedy)
+  return records.some((record) => publicKeyIn(record) === publicKeyIn(text))
+    ? ok('signature', `${name} has the key`)
+    : fail('signature', `${name} has another key than mail.dkim`, remedy)
 }
 
 /** Returns the public key (`p`) of a DKIM record, without spaces (RFC 6376, section 3.6.1, ignores them). */
@@ -69,13 +61,13 @@ function publicKeyIn(record: string): string | undefined {
   return /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, '')
 }
 
-/** Checks how recipients can unsubscribe. Nothing is sent. */
+/** Checks how recipients can unsubscribe, best by one click (RFC 8058). Nothing is sent. */
 export function checkUnsubscribe({ web, mail }: Pick<Config, 'web' | 'mail'>): CheckResult {
   const { publicUrl, listen } = web
   if (publicUrl === null) {
     return ok(
       'unsubscribing',
-      `by a mail to ${senderOf(mail, null).unsubscribe.mailto}; web.public_url would give a link`,
+      `by a mail to ${senderOf(mail, null).unsubscribe.mailto}; the one click that Gmail and Yahoo want of those who send much needs web.public_url`,
     )
   }
   if (publicUrl.startsWith('http:')) {
@@ -92,8 +84,10 @@ export function checkUnsubscribe({ web, mail }: Pick<Config, 'web' | 'mail'>): C
       'give web.listen an address, or take web.public_url away',
     )
   }
-  const signed = mail.dkim === null ? '; the mail server has to sign the mails for its button' : ''
-  return ok('unsubscribing', `at ${publicUrl}, which has to lead to ${listen.host}:${listen.port}${signed}`)
+  const signed =
+    mail.dkim === null ? ', if the mail server signs List-Unsubscribe and List-Unsubscribe-Post' : ''
+  const place = `${publicUrl}, which has to lead to ${listen.host}:${listen.port}`
+  return ok('unsubscribing', `by one click${signed}, at ${place}`)
 }
 
 const WHO = {

@@ -8,6 +8,7 @@ import { countEvents, countWaitingEvents } from '../store/events/event-stats.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { countDeliveries } from '../store/outbox/delivery.ts'
 import { countWaiting } from '../store/outbox/delivery-problems.ts'
+import { countNotifications } from '../store/outbox/notification.ts'
 import { listMailOutages } from '../store/outbox/send-limits.ts'
 import {
   countMissedScheduledRuns,
@@ -37,6 +38,7 @@ export async function readMeasures(installation: Installation, now: Date) {
     scheduledRuns: await countScheduledRuns(db),
     missed: await countMissedScheduledRuns(db),
     messages: await countDeliveries(db),
+    notifications: await countNotifications(db),
     /** Null if no message is waiting to be sent. */
     waitingSince: (await countWaiting(db)).since,
     serversAway: (await listMailOutages(db)).length,

@@ -248,7 +248,7 @@ const TIMEOUTS = {
 }
 export type SmtpTimeouts = Readonly<typeof TIMEOUTS>
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
+export const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
 
 /** Reads the connection details of a mail server from its URL. */
 export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}) {

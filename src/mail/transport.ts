@@ -65,7 +65,7 @@ export function serverNameOf(url: string): string | null {
 }
 
 /** `file:outbox` is relative to the working directory, `file:///var/outbox` is absolute. */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   return url.startsWith('file:/') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length))
 }
 

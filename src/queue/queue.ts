@@ -9,6 +9,8 @@ export interface JobData {
   /** Says that a schedule with this lease (a lock that expires) may have a run that is due. */
   readonly 'scheduled-run': { readonly lease: string }
   readonly outbox: Nothing
+  /** Says that the mailbox of bounces may be due to be read. */
+  readonly bounces: Nothing
   /** Says that the checks may have new findings for operators. */
   readonly alerts: Nothing
   /** Says that leads named by webhook events may wait to be read. */
@@ -22,10 +24,10 @@ export type JobKind = keyof JobData
 type Nothing = Readonly<Record<string, never>>
 
 /** The kinds of jobs that have no data and only wake a task. */
-export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot'
+export type TaskKind = 'outbox' | 'bounces' | 'alerts' | 'events' | 'snapshot'
 
 /** The kinds of jobs that several processes share. Each process runs the other tasks by itself. */
-export const SHARED_JOBS: readonly JobKind[] = ['scheduled-run', 'outbox', 'alerts', 'events']
+export const SHARED_JOBS: readonly JobKind[] = ['scheduled-run', 'outbox', 'bounces', 'alerts', 'events']
 
 export interface Job<T> {
   readonly data: T

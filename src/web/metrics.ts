@@ -38,6 +38,16 @@ const MESSAGE_STATES = [
   'bounced',
   'complained',
 ] as const
+const NOTIFICATION_KINDS = [
+  'bounced',
+  'delayed',
+  'delivered',
+  'complained',
+  'unsubscribe',
+  'auto_reply',
+  'other',
+] as const
+const NOTIFICATION_OUTCOMES = ['applied', 'unchanged', 'unmatched', 'ignored'] as const
 const QUARANTINED_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 const define =
@@ -165,6 +175,16 @@ export const DEFINITIONS: readonly Definition[] = [
     'leadsheet_outbox_oldest_waiting_seconds',
     'How long the oldest unsent message has waited; 0 if none is waiting.',
     ({ waitingSince, now }) => one(waitingSince === null ? 0 : secondsSince(waitingSince, now)),
+  ),
+  counter(
+    'leadsheet_mail_notifications_total',
+    `Messages in the mailbox of bounces and events of the mail provider, by kind (${NOTIFICATION_KINDS.join(', ')}) and outcome (${NOTIFICATION_OUTCOMES.join(', ')}).`,
+    ({ notifications }) =>
+      NOTIFICATION_KINDS.flatMap((kind) => {
+        const own = notifications.filter((row) => row.kind === kind)
+        return each('outcome', NOTIFICATION_OUTCOMES, own, 'notifications', { kind })
+      }),
+    ['kind', 'outcome'],
   ),
   gauge(
     'leadsheet_mail_servers_away',

@@ -1,6 +1,7 @@
 /**
- * Receives webhook messages of the upstream at POST /webhooks/leads. A message that cannot be verified is
- * refused and logged, but not stored. A verified message is stored, then answered, and processed later.
+ * Receives webhook messages of the upstream at POST /webhooks/leads, and of the mail provider at POST
+ * /webhooks/mail. A message that cannot be verified is refused and logged, but not stored. A verified message is
+ * stored, then answered. What an event of the upstream says is processed later.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
@@ -12,8 +13,12 @@ import { readEvents } from '../upstream/webhooks/read-events.ts'
 import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-signature.ts'
 import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
-export interface WebhookDeps {
+export interface WebhookDeps extends ReceiverDeps {
   readonly webhook: WebhookProfile
+  readonly intake: WebhookIntake
+}
+
+interface ReceiverDeps {
   /**
    * The beginning of the URL that the upstream signs. If null, the beginning is taken from the request. This
    * is right only if no proxy is in front of this program.
@@ -21,7 +26,6 @@ export interface WebhookDeps {
   readonly publicUrl: string | null
   /** Returns the secrets with which a message may be signed now. */
   readonly secrets: () => readonly string[]
-  readonly intake: WebhookIntake
   readonly now: () => Date
   readonly log: Log
   readonly onOutcome?: (outcome: WebhookOutcome) => void
@@ -46,10 +50,42 @@ const ANSWERS: Readonly<Record<number, string>> = {
   429: 'Too many messages were refused.',
 }
 
+export const MAIL_WEBHOOK_PATH = '/webhooks/mail'
+/** https://resend.com/docs/webhooks/verify-webhooks-requests, which signs as Standard Webhooks do. */
+const SVIX = { verify: { scheme: 'standard', header_prefix: 'svix-', tolerance_seconds: 300 } } as const
+
+export function webhookRoutes({ webhook, intake, ...deps }: WebhookDeps): AddRoutes {
+  const read = (message: WebhookMessage) => readEvents(webhook, message)
+  return receiverRoutes(WEBHOOK_PATH, webhook, { ...deps, read, take: intake.take })
+}
+
+/** @param take stores an event by its id, which stays the same if the event is sent again */
+export function mailWebhookRoutes(
+  deps: ReceiverDeps & { readonly take: (id: string, body: Buffer) => Promise<void> },
+): AddRoutes {
+  return receiverRoutes(MAIL_WEBHOOK_PATH, SVIX, {
+    ...deps,
+    read: (message) => [message],
+    take: async ([message]) => {
+      if (message !== undefined) await deps.take(message.headers['svix-id']?.[0] ?? '', message.body)
+      return true
+    },
+  })
+}
+
+interface Events<Event> {
+  readonly read: (message: WebhookMessage) => readonly Event[]
+  /** Resolves to true once the events are on disk, and to false if too many are waiting. */
+  readonly take: (events: readonly Event[]) => Promise<boolean>
+}
+
 /** Adds the route. It limits refused messages itself, so the server sets no rate limit for it. */
-export function webhookRoutes(deps: WebhookDeps): AddRoutes {
-  const { webhook, publicUrl, secrets, intake, now, log, onOutcome } = deps
-  const logRefusal = createRefusalLog(log)
+function receiverRoutes<Event>(
+  path: string,
+  webhook: Pick<WebhookProfile, 'verify'>,
+  { publicUrl, secrets, read, take, now, log, onOutcome }: ReceiverDeps & Events<Event>,
+): AddRoutes {
+  const logRefusal = createRefusalLog(log, path)
   return (app) => {
     const isTooMany = limitPerMinute(app, REFUSED_PER_MINUTE)
     const refuse = async (request: FastifyRequest, reply: FastifyReply, status: number, cause: string) => {
@@ -67,14 +103,14 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
     app.setErrorHandler((thrown, request, reply) => {
       const status = statusOf(thrown)
       if (status < 500) return refuse(request, reply, status, errorText(thrown))
-      log.error({ err: thrown }, `a message of the upstream could not be taken: ${errorText(thrown)}`)
+      log.error({ err: thrown }, `a message to ${path} could not be taken: ${errorText(thrown)}`)
       return say(reply, 500)
     })
-    app.post<{ Body: Buffer | undefined }>(WEBHOOK_PATH, async (request, reply) => {
+    app.post<{ Body: Buffer | undefined }>(path, async (request, reply) => {
       const message = messageIn(request, publicUrl)
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
-      const events = readEvents(webhook, message)
+      const events = read(message)
       // Events without a signature are limited, because anybody can send them and each makes this program
       // send a request to the upstream.
       if (webhook.verify.scheme === 'none') {
@@ -82,7 +118,7 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
         if (counted.includes(true))
           return refuse(request, reply, 429, 'too many events came that nobody has signed')
       }
-      const isTaken = await intake.take(events)
+      const isTaken = await take(events)
       onOutcome?.(isTaken ? 'taken' : 'busy')
       return isTaken ? reply.code(204).send() : say(reply.header('Retry-After', BUSY_SECONDS), 503)
     })
@@ -126,7 +162,7 @@ function messageIn(
  * Returns the function that logs a refusal with its cause, at most once a minute, so that strangers cannot fill the
  * log. The next line tells how many were not logged.
  */
-function createRefusalLog(log: Log): (cause: string, address: string) => void {
+function createRefusalLog(log: Log, path: string): (cause: string, address: string) => void {
   let loggedAtMs = Number.NEGATIVE_INFINITY
   let before = 0
   return (cause, address) => {
@@ -134,7 +170,7 @@ function createRefusalLog(log: Log): (cause: string, address: string) => void {
       before++
       return
     }
-    log.warn({ address, cause, refused_before: before }, `a message to ${WEBHOOK_PATH} was refused: ${cause}`)
+    log.warn({ address, cause, refused_before: before }, `a message to ${path} was refused: ${cause}`)
     loggedAtMs = performance.now()
     before = 0
   }

@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { CheckResult } from '../../src/checks/check.ts'
-import type { FindRecords } from '../../src/cli/installation-checks.ts'
+import type { AskDns } from '../../src/cli/deliverability/spf.ts'
 import {
   checkSignature,
   checkUnsubscribe,
@@ -105,20 +105,15 @@ it('the key of the settings is found in the DNS, or the record to publish is tol
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const other = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const told: string[] = []
-  for (const [how, records] of Object.entries<string[][] | string>({
-    'as it is': [[text]],
-    'in pieces': [[text.slice(0, 200), text.slice(200)]],
-    'beside another record': [['v=spf1 -all'], [text.replace('; p=', ';p = ')]],
-    nowhere: 'ENOTFOUND',
-    revoked: [['v=DKIM1; p=']],
-    'as another': [[dnsRecordOf({ ...DKIM_KEY, privateKey: other }).text]],
-    'in a DNS that does not answer': 'ECONNREFUSED',
+  for (const [how, records] of Object.entries<string[]>({
+    'as it is': [text],
+    'beside another record': ['v=spf1 -all', text.replace('; p=', ';p = ')],
+    nowhere: [],
+    revoked: ['v=DKIM1; p='],
+    'as another': [dnsRecordOf({ ...DKIM_KEY, privateKey: other }).text],
   })) {
-    const findRecords: FindRecords = async (name) => {
-      if (typeof records !== 'string') return name === 'leadsheet._domainkey.example.com' ? records : []
-      throw Object.assign(new Error(`query ${records}`), { code: records })
-    }
-    const line = lineOf(await checkSignature(DKIM_KEY, findRecords))
+    const ask: AskDns = async (name) => (name === 'leadsheet._domainkey.example.com' ? records : [])
+    const line = lineOf(await checkSignature(DKIM_KEY, ask))
     told.push(`${how}\n${line.replace(text, 'RECORD')}`)
   }
   await expect(told.join('\n')).toMatchFileSnapshot('golden/signature-checks.txt')

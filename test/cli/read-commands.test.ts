@@ -49,6 +49,7 @@ const READING: Readonly<Record<string, 'api' | 'time_zone' | null>> = {
 const STRICT = [
   ...['sync', 'annotate 2026-11-13 campaign', 'pipelines create --name Robots', 'config check'],
   ...['webhooks register https://example.com/', 'webhooks remove wh_01 --yes', 'report preview daily'],
+  'report test --round-trip',
   ...['report new mine', 'report send daily', 'report resend daily --all', 'report approve daily'],
   ...['recipients set paused ana@example.com', 'recipients link --revoke', 'snapshot', 'run', 'probe'],
   ...['outbox resolve --report daily --as lost', 'alerts ack 1', 'db restore copy.db', 'db prune'],

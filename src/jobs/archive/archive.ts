@@ -97,11 +97,14 @@ export function issueState({
   return `sent to ${countsText(messages)}${copied}`
 }
 
-function countsText({ total, sent, failed, unconfirmed, withdrawn }: MessageCounts): string {
+function countsText(counts: MessageCounts): string {
+  const { total, sent, failed, bounced, complained, unconfirmed, withdrawn } = counts
   if (sent === total) return String(total)
-  const waiting = total - sent - failed - unconfirmed - withdrawn
+  const waiting = total - sent - failed - bounced - complained - unconfirmed - withdrawn
   const rest = [
     ...(failed > 0 ? [`${failed} refused`] : []),
+    ...(bounced > 0 ? [`${bounced} bounced`] : []),
+    ...(complained > 0 ? [`${complained} reported as spam`] : []),
     ...(unconfirmed > 0 ? [`${unconfirmed} unconfirmed`] : []),
     ...(withdrawn > 0 ? [`${withdrawn} not wanted`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),

@@ -8,7 +8,7 @@ import type { ListedFacts, PreferenceChoice, PreferenceView } from '../../report
 import { composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Timing } from '../../schedule/timing.ts'
-import type { Store } from '../../store/db/store.ts'
+import type { Store, Trx } from '../../store/db/store.ts'
 import { listRefusing } from '../../store/outbox/delivery-problems.ts'
 import { withdrawMessages } from '../../store/outbox/message-resolve.ts'
 import type { Preference, PreferenceKey } from '../../store/reports/preference.ts'
@@ -72,25 +72,34 @@ export async function changePreference(
   store: Store,
   key: PreferenceKey,
   choice: PreferenceChoice,
+  chosenBy: ChosenBy,
+  now: Date,
+): Promise<ChangedPreference> {
+  const changed = await store.write((trx) => changePreferenceIn(trx, key, choice, chosenBy, now))
+  await copyPreferences(store)
+  return changed
+}
+
+/** Does so in a transaction, after which the caller copies the preferences. */
+export async function changePreferenceIn(
+  trx: Trx,
+  key: PreferenceKey,
+  choice: PreferenceChoice,
   { by, reason }: ChosenBy,
   now: Date,
 ): Promise<ChangedPreference> {
   const at = now.toISOString()
-  const changed = await store.write(async (trx) => {
-    const earlier = await findPreference(trx, key)
-    const before = earlier?.state ?? 'active'
-    const isFit = fits(before, choice)
-    const state = isFit ? OUTCOMES[choice] : before
-    if (earlier && state === before) return { preference: earlier, isFit, withdrawn: 0 }
-    const address = key.address.toLowerCase()
-    const { report } = key
-    const preference = { address, report, state, changedAt: at, changedBy: by, reason }
-    await savePreference(trx, preference)
-    const withdrawn = state === 'active' ? 0 : await withdrawMessages(trx, key, at)
-    return { preference, isFit, withdrawn }
-  })
-  await copyPreferences(store)
-  return changed
+  const earlier = await findPreference(trx, key)
+  const before = earlier?.state ?? 'active'
+  const isFit = fits(before, choice)
+  const state = isFit ? OUTCOMES[choice] : before
+  if (earlier && state === before) return { preference: earlier, isFit, withdrawn: 0 }
+  const address = key.address.toLowerCase()
+  const { report } = key
+  const preference = { address, report, state, changedAt: at, changedBy: by, reason }
+  await savePreference(trx, preference)
+  const withdrawn = state === 'active' ? 0 : await withdrawMessages(trx, key, at)
+  return { preference, isFit, withdrawn }
 }
 
 /** A recipient who has unsubscribed cannot be paused or resumed, for example from an old page. */
@@ -190,7 +199,7 @@ interface PauseDeps {
 export async function pauseRefused({ store, log, now, suppressAfterBounces }: PauseDeps): Promise<void> {
   if (suppressAfterBounces === 0) return
   for (const { recipient, report, issues, response } of await listRefusing(store.db, suppressAfterBounces)) {
-    const reason = `${issues} issues in a row were refused: ${response}`
+    const reason = `${issues} issues in a row were refused or came back: ${response}`
     const chosenBy = { by: 'leadsheet', reason } as const
     await changePreference(store, { address: recipient, report }, 'pause', chosenBy, now())
     log.warn({ recipient, report }, `paused: ${reason}`)

@@ -88,7 +88,7 @@ async function makeUp(
  * Sends the report with the present data to a single address.
  * @param address the address of a recipient, who gets the report with their own settings, or any other
  *   address, which gets the report as defined
- * @returns the answer of the mail server
+ * @returns the Message-ID, and the answer of the mail server
  * @throws LeadsheetError report_no_data, report_failed, report_template, mail_unreachable, mail_rejected
  */
 export async function sendTestReport(
@@ -97,7 +97,7 @@ export async function sendTestReport(
   recipients: readonly Recipient[],
   address: string,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ readonly messageId: string; readonly response: string }> {
   const recipient = recipients.find((one) => one.address === address)
   const audience = recipient ?? report
   const period = await findPeriod(deps.store, report, deps.now(), audience)
@@ -107,7 +107,7 @@ export async function sendTestReport(
   const content = await findContent(audience, address)
   const to = { address, name: recipient?.name ?? null }
   const message = messageFor(deps.store, issue, to, content, sender, deps.now().getTime())
-  return sendTest(deps, message, signal)
+  return { messageId: message.messageId, response: await sendTest(deps, message, signal) }
 }
 
 /**

@@ -126,7 +126,9 @@ function reasonAgainst(message: Delivery, choice: Preference | undefined): strin
 
 function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean {
   if (choice.which === 'one') return recipient.toLowerCase() === choice.address.toLowerCase()
-  return choice.which === 'all' || state === choice.which
+  // A message that came back is like one that was refused: nobody has it, whether for good or for now.
+  const isLost = choice.which === 'failed' && state === 'bounced'
+  return choice.which === 'all' || state === choice.which || isLost
 }
 
 /** @param messages sorted by recipient, then by revision */

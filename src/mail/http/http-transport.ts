@@ -26,7 +26,8 @@ import {
   type Vendor,
 } from './vendor.ts'
 
-const VENDORS: Readonly<Partial<Record<string, Vendor>>> = {
+/** By the protocol of the mail URL. */
+export const VENDORS: Readonly<Partial<Record<string, Vendor>>> = {
   'graph:': GRAPH,
   'gmail:': GMAIL,
   'ses:': SES,

@@ -69,8 +69,8 @@ export interface RefusingRecipient {
  */
 export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
   // Two refusals are the same if they begin alike behind the reply code: `550 5.7.1 ` and what follows names
-  // recipients and queues.
-  const answer = sql`reply_code || substr(replace(response, recipient, ''), 4, 7)`
+  // recipients and queues. Bounces have the words of many servers.
+  const answer = sql`coalesce(alike, reply_code || substr(replace(response, recipient, ''), 4, 7))`
   const { rows } = await sql<RefusingRecipient>`
     WITH failed AS (
       SELECT report, period_from, period_to, recipient, ${answer} AS answer
@@ -117,13 +117,31 @@ export interface DeliveryProblem {
  * parameters SQLite does not use the index on states.
  */
 export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
+  return listLost(db, since, 'failed')
+}
+
+/** Lists the messages that came back since an instant, in the same way. */
+export function listBounced(db: Db, since: Instant): Promise<DeliveryProblem[]> {
+  return listLost(db, since, 'bounced')
+}
+
+function listLost(db: Db, since: Instant, state: 'failed' | 'bounced'): Promise<DeliveryProblem[]> {
   return listProblems(
     db,
     sql`state_at`,
-    sql<boolean>`message.state IN ('failed', 'bounced') AND message.state_at >= ${since}
+    sql<boolean>`message.state IN ('failed', 'bounced') AND message.state = ${sql.lit(state)} AND message.state_at >= ${since}
       AND NOT EXISTS (SELECT 1 FROM delivery AS later LEFT JOIN report_issue ON report_issue.id = later.issue_id
         WHERE later.recipient = message.recipient AND later.state = 'sent' AND later.state_at > message.state_at
           AND report_issue.report IS NOT DISTINCT FROM issue.report)`,
+  )
+}
+
+/** Lists the messages that their recipients reported as spam since an instant. */
+export function listComplained(db: Db, since: Instant): Promise<DeliveryProblem[]> {
+  return listProblems(
+    db,
+    sql`state_at`,
+    sql<boolean>`message.state = 'complained' AND message.state_at >= ${since}`,
   )
 }
 

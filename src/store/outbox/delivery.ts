@@ -72,10 +72,12 @@ export async function enqueueMessages(
   return count
 }
 
+/** Leaves out the messages that confirm that a recipient has unsubscribed. */
 export function listDeliveries(db: Db, issueId: string): Promise<Delivery[]> {
   return modelsIn(db)
     .selectFrom('delivery')
     .where('issueId', '=', issueId)
+    .where('revision', '>=', 0)
     .selectAll()
     .orderBy('recipient')
     .orderBy('revision')
@@ -134,6 +136,8 @@ export interface DeliveryMove {
   /** Whether the last answer refused the message for good; it then counts against the recipient. */
   readonly isRefusal?: boolean
   readonly response?: string
+  /** Of a bounce: the same for bounces that are alike. */
+  readonly alike?: string
 }
 
 /**

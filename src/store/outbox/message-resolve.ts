@@ -33,6 +33,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
       queued_at: sql<string>`iif(unconfirmed_count = 0, ${at}, queued_at)`,
       attempts: 0,
       is_refusal: 0,
+      alike: null,
       deferred_at: null,
       unconfirmed_count: sql<number>`min(unconfirmed_count, ${UNCONFIRMED_MAX - 1})`,
     })
@@ -90,6 +91,7 @@ export async function withdrawMessages(
     .where('report_issue.report', '=', report)
     .where('next_attempt_at', 'is not', null)
     .where('state', 'in', WAITING)
+    .where('revision', '>=', 0)
     .select(['message_id', 'recipient', 'state'])
     .execute()
   const theirs = waiting.filter(({ recipient }) => recipient.toLowerCase() === address.toLowerCase())
@@ -114,9 +116,10 @@ export async function withdrawIfUnwanted(
     .selectFrom('delivery')
     .leftJoin('report_issue', 'report_issue.id', 'delivery.issue_id')
     .where('message_id', '=', messageId)
-    .select(['message_id', 'recipient', 'report', 'state'])
+    .select(['message_id', 'recipient', 'report', 'state', 'revision'])
     .executeTakeFirst()
-  if (message === undefined) return false
+  // Who has unsubscribed gets the message that confirms it.
+  if (message === undefined || message.revision < 0) return false
   const { recipient: address, report } = message
   if (!isRecipient(address, report)) {
     await withdraw(trx, message, GONE, at)

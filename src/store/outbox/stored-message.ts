@@ -97,3 +97,18 @@ export async function findMessage(db: Db, messageId: string): Promise<Message | 
   const bodies = { html: inflateSync(row.html).toString(), text: inflateSync(row.text).toString() }
   return { ...JSON.parse(row.head), ...bodies, files }
 }
+
+/** Reads the messages of reports that were queued last, the newest first, one at a time because they are large. */
+export async function* readLastMessages(db: Db, limit: number): AsyncGenerator<Message> {
+  const rows = await db
+    .selectFrom('delivery')
+    .where('issue_id', 'is not', null)
+    .select('message_id')
+    .orderBy('queued_at', 'desc')
+    .limit(limit)
+    .execute()
+  for (const { message_id: id } of rows) {
+    const message = await findMessage(db, id)
+    if (message !== null) yield message
+  }
+}

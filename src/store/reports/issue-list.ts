@@ -30,6 +30,9 @@ export interface MessageCounts {
   readonly total: number
   readonly sent: number
   readonly failed: number
+  /** The messages that came back, and those that were reported as spam. */
+  readonly bounced: number
+  readonly complained: number
   readonly unconfirmed: number
   /** The number of messages whose recipient unsubscribed before the message was sent. */
   readonly withdrawn: number
@@ -90,6 +93,8 @@ function countsOf(rows: readonly { state: Row<'delivery'>['state']; messages: nu
     total: rows.reduce((sum, { messages }) => sum + messages, 0),
     sent: of('sent'),
     failed: of('failed'),
+    bounced: of('bounced'),
+    complained: of('complained'),
     unconfirmed: of('unconfirmed'),
     withdrawn: of('withdrawn'),
   }

@@ -53,17 +53,18 @@ export async function listIssueZones(db: Db): Promise<string[]> {
  * with a parameter SQLite does not use the index on messages in these states. Leaves out alerts, which are
  * messages without an issue.
  */
-const messageIn = (state: 'failed' | 'unconfirmed') =>
+const messageIn = (state: 'failed' | 'bounced' | 'complained' | 'unconfirmed') =>
   sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
+const HAS_FAILED = sql<boolean>`(${messageIn('failed')} OR ${messageIn('bounced')} OR ${messageIn('complained')})`
 const HAS_MESSAGES = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id)`
 const IS_WAITING = sql<boolean>`id IN (SELECT issue_id FROM delivery
   WHERE next_attempt_at IS NOT NULL AND state <> 'unconfirmed' AND issue_id IS NOT NULL)`
 
 const STATES = {
   sent: sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id AND state = 'sent')
-    AND NOT (${IS_WAITING} OR ${messageIn('failed')} OR ${messageIn('unconfirmed')})`,
+    AND NOT (${IS_WAITING} OR ${HAS_FAILED} OR ${messageIn('unconfirmed')})`,
   waiting: IS_WAITING,
-  failed: messageIn('failed'),
+  failed: HAS_FAILED,
   unconfirmed: messageIn('unconfirmed'),
   not_sent: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NOT NULL`,
   looked_at: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NULL`,

@@ -32,7 +32,7 @@ export const REPORTS = [
     message_id TEXT PRIMARY KEY, -- Message-ID of the mail; all attempts use the same
     issue_id TEXT REFERENCES report_issue (id), -- report_issue.id; null for an alert to operators
     recipient TEXT NOT NULL,
-    revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first message; 1 more each time a person sends the issue again
+    revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first message; 1 more each time a person sends the issue again; below 0 for a message that confirms that its recipient has unsubscribed
     state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn', 'bounced', 'complained')), -- pending, sending, data: not finished; sent: the server accepted it; failed: refused or given up; unconfirmed: the server's answer was lost; withdrawn: its recipient no longer wanted it or is no longer in the settings, or an operator cancelled it; bounced: it was accepted, and came back later; complained: its recipient reported it as spam
     attempts INTEGER NOT NULL DEFAULT 0, -- number of attempts; an attempt that did not reach the server does not count
     unconfirmed_count INTEGER NOT NULL DEFAULT 0, -- number of times that the message became unconfirmed; after the second time leadsheet does not send it again by itself
@@ -43,6 +43,7 @@ export const REPORTS = [
     reply_code INTEGER, -- code of the server's last answer, of SMTP or HTTP; null if there was none
     is_refusal INTEGER NOT NULL DEFAULT 0 CHECK (is_refusal IN (0, 1)), -- 1: the last answer or a bounce refused it for good and not for its size, which counts against the recipient; 0: it did not
     response TEXT, -- last answer of the mail server or text of the bounce, or why there was none
+    alike TEXT, -- of a bounce: its code, or its words without names and numbers; most of the bounces of an issue being alike, no recipient is to blame
     sender TEXT, -- lease.holder of the process that last tried to send the message; null before the first attempt
     UNIQUE (issue_id, recipient, revision)
   ) STRICT`,
@@ -52,6 +53,7 @@ export const REPORTS = [
   // sent.
   `CREATE INDEX delivery_failed ON delivery (state_at) WHERE state IN ('failed', 'bounced')`,
   `CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
+  `CREATE INDEX delivery_complained ON delivery (state_at) WHERE state = 'complained'`,
   // Leaves out sent messages. If the index had them, SQLite would use it to find the messages of a recipient.
   `CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
@@ -76,6 +78,22 @@ export const REPORTS = [
     next_attempt_at TEXT NOT NULL, -- UTC: earliest time of the next attempt to send a message
     reply_code INTEGER, -- code of the last answer, of SMTP or HTTP; null if there was none
     response TEXT NOT NULL -- last reply of the server, or why there was none
+  ) STRICT`,
+
+  `CREATE TABLE notification ( -- one row per message of the mailbox of bounces, or event of the provider, that was read; none counts twice
+    id TEXT PRIMARY KEY, -- SHA-256 of its bytes, in hex, or the provider's id of the event
+    read_at TEXT NOT NULL, -- UTC
+    kind TEXT NOT NULL CHECK (kind IN ('bounced', 'delayed', 'delivered', 'complained', 'unsubscribe', 'auto_reply', 'other')), -- what it says
+    outcome TEXT NOT NULL CHECK (outcome IN ('applied', 'unchanged', 'unmatched', 'ignored')), -- applied: it changed a message or a preference; unchanged: nothing was to be changed; unmatched: it is about no message that leadsheet sent; ignored: it says nothing about a message
+    message_id TEXT -- delivery.message_id of the message that it is about; null if there is none
+  ) STRICT, WITHOUT ROWID`,
+
+  `CREATE TABLE bounce_mailbox ( -- one row per mailbox of bounces that was ever read
+    name TEXT PRIMARY KEY, -- such as imaps://imap.example.com:993/INBOX
+    position TEXT, -- the place behind the last message that was read; null before the first
+    tried_at TEXT NOT NULL, -- UTC: when leadsheet last began to read it
+    failing_since TEXT, -- UTC: the first failure after the last success; null if it could be read
+    response TEXT -- why it could not be read; null if it could
   ) STRICT`,
 
   `CREATE TABLE preference ( -- one row per recipient and report for which a choice was ever saved; without a row the settings apply

@@ -36,7 +36,7 @@ const HEX = /^(?:[0-9a-f]{2})+$/i
  * @returns null if the request is genuine, otherwise the reason, which operators see but the sender does not
  */
 export function whyRefused(
-  { verify }: WebhookProfile,
+  { verify }: Pick<WebhookProfile, 'verify'>,
   secrets: readonly string[],
   message: WebhookMessage,
   now: Date,

@@ -42,7 +42,15 @@ async function keep(store: Store, subject: string, kept: Kept) {
   })
 }
 
-const NO_MESSAGES = { total: 0, sent: 0, failed: 0, unconfirmed: 0, withdrawn: 0 }
+const NO_MESSAGES = {
+  total: 0,
+  sent: 0,
+  failed: 0,
+  bounced: 0,
+  complained: 0,
+  unconfirmed: 0,
+  withdrawn: 0,
+}
 const THURSDAY = { from: '2026-11-19', to: '2026-11-20' }
 const FRIDAY = { from: '2026-11-20', to: '2026-11-21' }
 
@@ -157,14 +165,16 @@ it.each([
 })
 
 it.each<[number[], number[], string]>([
-  [[0, 0, 0, 0, 0], [0, 0], 'looked at, not sent'],
-  [[12, 0, 0, 0, 12], [0, 0], 'sent to 12'],
-  [[5, 1, 1, 1, 10], [0, 0], 'sent to 5 of 10, 1 refused, 1 unconfirmed, 1 not wanted, 2 waiting'],
-  [[2, 0, 0, 0, 2], [1, 1], 'sent to 2; again to 1'],
-  [[2, 1, 0, 0, 3], [1, 2], 'sent to 2 of 3, 1 refused; again to 1 of 2, 1 waiting'],
+  [[0, 0, 0, 0, 0, 0, 0], [0, 0], 'looked at, not sent'],
+  [[12, 0, 0, 0, 0, 0, 12], [0, 0], 'sent to 12'],
+  [[5, 1, 1, 1, 0, 0, 10], [0, 0], 'sent to 5 of 10, 1 refused, 1 unconfirmed, 1 not wanted, 2 waiting'],
+  [[5, 0, 0, 0, 3, 1, 9], [0, 0], 'sent to 5 of 9, 3 bounced, 1 reported as spam'],
+  [[2, 0, 0, 0, 0, 0, 2], [1, 1], 'sent to 2; again to 1'],
+  [[2, 1, 0, 0, 0, 0, 3], [1, 2], 'sent to 2 of 3, 1 refused; again to 1 of 2, 1 waiting'],
 ])('the state of an issue with messages %j and copies %j is told as "%s"', (counts, again, state) => {
-  const [sent = 0, failed = 0, unconfirmed = 0, withdrawn = 0, total = 0] = counts
-  const messages = { sent, failed, unconfirmed, withdrawn, total }
+  const [sent = 0, failed = 0, unconfirmed = 0, withdrawn = 0, bounced = 0, complained = 0, total = 0] =
+    counts
+  const messages = { sent, failed, unconfirmed, withdrawn, bounced, complained, total }
   const copies = { ...NO_MESSAGES, sent: again[0] ?? 0, total: again[1] ?? 0 }
   expect(issueState({ notSent: null, messages, copies })).toBe(state)
   if (total === 0) expect(issueState({ notSent: 'quiet', messages, copies })).toBe('not sent: quiet')

@@ -15,6 +15,13 @@ export function missingDovecot(): string | null {
   return [BIN, '/usr/lib/dovecot/lmtp'].every(findInstalled) ? null : 'apt-get install dovecot-lmtpd'
 }
 
+/** The password of everybody over IMAP. */
+export const PASSWORD = 'secret-of-the-mailbox'
+
+export function missingImap(): string | null {
+  return missingDovecot() ?? (findInstalled('/usr/lib/dovecot/imap') ? null : 'apt-get install dovecot-imapd')
+}
+
 /** Starts Dovecot for the current test, which must run as root. */
 export async function startDovecot() {
   const folder = folderWith()
@@ -24,8 +31,9 @@ export async function startDovecot() {
   mkdirSync(mail)
   chownSync(mail, NOBODY, NOBODY)
   const lmtpPort = await freePort()
+  const imapPort = await freePort()
   const file = join(folder, 'dovecot.conf')
-  writeFileSync(file, settings(folder, mail, lmtpPort))
+  writeFileSync(file, settings(folder, mail, lmtpPort, imapPort))
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, () => canConnect(lmtpPort))
   /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
@@ -33,27 +41,51 @@ export async function startDovecot() {
     const args = ['-c', file, '-f', 'json', 'fetch', '-u', address, fields.join(' '), 'mailbox', 'INBOX']
     return JSON.parse(execFileSync('doveadm', args, { encoding: 'utf8', maxBuffer: 1e8 }))
   }
-  return { lmtpPort, list }
+  const run = (...args: readonly string[]): string =>
+    execFileSync('doveadm', ['-c', file, ...args], { encoding: 'utf8', maxBuffer: 1e8 })
+  return {
+    lmtpPort,
+    /** The path of the settings. */
+    file,
+    /** The port of IMAP, without TLS. */
+    imapPort,
+    list,
+    /** Runs doveadm(1) with arguments. Returns what it prints. */
+    run,
+  }
 }
 
-function settings(folder: string, mail: string, lmtpPort: number): string {
+function settings(folder: string, mail: string, lmtpPort: number, imapPort: number): string {
   return `base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = /dev/stderr
-protocols = lmtp
+protocols = lmtp imap
 listen = 127.0.0.1
 ssl = no
+disable_plaintext_auth = no
 auth_username_format = %Lu
 mail_location = maildir:${mail}/%u
 mail_save_crlf = yes
+lmtp_save_to_detail_mailbox = yes
+lda_mailbox_autocreate = yes
 first_valid_uid = 1
 passdb {
   driver = static
-  args = nopassword=yes
+  args = password=${PASSWORD}
 }
 userdb {
   driver = static
   args = uid=${NOBODY} gid=${NOBODY} home=${mail}/%u allow_all_users=yes
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    address = 127.0.0.1
+    port = ${imapPort}
+  }
+  inet_listener imaps {
+    port = 0
+  }
 }
 service lmtp {
   inet_listener lmtp {

@@ -16,7 +16,10 @@ export function missingPostfix(): string | null {
   return process.getuid?.() === 0 ? null : 'only root can start it'
 }
 
-/** Starts Postfix. It accepts mail to all addresses of example.org. Returns its port. */
+/**
+ * Starts Postfix. It accepts mail to all addresses of example.org, and returns that to gone@example.org. Returns its
+ * port.
+ */
 export async function startPostfix(lmtpPort: number): Promise<number> {
   const folder = folderWith()
   // The daemons of Postfix run as another user.
@@ -51,6 +54,8 @@ smtp_dns_support_level = disabled
 smtpd_peername_lookup = no
 message_size_limit = ${MAX_BYTES}
 virtual_mailbox_domains = example.org
+smtpd_reject_unlisted_recipient = no
+transport_maps = inline:{ {gone@example.org = error:5.1.1 no such user} }
 virtual_transport = lmtp:inet:127.0.0.1:${lmtpPort}
 `
 }

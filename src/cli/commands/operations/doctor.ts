@@ -3,11 +3,10 @@
  * check runs after the checks that it depends on.
  */
 
-import { resolveTxt } from 'node:dns/promises'
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { tryLogin } from '../../../app/configured-login.ts'
-import { dkimOf, tryMessage } from '../../../app/configured-mail.ts'
+import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
 import { installationOf } from '../../../app/health-installation.ts'
@@ -28,12 +27,13 @@ import { DATA_MODE, findPassingFileSystem, makeFolder } from '../../../store/db/
 import { nameOf } from '../../../store/db/place.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples } from '../../command.ts'
+import { checkDeliverability, checkSizes } from '../../deliverability/deliverability.ts'
+import { type AskDns, createAskDns } from '../../deliverability/spf.ts'
 import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import {
   checkDashboard,
   checkMailServer,
   checkPostgres,
-  checkSignature,
   checkUnsubscribe,
   checkWebhook,
 } from '../../installation-checks.ts'
@@ -45,6 +45,8 @@ interface Options {
   readonly testAlert?: boolean
   /** True for settings that were just written: there are no data yet. */
   readonly isNew?: boolean
+  /** Asks the DNS; the servers of this machine if absent. */
+  readonly ask?: AskDns
 }
 
 export function defineDoctor(command: Command, terminal: Terminal): void {
@@ -93,7 +95,7 @@ export async function* examine(patient: Patient, options: Options): AsyncGenerat
 
 async function* examineAll(
   patient: Patient,
-  { whole = false, testAlert = false, isNew = false }: Options,
+  { whole = false, testAlert = false, isNew = false, ask }: Options,
 ): AsyncGenerator<CheckResult> {
   const settings = await attempt('settings', 'fix the settings', async () =>
     ok('settings', (await patient.config()).file ?? 'only from environment variables'),
@@ -140,8 +142,7 @@ async function* examineAll(
     })
   }
   yield await checkMail(patient, config)
-  const key = dkimOf(config.mail)
-  if (key !== null) yield await checkSignature(key, resolveTxt)
+  yield* checkDeliverability(config, ask ?? createAskDns())
   if (config.reports.length > 0) yield checkUnsubscribe(config)
   yield* checkOperators(config)
   yield await checkDashboard(config, isRunning)
@@ -179,6 +180,7 @@ async function* checkData(
     const alerts = await listAlerts(store.db, 'open', ALERTS_MAX)
     for (const { id, checkId: check, message, hint } of alerts.filter((alert) => !known.has(alert.checkId)))
       checks.push(warn('alert', `No. ${id}, ${alertFacts(check).title}: ${message}`, hint))
+    checks.push(...(await Array.fromAsync(checkSizes(store.db, config))))
     isRunning = (await readFacts(installation, {}, now).daemonState()) === 'alive'
     return ok('database', nameOf(place))
   })

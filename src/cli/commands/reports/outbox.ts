@@ -4,6 +4,9 @@
  */
 
 import { type Command, Option } from 'commander'
+import { openBounces } from '../../../app/configured-bounces.ts'
+import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
+import { openReportDeps, openTemplatesOf } from '../../../app/configured-reports.ts'
 import { openDataIfThere, openDataToRead } from '../../../app/installation.ts'
 import { isDaemonAlive } from '../../../checks/check.ts'
 import { outageProblem, REFUSED_IN_ROW } from '../../../checks/mail.ts'
@@ -11,6 +14,9 @@ import type { Period } from '../../../domain/model.ts'
 import { inSnakeCase } from '../../../domain/names.ts'
 import { formatDates, localDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { readBounces } from '../../../jobs/outbox/read-bounces.ts'
+import { deliverDue } from '../../../jobs/outbox/send-due.ts'
+import type { NotificationKind } from '../../../mail/bounce/notification.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Trx } from '../../../store/db/store.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
@@ -36,6 +42,8 @@ const STATES = {
   failed: ['failed'],
   unconfirmed: ['unconfirmed'],
   withdrawn: ['withdrawn'],
+  bounced: ['bounced'],
+  complained: ['complained'],
 } as const satisfies Record<string, readonly DeliveryRowState[]>
 
 const LIMIT_DEFAULT = 50
@@ -60,6 +68,7 @@ export function defineOutbox(command: Command, terminal: Terminal): void {
     'outbox list --report daily --state failed',
     'outbox list --recipient dana@example.com --since 2026-11-01 --json',
   ])
+  defineBounces(command, terminal)
   defineResolve(command, terminal)
 }
 
@@ -87,7 +96,8 @@ async function listMessages(terminal: Terminal, options: Options): Promise<Resul
       ...(deliveries.length === 0 ? ['No messages found.'] : []),
       ...outages.map((one) => outageText(one, isAlive)),
       ...refusing.map(
-        (one) => `${one.recipient} refused the last ${one.issues} issues of ${one.report}: ${one.response}`,
+        (one) =>
+          `${one.recipient} refused or returned the last ${one.issues} issues of ${one.report}: ${one.response}`,
       ),
     ],
   }
@@ -120,11 +130,17 @@ export function outageText(outage: MailOutage, isAlive: boolean): string {
 
 /**
  * Formats the state of a message. `sent (again)` means that this mail repeats an earlier mail of the same
- * issue. `sent, perhaps twice` means that an earlier try may have arrived too.
+ * issue. `sent, perhaps twice` means that an earlier try may have arrived too. `sent (unsubscribed)` means that it
+ * confirms that its recipient has unsubscribed.
  */
 function stateText({ state, revision, unconfirmedCount, replyCode }: ListedDelivery): string {
   const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null
-  return `${wordOf(state)}${revision === 0 ? '' : ' (again)'}${isPerhapsTwice ? ', perhaps twice' : ''}`
+  return `${wordOf(state)}${revisionText(revision)}${isPerhapsTwice ? ', perhaps twice' : ''}`
+}
+
+function revisionText(revision: number): string {
+  if (revision === 0) return ''
+  return revision > 0 ? ' (again)' : ' (unsubscribed)'
 }
 
 const STATE_WORDS = new Map([
@@ -132,6 +148,62 @@ const STATE_WORDS = new Map([
   ['data', 'sending'],
   ['unconfirmed', 'unconfirmed'],
 ])
+
+const BOUNCES = {
+  bounced: 'came back',
+  delayed: 'is still tried',
+  delivered: 'arrived',
+  complained: 'reported as spam',
+  unsubscribe: 'unsubscribes',
+} as const satisfies Partial<Record<NotificationKind, string>>
+
+function defineBounces(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('bounces')
+    .description('read the mailbox of bounces now, as a running daemon does every five minutes')
+    .action(async () => terminal.show(await readBouncesNow(terminal)))
+  addExamples(command, ['outbox bounces', 'outbox bounces --json'])
+}
+
+/** @throws LeadsheetError config_missing, mail_unreachable, job_busy */
+async function readBouncesNow(terminal: Terminal): Promise<Result> {
+  const config = await terminal.config()
+  const log = await terminal.log()
+  const templates = await openTemplatesOf(config)
+  await using store = await openDataIfThere(config)
+  const deps = await openReportDeps(config, store, templates)
+  const bounces = openBounces(config, { ...deps, log }, templates)
+  if (bounces === null) {
+    throw new LeadsheetError('config_missing', 'mail.bounces.url is not set', {
+      hint: 'Set it to the mailbox in which bounces arrive, such as imaps://reports%40example.com@imap.example.com (LEADSHEET_MAIL_BOUNCES_URL).',
+    })
+  }
+  const { mailbox, messages, notifications } = await readBounces(bounces, terminal.signal)
+  if (notifications.some(({ isConfirmed }) => isConfirmed) && config.mail.url !== null) {
+    await using transport = openMail(config, log)
+    await deliverDue({ ...deps, transport, log, policy: deliveryPolicyOf(config) }, terminal.signal)
+  }
+  const found = notifications.filter(({ outcome }) => outcome !== 'unmatched')
+  return {
+    data: notifications.map(inSnakeCase),
+    meta: { mailbox, messages },
+    text: [
+      table(notifications, [
+        { title: 'RECIPIENT', value: ({ recipient }) => recipient },
+        {
+          title: 'REPORT',
+          value: ({ report, outcome }) => (outcome === 'unmatched' ? '?' : (report ?? 'alert')),
+        },
+        { title: 'SAYS', value: ({ kind }) => BOUNCES[kind as keyof typeof BOUNCES] },
+        { title: 'CHANGED', value: ({ outcome }) => (outcome === 'applied' ? 'yes' : 'no') },
+        { title: 'WORDS', value: ({ said }) => said },
+      ]),
+    ],
+    notes: [
+      `${counted(messages, 'new message')} in ${mailbox}: ${found.length} about messages of leadsheet, ${notifications.length - found.length} about none that is known, ${messages - notifications.length} about none.`,
+    ],
+  }
+}
 
 export function periodJson({ from, to, timeZone }: Period) {
   return { from, to, time_zone: timeZone }

@@ -17,10 +17,12 @@ import { formatInstant } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { defineShow } from './report-issue.ts'
 import { definePreview, defineSend } from './report-make.ts'
+import { defineTest } from './report-test.ts'
 import { defineResend } from './resend.ts'
 
 export function defineReport(command: Command, terminal: Terminal): void {
   definePreview(command, terminal)
+  defineTest(command, terminal)
   defineSend(command, terminal)
   defineApprove(command, terminal)
   defineResend(command, terminal)

@@ -246,8 +246,8 @@ async function sendTest(
     )
   }
   const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(WAIT_MS)])
-  const said = await sendTestReport(deps.work, report, recipients, to, signal)
-  return { done: `A test of ${report.name} was sent to ${to}: ${said}` }
+  const { response } = await sendTestReport(deps.work, report, recipients, to, signal)
+  return { done: `A test of ${report.name} was sent to ${to}: ${response}` }
 }
 
 function addressesOf({ operators }: ActionDeps, recipients: ListedReport['recipients']) {

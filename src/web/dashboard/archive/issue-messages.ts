@@ -38,7 +38,7 @@ export function composeMessages(
   // The map keeps the last revision for each recipient, because it overwrites earlier entries. A message that
   // is sent anew has a higher revision.
   const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
-  const hasFailed = messages.some(({ state }) => state === 'failed')
+  const hasFailed = messages.some(({ state }) => state === 'failed' || state === 'bounced')
   const unconfirmed = messages.find(
     ({ state, nextAttemptAt }) => state === 'unconfirmed' && nextAttemptAt === null,
   )

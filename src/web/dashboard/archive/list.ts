@@ -15,7 +15,7 @@ const PAGE_LINES = 50
 const STATE_TEXTS: Readonly<Record<IssueState, string>> = {
   sent: 'Sent to all',
   waiting: 'Still to be sent',
-  failed: 'Refused for some',
+  failed: 'Refused or bounced for some',
   unconfirmed: 'Unconfirmed for some',
   not_sent: 'Not worth a mail',
   looked_at: 'Only looked at',
@@ -116,7 +116,7 @@ export function issueTag(issue: ListedIssue): Tag {
 function kindOf({ messages, copies }: ListedIssue): Tag['kind'] {
   if (messages.total === 0) return 'off'
   const count = (state: keyof MessageCounts): number => messages[state] + copies[state]
-  if (count('failed') > 0) return 'fail'
+  if (count('failed') + count('bounced') + count('complained') > 0) return 'fail'
   if (count('unconfirmed') > 0) return 'warn'
   return count('sent') + count('withdrawn') === count('total') ? 'ok' : 'busy'
 }

@@ -7,10 +7,12 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { CheckResult } from '../../../../src/checks/check.ts'
 import { examine } from '../../../../src/cli/commands/operations/doctor.ts'
+import { createAskDns } from '../../../../src/cli/deliverability/spf.ts'
 import { loadConfig } from '../../../../src/config/load.ts'
 import type { Service } from '../../../../src/service/open.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { openMailServer } from '../../../support/mail-server.ts'
+import { openMailServer, openScriptedServer } from '../../../support/mail-server.ts'
+import { openDnsServer, parseRecord } from '../../../support/network/dns-server.ts'
 import { listen } from '../../../support/network/http-server.ts'
 import { clockAt } from '../../../support/process/shifted-clock.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
@@ -61,7 +63,8 @@ async function diagnose(cwd: string, change: Readonly<Record<string, string>> = 
     log: async () => SILENT,
     signal: new AbortController().signal,
   }
-  const checks = await Array.fromAsync(examine(patient, { whole: true }))
+  await using dns = await openDnsServer(() => DNS)
+  const checks = await Array.fromAsync(examine(patient, { whole: true, ask: createAskDns([dns.server]) }))
   return checks.filter(
     ({ status, found }) => status !== 'ok' && !found.includes('is gone with the container'),
   )
@@ -73,6 +76,8 @@ function exec(cwd: string, statements: string): void {
   database.exec(statements)
   database.close()
 }
+
+const DNS = [parseRecord('acme.test TXT "v=spf1 +all"')]
 
 const OLD = new Date(Date.now() - 30 * HOUR_MS).toISOString()
 
@@ -140,6 +145,11 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
     const server = await openMailServer()
     onTestFinished(() => server[Symbol.asyncDispose]())
     return { LEADSHEET_MAIL_URL: server.url.replace('127.0.0.1', '0.0.0.0') }
+  },
+  'a sender that nobody can trust': async () => {
+    const server = await openScriptedServer({})
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    return { LEADSHEET_MAIL_URL: server.url, LEADSHEET_FROM: 'reports@acme.test' }
   },
   'a dashboard that could be reached from outside without a token': () => ({
     LEADSHEET_WEB_LISTEN: '0.0.0.0:0',

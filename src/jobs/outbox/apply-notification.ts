@@ -1,0 +1,276 @@
+/**
+ * Applies what a notification says to the message that it is about and to the recipient's preference. Whichever
+ * way and in whichever order notifications come, they end the same.
+ */
+import type { Log } from '../../log.ts'
+import type { Notification } from '../../mail/bounce/notification.ts'
+import { composeConfirmation } from '../../report/preferences/confirmation.ts'
+import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
+import type { Store, Trx } from '../../store/db/store.ts'
+import { type Delivery, enqueueMessages, moveDelivery } from '../../store/outbox/delivery.ts'
+import {
+  findLastMessageOf,
+  findMessageById,
+  insertNotification,
+  isKnownNotification,
+  listMessagesTo,
+  type NotifiedMessage,
+  nextConfirmation,
+  readSubject,
+  type StoredNotification,
+} from '../../store/outbox/notification.ts'
+import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
+import { copyPreferences, findPreference, type PreferenceKey } from '../../store/reports/preference.ts'
+import { DAY_MS } from '../../time.ts'
+import { changePreferenceIn } from '../reports/preferences.ts'
+import type { Recipient, Report } from '../reports/report-definition.ts'
+import { type MailSender, messageFor } from './compose-message.ts'
+
+export interface NotificationDeps {
+  readonly store: Store
+  readonly sender: MailSender
+  readonly reports: readonly { readonly report: Report; readonly recipients: readonly Recipient[] }[]
+  /** The language and the time zone for recipients whom the settings no longer name. */
+  readonly reader: { readonly locale: string; readonly timeZone: string }
+  readonly log: Log
+  readonly now: () => Date
+}
+
+/** A notification as it came. */
+export interface Notice {
+  /** The SHA-256 of its bytes, or the provider's id of the event. */
+  readonly id: string
+  readonly notification: Notification
+  /** Tells whether the notification quotes the subject of a message. */
+  readonly quotes: (subject: string) => Promise<boolean>
+  /** The id by which the provider knows the message; null in a mailbox. */
+  readonly providerId: string | null
+}
+
+export interface Applied extends Pick<StoredNotification, 'kind' | 'outcome'> {
+  /** The recipient of the message; without a message, the address that the notification is about. */
+  readonly recipient: string | null
+  readonly report: string | null
+  readonly said: string
+  /** Tells whether a message that confirms it waits to be sent. */
+  readonly isConfirmed: boolean
+}
+
+/**
+ * Stores a notification and applies it in one transaction.
+ * @param also what is stored with it, such as the position in the mailbox
+ * @returns null if it was known
+ */
+export async function takeNotification(
+  deps: NotificationDeps,
+  notice: Notice,
+  also: (trx: Trx) => Promise<void> = async () => {},
+): Promise<Applied | null> {
+  const { store, log } = deps
+  const { kind } = notice.notification
+  const says = kind !== 'other' && kind !== 'auto_reply'
+  // A power cut may lose those that change nothing; they are then read again.
+  const write = says ? store.write : store.writeSoon
+  const applied = await write(async (trx) => {
+    await also(trx)
+    return (await isKnownNotification(trx, notice.id)) ? null : apply(trx, deps, notice)
+  })
+  if (applied === null || !says) return applied
+  const { outcome, recipient, report, said } = applied
+  if (outcome === 'applied' && kind !== 'bounced') await copyPreferences(store)
+  log.info({ kind, outcome, recipient, report, said }, 'notification read')
+  return applied
+}
+
+async function apply(trx: Trx, deps: NotificationDeps, notice: Notice): Promise<Applied> {
+  const { id, notification } = notice
+  const { kind, said, recipients } = notification
+  const now = deps.now()
+  const message = await findMessage(trx, notice, now)
+  const unsubscribed =
+    kind === 'unsubscribe' ? await unsubscribe(trx, deps, notification, message, now) : null
+  const outcome = unsubscribed?.outcome ?? (await moveMessage(trx, notification, message, now))
+  const messageId = message?.messageId ?? null
+  await insertNotification(trx, { id, readAt: now.toISOString(), kind, outcome, messageId })
+  const about = unsubscribed?.key ?? message
+  return {
+    kind,
+    outcome,
+    recipient: unsubscribed?.key?.address ?? message?.recipient ?? recipients[0] ?? null,
+    report: about?.report ?? null,
+    said,
+    isConfirmed: unsubscribed?.isConfirmed ?? false,
+  }
+}
+
+/** Servers try a message for up to five days before they return it. */
+const QUOTED_DAYS = 6
+
+/**
+ * Finds the message by the ids that the notification names. Without one of ours, finds it by its recipient, but
+ * only if the notification quotes the subject of exactly one message of the last days.
+ */
+async function findMessage(
+  trx: Trx,
+  { notification: { kind, ids, recipients, at }, quotes, providerId }: Notice,
+  now: Date,
+): Promise<NotifiedMessage | null> {
+  if (kind === 'other' || kind === 'auto_reply') return null
+  for (const id of ids) {
+    const named = await findMessageById(trx, id)
+    if (named !== undefined) return named
+  }
+  if (kind === 'unsubscribe') return null
+  const until = at === null || at > now.toISOString() ? now.toISOString() : at
+  const since = new Date(Date.parse(until) - QUOTED_DAYS * DAY_MS).toISOString()
+  const quoted: NotifiedMessage[] = []
+  for (const address of recipients) {
+    for (const message of await listMessagesTo(trx, address, since, until)) {
+      if (providerId !== null && message.response?.includes(providerId)) return message
+      if (await quotes(await readSubject(trx, message.messageId))) quoted.push(message)
+    }
+  }
+  return quoted.length === 1 ? (quoted[0] ?? null) : null
+}
+
+async function moveMessage(
+  trx: Trx,
+  { kind, reason, recipients, status, said }: Notification,
+  message: NotifiedMessage | null,
+  now: Date,
+): Promise<StoredNotification['outcome']> {
+  if (kind === 'other' || kind === 'auto_reply') return 'ignored'
+  if (message === null) return 'unmatched'
+  const { messageId, recipient, report, unconfirmedCount, isRefusal: wasRefusal } = message
+  const at = now.toISOString()
+  const done = { at, nextAttemptAt: null, response: said === '' ? kind : said }
+  // It proves that the message was sent, even if its sender was killed before it could store that.
+  const unproven: Delivery['state'][] =
+    unconfirmedCount > 0 ? ['data', 'unconfirmed', 'pending', 'sending'] : ['data', 'unconfirmed']
+  let isMoved = false
+  if (kind === 'delivered') {
+    const to = { ...done, state: 'sent', replyCode: null, isRefusal: false } as const
+    isMoved = await moveDelivery(trx, messageId, unproven, to)
+  } else if (kind === 'bounced') {
+    // Behind an alias or a forwarding another address is at fault.
+    const isTheirs = recipients.length === 0 || recipients.includes(recipient.toLowerCase())
+    const isRefusal = reason === 'recipient' && isTheirs
+    const from: Delivery['state'][] = [...unproven, 'sent']
+    // Of two bounces of one message, the one for good counts.
+    if (isRefusal && wasRefusal === 0) from.push('bounced')
+    const alike = alikeOf(status, said, recipient)
+    const to = { ...done, state: 'bounced', replyCode: replyCodeIn(said), isRefusal, alike } as const
+    isMoved = await moveDelivery(trx, messageId, from, to)
+  } else if (kind === 'complained') {
+    // It proves that the message arrived, whatever else came back for it.
+    const response = `reported as spam${said === '' ? '' : `: ${said}`}`
+    const to = { ...done, response, state: 'complained', replyCode: null, isRefusal: false } as const
+    isMoved = await moveDelivery(trx, messageId, [...unproven, 'sent', 'bounced'], to)
+    const by = { by: 'recipient', reason: 'reported a message as spam' } as const
+    if (isMoved && report !== null)
+      await changePreferenceIn(trx, { address: recipient, report }, 'stop', by, now)
+  }
+  return isMoved ? 'applied' : 'unchanged'
+}
+
+function replyCodeIn(said: string): number | null {
+  const [, code] = /^(?:smtp; ?)?([45]\d\d)(?=[ -])/i.exec(said) ?? []
+  return code === undefined ? null : Number(code)
+}
+
+const ALIKE_LENGTH = 60
+
+/** Returns what bounces with the same cause have in common: the code, or else words without names and numbers. */
+function alikeOf(status: string | null, said: string, recipient: string): string {
+  if (status !== null && !status.endsWith('.0.0')) return status
+  const names = new Set(recipient.toLowerCase().split('@'))
+  const words = said
+    .toLowerCase()
+    .replace(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '')
+    .split(/[^\p{L}.+_-]+/u)
+  return words
+    .filter((word) => word !== '' && !names.has(word))
+    .join(' ')
+    .slice(0, ALIKE_LENGTH)
+}
+
+interface Unsubscribed extends Pick<Applied, 'outcome' | 'isConfirmed'> {
+  readonly key: PreferenceKey | null
+}
+
+/** Unsubscribes the recipient of the message that was named, or else the author, and confirms it. */
+async function unsubscribe(
+  trx: Trx,
+  deps: NotificationDeps,
+  { recipients, report }: Notification,
+  message: NotifiedMessage | null,
+  now: Date,
+): Promise<Unsubscribed> {
+  const author = recipients[0] ?? null
+  const key = message === null ? ownReport(deps, author, report) : keyOf(message)
+  if (key === null) return { key, outcome: 'unmatched', isConfirmed: false }
+  const earlier = await findPreference(trx, key)
+  if (earlier?.state === 'unsubscribed') return { key, outcome: 'unchanged', isConfirmed: false }
+  const by = author === key.address.toLowerCase() ? null : author
+  const reason = by === null ? 'by mail' : `by mail from ${by}`
+  await changePreferenceIn(trx, key, 'stop', { by: 'recipient', reason }, now)
+  const last = message ?? (await findLastMessageOf(trx, key.address.toLowerCase(), key.report))
+  // Nobody gets a mail to whom none was ever sent.
+  if (last === undefined) return { key, outcome: 'applied', isConfirmed: false }
+  await confirm(trx, deps, last, by, now)
+  return { key, outcome: 'applied', isConfirmed: true }
+}
+
+/** Null for an alert, which nobody can unsubscribe from. */
+function keyOf({ recipient: address, report }: NotifiedMessage): PreferenceKey | null {
+  return report === null ? null : { address, report }
+}
+
+/** Finds the report that is meant: the named one, or the only one that the settings send to the author. */
+function ownReport(
+  { reports }: NotificationDeps,
+  author: string | null,
+  named: string | null,
+): PreferenceKey | null {
+  const theirs = reports.flatMap(({ report: { name }, recipients }) => {
+    const own = recipients.find(({ address }) => address.toLowerCase() === author)
+    const isMeant = named === null || named.toLowerCase() === name.toLowerCase()
+    return own !== undefined && isMeant ? [{ address: own.address, report: name }] : []
+  })
+  return theirs.length === 1 ? (theirs[0] ?? null) : null
+}
+
+async function confirm(
+  trx: Trx,
+  { store, sender, reports, reader }: NotificationDeps,
+  last: NotifiedMessage,
+  by: string | null,
+  now: Date,
+): Promise<void> {
+  const { issueId, recipient: address, report, periodFrom: from, periodTo: to } = last
+  if (issueId === null || report === null || from === null || to === null) return
+  const at = now.toISOString()
+  const of = reports.find((each) => each.report.name === report)
+  const known = of?.recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
+  const { locale: lang, timeZone } = known ?? of?.report ?? reader
+  const locale = createLocaleContext(lang, timeZone, at)
+  const revision = await nextConfirmation(trx, issueId, address)
+  const facts = {
+    address,
+    title: of?.report.title ?? nameReport(report, locale),
+    by,
+    url: sender.unsubscribe.pageOf?.({ address, report }) ?? null,
+    contact: sender.replyTo ?? sender.from,
+  }
+  const message = messageFor(
+    store,
+    { report, period: { from, to }, renderedAt: at },
+    { address, name: known?.name ?? null },
+    { ...composeConfirmation(facts, locale), lang, files: [], notAttached: '' },
+    sender,
+    revision,
+  )
+  const pack = createMessagePack()
+  addToPack(pack, message)
+  await enqueueMessages(trx, { issueId, revision }, pack, at)
+}

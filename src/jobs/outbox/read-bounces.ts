@@ -1,0 +1,143 @@
+/**
+ * Reads the mailbox of bounces behind the place where it was read last, by one process at a time, and takes the
+ * events of the provider.
+ */
+import { createHash } from 'node:crypto'
+import { errorText, LeadsheetError } from '../../errors.ts'
+import { readProviderEvent } from '../../mail/bounce/provider-event.ts'
+import { readNotification } from '../../mail/bounce/read-notification.ts'
+import type { Mailbox } from '../../mail/mailbox.ts'
+import type { Queue } from '../../queue/queue.ts'
+import { findBounceMailbox, saveBounceMailbox } from '../../store/outbox/notification.ts'
+import { withLease } from '../../store/schedule/lease.ts'
+import { MINUTE_MS } from '../../time.ts'
+import { pauseRefused } from '../reports/preferences.ts'
+import { createSerialTask, type SerialTask } from '../schedule/serial-task.ts'
+import { type Applied, type Notice, type NotificationDeps, takeNotification } from './apply-notification.ts'
+
+export interface ProviderDeps extends NotificationDeps {
+  /** 0 if recipients are never paused. */
+  readonly suppressAfterBounces: number
+}
+
+export interface BouncesDeps extends ProviderDeps {
+  /** Opens the mailbox, without connecting to it yet. */
+  readonly openMailbox: () => Mailbox
+  /** The envelope sender, see `mail.bounces.address`. */
+  readonly returnAddress: string | null
+}
+
+export interface BouncesRead {
+  readonly mailbox: string
+  /** The number of messages in the mailbox that had not been read before. */
+  readonly messages: number
+  /** The notifications that say something about a message. */
+  readonly notifications: readonly Applied[]
+}
+
+const EVERY_MS = 5 * MINUTE_MS
+
+/** Creates the daemon's task that reads the mailbox every five minutes. Of several workers, one runs it. */
+export function createBouncesTask(
+  deps: BouncesDeps & { readonly queue: Queue; readonly onConfirmed: () => void },
+): SerialTask {
+  const { store, log, now, queue, onConfirmed } = deps
+  return createSerialTask(queue, 'bounces', async (signal) => {
+    await using mailbox = deps.openMailbox()
+    const { triedAt } = (await findBounceMailbox(store.db, mailbox.name)) ?? {}
+    // A time of the future is of a clock that was wrong.
+    if (triedAt !== undefined && Math.abs(now().getTime() - Date.parse(triedAt)) < EVERY_MS) return
+    try {
+      const { notifications } = await readBounces({ ...deps, openMailbox: () => mailbox }, signal)
+      if (notifications.some(({ isConfirmed }) => isConfirmed)) onConfirmed()
+    } catch (thrown) {
+      if (signal.aborted) return
+      const isExpected =
+        thrown instanceof LeadsheetError && ['mail_unreachable', 'job_busy'].includes(thrown.code)
+      if (!isExpected) throw thrown
+      log.warn(errorText(thrown))
+    }
+  })
+}
+
+/**
+ * Reads what is new.
+ * @throws LeadsheetError mail_unreachable, which is stored too; job_busy while another process reads
+ */
+export async function readBounces(deps: BouncesDeps, signal: AbortSignal): Promise<BouncesRead> {
+  const { store, now } = deps
+  await using mailbox = deps.openMailbox()
+  const { name } = mailbox
+  const notifications: Applied[] = []
+  let messages = 0
+  await withLease(store, 'bounces', now, async (lease) => {
+    const earlier = await findBounceMailbox(store.db, name)
+    const triedAt = now().toISOString()
+    await store.write((trx) => saveBounceMailbox(trx, { name, triedAt }))
+    const until = AbortSignal.any([signal, lease.lost])
+    try {
+      for await (const { raw, position } of mailbox.read(earlier?.position ?? null, { signal: until })) {
+        const notification = await readNotification(raw, deps.returnAddress)
+        const id = createHash('sha256').update(raw).digest('hex')
+        const notice = { id, notification, quotes: quoterOf(raw), providerId: null }
+        const applied = await takeNotification(deps, notice, async (trx) => {
+          await lease.renew(trx, now())
+          await saveBounceMailbox(trx, { name, triedAt, position })
+        })
+        if (applied !== null) messages++
+        if (applied !== null && applied.outcome !== 'ignored') notifications.push(applied)
+      }
+      await store.write((trx) =>
+        saveBounceMailbox(trx, { name, triedAt, failingSince: null, response: null }),
+      )
+    } catch (thrown) {
+      if (thrown instanceof LeadsheetError && thrown.code === 'mail_unreachable') {
+        const failing = { failingSince: earlier?.failingSince ?? triedAt, response: thrown.message }
+        await store.write((trx) => saveBounceMailbox(trx, { name, triedAt, ...failing }))
+      }
+      throw thrown
+    } finally {
+      if (notifications.some(isBounce)) await pauseRefused(deps)
+    }
+  })
+  return { mailbox: name, messages, notifications }
+}
+
+function isBounce({ kind, outcome }: Applied): boolean {
+  return kind === 'bounced' && outcome === 'applied'
+}
+
+/**
+ * Stores an event of the provider and applies it; an event that says nothing about a message is left out.
+ * @param id the provider's id of the event
+ */
+export async function takeProviderEvent(deps: ProviderDeps, id: string, body: Buffer): Promise<void> {
+  const event = readProviderEvent(parseJson(body))
+  if (event === null) return
+  const { notification, providerId, subject } = event
+  const quotes = async (each: string) => each === subject
+  const applied = await takeNotification(deps, { id: `event ${id}`, notification, quotes, providerId })
+  if (applied !== null && isBounce(applied)) await pauseRefused(deps)
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return null
+  }
+}
+
+/** A returned message has its header near the beginning of the notification. */
+const QUOTED_LENGTH = 200_000
+
+function quoterOf(raw: Buffer): Notice['quotes'] {
+  return async (subject) => {
+    const { decodeWords } = await import('postal-mime')
+    const plain = (text: string) => text.replace(/\s+/g, ' ').trim()
+    return (
+      subject !== '' &&
+      plain(decodeWords(plain(raw.toString('utf8', 0, QUOTED_LENGTH)))).includes(plain(subject))
+    )
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Reads an event of Resend's webhook as a notification. Its events come at least once and in no order.
+ * https://resend.com/docs/dashboard/webhooks/body-parameters
+ */
+import { z } from 'zod'
+import type { BounceReason, Notification, NotificationKind } from './notification.ts'
+import { reasonOf, statusOf } from './reason.ts'
+
+const words = z.object({
+  type: z.string().optional(),
+  subType: z.string().optional(),
+  message: z.string().optional(),
+  reason: z.string().optional(),
+  diagnosticCode: z.array(z.string()).optional(),
+})
+
+const eventSchema = z.object({
+  type: z.string(),
+  created_at: z.string(),
+  data: z.object({
+    email_id: z.string(),
+    to: z.array(z.string()).default([]),
+    subject: z.string().default(''),
+    tags: z
+      .union([z.record(z.string(), z.string()), z.array(z.object({ name: z.string(), value: z.string() }))])
+      .default({}),
+    bounce: words.optional(),
+    failed: words.optional(),
+    suppressed: words.optional(),
+  }),
+})
+
+const KINDS: Readonly<Record<string, NotificationKind>> = {
+  'email.bounced': 'bounced',
+  'email.failed': 'bounced',
+  'email.suppressed': 'bounced',
+  'email.complained': 'complained',
+  'email.delivered': 'delivered',
+  'email.delivery_delayed': 'delayed',
+}
+
+const SUBTYPES: Readonly<Record<string, BounceReason>> = {
+  MailboxFull: 'full',
+  MessageTooLarge: 'size',
+  ContentRejected: 'message',
+  AttachmentRejected: 'message',
+}
+const SAID_MAX = 300
+
+export interface ProviderEvent {
+  readonly notification: Notification
+  /** The id by which the provider knows the message; it is in the answer with which it took the message. */
+  readonly providerId: string
+  readonly subject: string
+}
+
+/** Null for an event that says nothing about a message. */
+export function readProviderEvent(body: unknown): ProviderEvent | null {
+  const { success, data: event } = eventSchema.safeParse(body)
+  const kind = success ? KINDS[event.type] : undefined
+  if (!success || kind === undefined) return null
+  const { email_id: providerId, to, subject, tags, bounce, failed, suppressed } = event.data
+  const about = bounce ?? failed ?? suppressed ?? {}
+  const tag = Array.isArray(tags) ? tags.find(({ name }) => name === 'leadsheet')?.value : tags.leadsheet
+  const said = about.diagnosticCode?.[0] ?? about.message ?? about.reason ?? event.type
+  const at = new Date(event.created_at)
+  return {
+    providerId,
+    subject,
+    notification: {
+      kind,
+      ids: tag === undefined ? [] : [tag],
+      recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
+      reason: kind === 'bounced' ? blameFor(event.type, about) : null,
+      status: statusOf('', said),
+      said: said.replace(/\s+/g, ' ').trim().slice(0, SAID_MAX),
+      report: null,
+      at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
+    },
+  }
+}
+
+const lowered = (address: string): string => address.trim().toLowerCase()
+
+function blameFor(
+  event: string,
+  { type, subType, diagnosticCode: [answer] = [] }: z.output<typeof words>,
+): BounceReason {
+  // Resend itself did not send the message: for a limit of the account, or for its content.
+  if (event === 'email.failed') return 'sender'
+  if (event === 'email.suppressed') return 'recipient'
+  const known = SUBTYPES[subType ?? '']
+  if (known !== undefined || type !== 'Permanent') return known ?? 'temporary'
+  return answer === undefined ? 'recipient' : reasonOf(statusOf('', answer), answer)
+}

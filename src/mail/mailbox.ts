@@ -1,0 +1,320 @@
+/**
+ * Reads messages from a mailbox over IMAP or from a folder of files. Nothing is ever written, marked or deleted
+ * there.
+ */
+import { access, open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ImapFlow } from 'imapflow'
+import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import type { Tokens } from './sending.ts'
+import { quoteServer } from './sending.ts'
+import { LOOPBACK } from './smtp.ts'
+import { pathOf } from './transport.ts'
+
+export interface MailboxOptions {
+  /** Null if the login is in the URL. The mailbox closes it. */
+  readonly tokens?: Tokens | null
+}
+
+interface ReadOptions {
+  readonly signal: AbortSignal
+  /** Only so many of the newest messages are read; 10,000 if absent. */
+  readonly newest?: number
+}
+
+export interface MailboxMessage {
+  /** The bytes of the message, at most the first million, which have all that a notification says. */
+  readonly raw: Buffer
+  /** The position behind this message. */
+  readonly position: string
+}
+
+export interface Mailbox extends AsyncDisposable {
+  /** The name of the place without the login, such as `imaps://imap.example.com:993/INBOX`. */
+  readonly name: string
+  /**
+   * Reads the messages behind a position, the oldest first. All of the mailbox come again if the server has
+   * numbered it anew. A folder yields those of its last minute again.
+   * @param after null for all messages
+   * @throws LeadsheetError mail_unreachable
+   */
+  read(after: string | null, options: ReadOptions): AsyncGenerator<MailboxMessage>
+  /** Returns the position behind all messages that are there now. Throws LeadsheetError mail_unreachable. */
+  position(signal: AbortSignal): Promise<string>
+  /** Returns the URL of the folder for spam beside it; null if it is none, or not known. */
+  spamUrl(signal: AbortSignal): Promise<string | null>
+  close(): Promise<void>
+}
+
+const MESSAGE_BYTES = 1_000_000
+const NEWEST = 10_000
+
+/** @param url `imaps://user:password@host:993/FOLDER`, `imap://…` (STARTTLS), or `file:` with a path */
+export function openMailbox(url: string, { tokens = null }: MailboxOptions = {}): Mailbox {
+  return url.startsWith('file:') ? openFolder(pathOf(url)) : openImap(new URL(url), tokens)
+}
+
+const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 120_000 }
+/** The number of messages that are held in memory at once. */
+const BATCH = 20
+
+function openImap(url: URL, tokens: Tokens | null): Mailbox {
+  const place = placeOf(url)
+  let kept: ImapFlow | null = null
+
+  const open = async (signal: AbortSignal): Promise<ImapFlow> => {
+    if (kept?.usable) {
+      // The server tells of messages that have come since.
+      await kept.noop()
+      return kept
+    }
+    kept = await logIn(place, tokens, signal)
+    await kept.mailboxOpen(place.folder, { readOnly: true })
+    return kept
+  }
+  /** Runs one step, which ends with the connection if the signal is aborted. */
+  const step = async <T>(signal: AbortSignal, work: (client: ImapFlow) => Promise<T>): Promise<T> => {
+    const stop = () => kept?.close()
+    signal.addEventListener('abort', stop)
+    try {
+      signal.throwIfAborted()
+      return await work(await open(signal))
+    } catch (thrown) {
+      const client = kept
+      kept = null
+      const error = signal.aborted ? signal.reason : await mailboxError(thrown, place, tokens, client)
+      client?.close()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+  /** Returns the mark of the numbering, and the numbers behind `uid` (RFC 3501, 2.3.1.1), in order. */
+  const list = (signal: AbortSignal, after: string | null) =>
+    step(signal, async (client) => {
+      const validity = validityOf(client)
+      const [known, uid] = after?.split(':') ?? []
+      const last = known === validity ? Number(uid) : 0
+      const found = (await client.search({ uid: `${last + 1}:*` }, { uid: true })) || []
+      // A search behind the end finds the newest message.
+      return { validity, last, uids: found.filter((each) => each > last).sort((a, b) => a - b) }
+    })
+
+  const close = async (): Promise<void> => {
+    await kept?.logout().catch(() => undefined)
+    kept = null
+    await tokens?.close()
+  }
+  return {
+    name: place.name,
+    async *read(after, { signal, newest = NEWEST }) {
+      const { validity, uids } = await list(signal, after)
+      for (let at = Math.max(0, uids.length - newest); at < uids.length; at += BATCH) {
+        const range = uids.slice(at, at + BATCH)
+        const query = { uid: true, source: { maxLength: MESSAGE_BYTES } }
+        const batch = await step(signal, async (client) =>
+          validityOf(client) === validity ? client.fetchAll(range, query, { uid: true }) : [],
+        )
+        for (const { uid, source } of batch.sort((a, b) => a.uid - b.uid))
+          if (source !== undefined) yield { raw: source, position: `${validity}:${uid}` }
+      }
+    },
+    async position(signal) {
+      const { validity, last, uids } = await list(signal, null)
+      return `${validity}:${uids.at(-1) ?? last}`
+    },
+    spamUrl: (signal) =>
+      step(signal, async (client) => {
+        const spam = (await client.list()).find(({ specialUse }) => specialUse === '\\Junk')
+        if (spam === undefined || spam.path === place.folder) return null
+        return Object.assign(new URL(url), { pathname: encodeURIComponent(spam.path) }).href
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function validityOf({ mailbox }: ImapFlow): string {
+  return mailbox === false ? '' : String(mailbox.uidValidity)
+}
+
+type Place = ReturnType<typeof placeOf>
+
+function placeOf(url: URL) {
+  const isTls = url.protocol === 'imaps:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(url.port) || (isTls ? 993 : 143)
+  const folder = decodeURIComponent(url.pathname.slice(1)) || 'INBOX'
+  const isHere = LOOPBACK.test(host)
+  return {
+    name: `${url.protocol}//${url.hostname}:${port}/${folder}`,
+    folder,
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    connection: {
+      host,
+      port,
+      secure: isTls,
+      // As for SMTP: TLS is required unless the server runs on this machine, and its certificate is checked.
+      ...(isTls || isHere ? {} : { doSTARTTLS: true }),
+      tls: { minVersion: 'TLSv1.2' as const, rejectUnauthorized: !isHere || isTls },
+      logger: false as const,
+      disableAutoIdle: true,
+      ...TIMEOUTS,
+    },
+  }
+}
+
+/** Logs in, with another token if the first one is refused. */
+async function logIn(place: Place, tokens: Tokens | null, signal: AbortSignal): Promise<ImapFlow> {
+  const { ImapFlow: Client } = await import('imapflow')
+  const connect = async (secret: string): Promise<ImapFlow> => {
+    const login = tokens === null ? { pass: secret } : { accessToken: secret }
+    const client = new Client({ ...place.connection, auth: { user: place.user, ...login } })
+    // An error reaches the command that it ends.
+    client.on('error', () => {})
+    const stop = () => client.close()
+    signal.addEventListener('abort', stop)
+    try {
+      await client.connect()
+      return client
+    } catch (thrown) {
+      client.close()
+      throw thrown
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+  if (tokens === null) return connect(place.password)
+  const token = await tokens.current(signal)
+  try {
+    return await connect(token)
+  } catch (thrown) {
+    if (!factsOf(thrown).isLogin || !(await tokens.hasOther(token, signal))) throw thrown
+    return connect(await tokens.current(signal))
+  }
+}
+
+/** The facts of an error of imapflow. */
+function factsOf(thrown: unknown) {
+  const facts: Readonly<Record<string, unknown>> = { ...Object(thrown) }
+  const said = [facts.responseText, facts.response].find((each) => typeof each === 'string' && each !== '')
+  return {
+    isLogin: facts.authenticationFailed === true,
+    isFolder: facts.mailboxMissing === true,
+    isTls:
+      facts.tlsFailed === true || /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/.test(`${facts.code}`),
+    said: said === undefined ? errorText(thrown) : String(said),
+  }
+}
+
+async function mailboxError(
+  thrown: unknown,
+  { name, folder, password }: Place,
+  tokens: Tokens | null,
+  client: ImapFlow | null,
+): Promise<LeadsheetError> {
+  if (thrown instanceof LeadsheetError) return thrown
+  const { isLogin, isFolder, isTls, said } = factsOf(thrown)
+  const words = quoteServer(said, [password])
+  const fail = (problem: string, hint: string) =>
+    new LeadsheetError('mail_unreachable', `${name} ${problem}: ${words}`, { hint, cause: thrown })
+  if (isLogin)
+    return fail(
+      'did not let us in',
+      tokens === null
+        ? 'Check the user and the password of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), and whether the account allows IMAP. Microsoft 365 takes no passwords, and Google only app passwords: see mail.bounces.oauth.'
+        : 'The login gave a token. Check the user in mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), whether the scope of the login is that of IMAP, and whether the account allows IMAP.',
+    )
+  if (isFolder) {
+    const folders = await client?.list({ listOnly: true }).catch(() => [])
+    const paths = (folders ?? []).map(({ path }) => path).slice(0, 20)
+    return fail(
+      `has no folder ${JSON.stringify(folder)}`,
+      `Write the name of a folder behind the host of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL). There are: ${paths.join(', ')}.`,
+    )
+  }
+  if (isTls)
+    return fail(
+      'has no TLS that can be trusted',
+      'Check the port and the protocol of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), imaps:// (mostly 993) or imap:// with STARTTLS (mostly 143), and the certificate of the server.',
+    )
+  return fail(
+    'could not be read',
+    `Sending goes on, and it is tried again. If it keeps failing, check mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL): ${shellCommand('outbox bounces')} tries it.`,
+  )
+}
+
+/**
+ * Files are read again for so long after the newest one, because several may come at one time, or while the
+ * folder is listed.
+ */
+const OVERLAP_MS = 60_000
+
+/**
+ * Opens a folder of `.eml` files, or a Maildir. A position is the time at which a file came into the folder
+ * (ctime), which no program sets back. A file that is only half there comes again once it is whole.
+ */
+function openFolder(path: string): Mailbox {
+  const name = `file:${path}`
+  const list = async (after: string | null) => {
+    try {
+      await access(path)
+      const files = (await Promise.all(['', 'new', 'cur'].map((part) => listFiles(path, part)))).flat()
+      const since = after === null ? 0 : Math.min(Number(after), Date.now()) - OVERLAP_MS
+      return files.filter(({ at }) => at > since).sort((a, b) => a.at - b.at || (a.file < b.file ? -1 : 1))
+    } catch (cause) {
+      throw new LeadsheetError('mail_unreachable', `${name} could not be read: ${errorText(cause)}`, {
+        hint: 'Check mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL): a folder with .eml files, or a Maildir, which this user may read.',
+        cause,
+      })
+    }
+  }
+  const close = async (): Promise<void> => {}
+  return {
+    name,
+    async *read(after, { signal, newest = NEWEST }) {
+      for (const { file, at } of (await list(after)).slice(-newest)) {
+        signal.throwIfAborted()
+        const raw = await readStart(file)
+        if (raw !== null) yield { raw, position: String(at) }
+      }
+    },
+    spamUrl: async () => null,
+    position: async () => String((await list(null)).at(-1)?.at ?? 0),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function listFiles(path: string, part: string): Promise<{ file: string; at: number }[]> {
+  const folder = join(path, part)
+  const names = await readdir(folder).catch((cause) => {
+    if (part !== '' && cause.code === 'ENOENT') return []
+    throw cause
+  })
+  const found: { file: string; at: number }[] = []
+  for (const name of names) {
+    if (name.startsWith('.') || (part === '' && !name.endsWith('.eml'))) continue
+    const file = join(folder, name)
+    const facts = await stat(file).catch(() => null)
+    if (facts?.isFile()) found.push({ file, at: facts.ctimeMs })
+  }
+  return found
+}
+
+/** Null if the file is gone: a Maildir moves a file that was read, and it then counts as a new one. */
+async function readStart(file: string): Promise<Buffer | null> {
+  const handle = await open(file).catch((cause) => {
+    if (cause.code === 'ENOENT') return null
+    throw cause
+  })
+  if (handle === null) return null
+  try {
+    const { size } = await handle.stat()
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(size, MESSAGE_BYTES)))
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}

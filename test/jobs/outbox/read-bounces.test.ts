@@ -1,0 +1,419 @@
+// @both-stores
+/** What notifications change: messages, preferences, who is paused, and who is sent a confirmation. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type BouncesDeps, readBounces, takeProviderEvent } from '../../../src/jobs/outbox/read-bounces.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import { changePreference, preferenceText } from '../../../src/jobs/reports/preferences.ts'
+import { openMailbox } from '../../../src/mail/mailbox.ts'
+import { idOf } from '../../../src/mail/message.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import type { DeliveryRowState } from '../../../src/store/outbox/delivery.ts'
+import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
+import { findBounceMailbox } from '../../../src/store/outbox/notification.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
+import { listPreferences } from '../../../src/store/reports/preference.ts'
+import { folderWith } from '../../support/folder.ts'
+import { enqueueTo, openLedger } from '../../support/mail/ledger.ts'
+import { SENDER, unsavedIssue } from '../../support/mail/message.ts'
+import {
+  autoReplyMail,
+  complaintMail,
+  ordinaryMail,
+  statusMail,
+  unsubscribeMail,
+} from '../../support/mail/notices.ts'
+import { AT_ONCE, DAILY, recipient } from '../../support/mail/reports.ts'
+import { openMailServer } from '../../support/mail-server.ts'
+
+const NEVER = new AbortController().signal
+const DANA = 'dana@example.org'
+const HARD = {}
+const FULL = { status: '5.2.2', said: '552 5.2.2 <{to}>: mailbox full' }
+
+/** Opens a ledger with messages, and a folder in which mails arrive. */
+async function openBounced(recipients: readonly string[] = [DANA], locale = 'en-GB') {
+  const ledger = await openLedger(recipients)
+  const { store, clock, deps } = ledger
+  const folder = folderWith()
+  const mailbox = `file:${folder}`
+  const report = { ...DAILY, locale }
+  let mails = 0
+  const all: BouncesDeps = {
+    ...deps,
+    sender: SENDER,
+    reports: [{ report, recipients: recipients.map((address) => recipient(address, { locale })) }],
+    reader: { locale: 'en-GB', timeZone: 'UTC' },
+    suppressAfterBounces: 5,
+    returnAddress: null,
+    openMailbox: () => openMailbox(mailbox),
+  }
+  const write = async (to: object, recipient?: string) => {
+    const query = store.db.updateTable('delivery').set(to)
+    await (recipient === undefined ? query : query.where('recipient', '=', recipient)).execute()
+  }
+  const sent = {
+    state: 'sent',
+    next_attempt_at: null,
+    reply_code: 250,
+    response: '250 queued id=abc',
+  } as const
+  return {
+    ...ledger,
+    deps: all,
+    mailbox,
+    write,
+    /** Pretends that all messages were sent. */
+    send: () => write(sent),
+    put: (...arrived: readonly string[]) => {
+      for (const mail of arrived) writeFileSync(join(folder, `${++mails}.eml`), mail)
+    },
+    read: () => readBounces(all, NEVER),
+    /** Queues another issue, on a later day, and pretends that it was sent. */
+    async nextIssue(day: number) {
+      clock.now = new Date(Date.UTC(2026, 10, 21 + day, 7))
+      const at = clock.now.toISOString()
+      const period = {
+        from: `2026-11-${20 + day}T00:00:00Z`,
+        to: `2026-11-${21 + day}T00:00:00Z`,
+        timeZone: 'UTC',
+      }
+      const figures = { ...unsavedIssue().figures, period }
+      const issue = await store.write((trx) =>
+        saveIssue(trx, unsavedIssue({ renderedAt: at, period, figures })),
+      )
+      for (const address of recipients) await store.write((trx) => enqueueTo(trx, store, issue, address))
+      await store.db.updateTable('delivery').where('issue_id', '=', issue.id).set(sent).execute()
+      return store.db
+        .selectFrom('delivery')
+        .where('issue_id', '=', issue.id)
+        .selectAll()
+        .orderBy('recipient')
+        .execute()
+    },
+    preferences: async () =>
+      (await listPreferences(store.db)).map((one) => `${one.address} ${one.report}: ${preferenceText(one)}`),
+    rows: () =>
+      store.db
+        .selectFrom('delivery')
+        .select(['recipient', 'revision', 'state', 'is_refusal', 'reply_code', 'response', 'next_attempt_at'])
+        .orderBy('recipient')
+        .orderBy('revision')
+        .execute(),
+  }
+}
+
+/** The start of a message, and the columns that lead to it. */
+const STARTS: Readonly<
+  Record<string, { state: DeliveryRowState; unconfirmed_count?: number; is_refusal?: number }>
+> = {
+  pending: { state: 'pending' },
+  'tried again': { state: 'pending', unconfirmed_count: 1 },
+  data: { state: 'data' },
+  unconfirmed: { state: 'unconfirmed', unconfirmed_count: 1 },
+  sent: { state: 'sent' },
+  failed: { state: 'failed' },
+  withdrawn: { state: 'withdrawn' },
+  bounced: { state: 'bounced' },
+  complained: { state: 'complained' },
+}
+
+describe('a notification', () => {
+  it('moves a message by its state', async () => {
+    const lines: string[] = []
+    for (const [name, start] of Object.entries(STARTS)) {
+      for (const kind of ['hard', 'soft', 'delayed', 'delivered', 'complaint', 'holiday'] as const) {
+        await using bounced = await openBounced()
+        const waits = ['pending', 'data', 'unconfirmed'].includes(start.state)
+        const next_attempt_at = waits ? '2026-11-21T07:00:00.000Z' : null
+        await bounced.write({ ...start, next_attempt_at, response: '250 ok' })
+        const [message] = await bounced.deliveries()
+        if (message === undefined) throw new Error('there is one')
+        const mails = {
+          hard: statusMail(message),
+          soft: statusMail(message, FULL),
+          delayed: statusMail(message, { action: 'delayed', status: '4.4.1', said: '451 4.4.1 no route' }),
+          delivered: statusMail(message, {
+            action: 'delivered',
+            status: '2.0.0',
+            said: '250 2.0.0 delivered',
+          }),
+          complaint: complaintMail(message),
+          holiday: autoReplyMail(message),
+        }
+        bounced.put(mails[kind])
+        const { notifications } = await bounced.read()
+        const [row] = await bounced.rows()
+        const waiting = row?.next_attempt_at === null ? '' : ', waits'
+        const refusal = row?.is_refusal === 1 ? ', counts' : ''
+        const outcome = notifications[0]?.outcome ?? 'ignored'
+        lines.push(`${name} + ${kind}: ${row?.state}${waiting}${refusal} (${outcome}) ${row?.response}`)
+      }
+    }
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/notifications.txt')
+  }, 60_000)
+
+  it('comes by two ways and in any order, and the end is the same', async () => {
+    const ends = new Map<string, Set<string>>()
+    for (const [name, parts] of [
+      ['soft and hard', ['soft', 'hard', 'event']],
+      ['delivered and hard', ['delivered', 'hard', 'event']],
+      ['hard and complaint', ['hard', 'complaint', 'event']],
+    ] as const) {
+      for (const order of permutations(parts)) {
+        await using bounced = await openBounced()
+        await bounced.write({ state: 'data', sender: 'gone' })
+        const [message] = await bounced.deliveries()
+        if (message === undefined) throw new Error('there is one')
+        const event = resendEvent('email.bounced', message, {
+          bounce: { type: 'Permanent', diagnosticCode: [`smtp; 550 5.1.1 <${DANA}>: no such user here`] },
+        })
+        for (const part of [...order, ...order]) {
+          if (part === 'event') await takeProviderEvent(bounced.deps, 'msg_1', event)
+          if (part === 'soft') bounced.put(statusMail(message, FULL))
+          if (part === 'hard') bounced.put(statusMail(message))
+          if (part === 'complaint') bounced.put(complaintMail(message))
+          if (part === 'delivered')
+            bounced.put(statusMail(message, { action: 'delivered', status: '2.0.0', said: '250 2.0.0 ok' }))
+          await bounced.read()
+        }
+        const [row] = await bounced.rows()
+        const kept = await bounced.store.db.selectFrom('notification').selectAll().execute()
+        const end = [row?.state, row?.is_refusal, kept.length, await bounced.preferences()]
+        ends.set(name, (ends.get(name) ?? new Set()).add(JSON.stringify(end)))
+      }
+    }
+    expect(Object.fromEntries([...ends].map(([name, set]) => [name, [...set]]))).toEqual({
+      'soft and hard': ['["bounced",1,3,[]]'],
+      'delivered and hard': ['["bounced",1,3,[]]'],
+      'hard and complaint': [
+        JSON.stringify([
+          'complained',
+          0,
+          3,
+          [`${DANA} daily: unsubscribed by themselves on 2026-11-21: reported a message as spam`],
+        ]),
+      ],
+    })
+  }, 60_000)
+
+  it('without an id is of the only message whose subject it quotes', async () => {
+    const outcomes: string[] = []
+    const subject = 'Täglich: 59 neue Leads · Fr., 20. Nov.'
+    const encoded = `=?UTF-8?Q?T=C3=A4glich:_59_neue?=\n =?UTF-8?Q?_Leads_=C2=B7_Fr.,_20._Nov.?=`
+    for (const [name, mail] of [
+      ['quoted', { subject: encoded }],
+      ['another subject', { subject: 'Lunch' }],
+      ['another address', { subject: encoded, recipient: 'erik@example.org' }],
+    ] as const) {
+      await using ledger = await openBounced()
+      await ledger.send()
+      await ledger.store.db
+        .updateTable('message')
+        .set({ head: JSON.stringify({ subject }) })
+        .execute()
+      const [message] = await ledger.deliveries()
+      if (message === undefined) throw new Error('there is one')
+      ledger.put(statusMail({ ...message, ...mail }, { isNameless: true }))
+      const { notifications } = await ledger.read()
+      outcomes.push(`${name}: ${notifications.map(({ outcome }) => outcome)}`)
+      if (name !== 'quoted') continue
+      const [second] = await ledger.nextIssue(1)
+      if (second === undefined) throw new Error('there is one')
+      await ledger.store.db
+        .updateTable('message')
+        .set({ head: JSON.stringify({ subject }) })
+        .execute()
+      const late = statusMail({ ...message, ...mail }, { isNameless: true }).replace('21 Nov', '22 Nov')
+      ledger.put(late)
+      outcomes.push(`two with it: ${(await ledger.read()).notifications.map(({ outcome }) => outcome)}`)
+    }
+    expect(outcomes).toEqual([
+      'quoted: applied',
+      'two with it: unmatched',
+      'another subject: unmatched',
+      'another address: unmatched',
+    ])
+  })
+
+  it('about a later address behind an alias does not count against the recipient', async () => {
+    await using ledger = await openBounced()
+    await ledger.send()
+    const [message] = await ledger.deliveries()
+    if (message === undefined) throw new Error('there is one')
+    ledger.put(statusMail(message, { final: 'forwarded@example.net' }))
+    await ledger.read()
+    expect(await ledger.rows()).toMatchObject([{ state: 'bounced', is_refusal: 0 }])
+  })
+
+  it('is not read twice, and the place in the mailbox moves with what it changed', async () => {
+    await using ledger = await openBounced()
+    await ledger.send()
+    const [message] = await ledger.deliveries()
+    if (message === undefined) throw new Error('there is one')
+    ledger.put(statusMail(message), ordinaryMail(1))
+    expect(await ledger.read()).toMatchObject({ messages: 2, notifications: [{ outcome: 'applied' }] })
+    const { position } = (await findBounceMailbox(ledger.store.db, ledger.mailbox)) ?? {}
+    expect(await ledger.read()).toMatchObject({ messages: 0, notifications: [] })
+    expect(await findBounceMailbox(ledger.store.db, ledger.mailbox)).toMatchObject({
+      position,
+      failingSince: null,
+    })
+  })
+})
+
+function* permutations<T>(all: readonly T[]): Generator<T[]> {
+  if (all.length < 2) yield [...all]
+  else
+    for (const [index, first] of all.entries())
+      for (const rest of permutations(all.toSpliced(index, 1))) yield [first, ...rest]
+}
+
+function resendEvent(
+  type: string,
+  { messageId, recipient }: { messageId: string; recipient: string },
+  more = {},
+) {
+  const created_at = '2026-11-21T08:00:00.000Z'
+  const tags = { leadsheet: idOf(messageId) }
+  return Buffer.from(
+    JSON.stringify({
+      type,
+      created_at,
+      data: { email_id: 'abc', to: [recipient], subject: 's', tags, ...more },
+    }),
+  )
+}
+
+/** Each day one letter a recipient: hard, soft, delivered, out of office, complaint, or an answer in other words. */
+const STORIES: readonly { readonly name: string; readonly days: readonly string[] }[] = [
+  { name: 'five hard in a row', days: ['h...', 'h...', 'h...', 'h...', 'h...'] },
+  { name: 'four hard and one delivered', days: ['h...', 'h...', 'h...', 'h...', '....'] },
+  {
+    name: 'three hard, one delivered, four hard',
+    days: ['h...', 'h...', 'h...', '....', 'h...', 'h...', 'h...', 'h...'],
+  },
+  { name: 'soft for a month', days: Array.from({ length: 30 }, () => 's...') },
+  {
+    name: 'hard and soft in turn',
+    days: ['h...', 's...', 'h...', 's...', 'h...', 's...', 'h...', 's...', 'h...'],
+  },
+  { name: 'most of the issue alike, by their codes', days: ['hhh.', 'hhh.', 'hhh.', 'hhh.', 'hhh.', 'hhh.'] },
+  {
+    name: 'most of the issue alike, by words that name each',
+    days: ['www.', 'www.', 'www.', 'www.', 'www.', 'www.'],
+  },
+  { name: 'most of the issue, each for another reason', days: ['hwx.', 'hwx.', 'hwx.', 'hwx.', 'hwx.'] },
+  { name: 'half of the issue alike', days: ['hh..', 'hh..', 'hh..', 'hh..', 'hh..'] },
+  { name: 'all are out of office', days: ['oooo', 'oooo', 'oooo', 'oooo', 'oooo', 'oooo'] },
+  { name: 'a complaint', days: ['c...'] },
+]
+
+it('who gets no more, by stories of many days', async () => {
+  const people = ['ana@example.org', 'ben@example.com', 'cleo@example.net', 'dana@example.de']
+  const text: string[] = []
+  for (const { name, days } of STORIES) {
+    await using ledger = await openBounced(people)
+    text.push(`${name}:`)
+    await ledger.write({ state: 'withdrawn', next_attempt_at: null })
+    for (const [day, letters] of days.entries()) {
+      const messages = await ledger.nextIssue(day)
+      for (const [index, message] of messages.entries()) {
+        const about = { messageId: message.message_id, recipient: message.recipient }
+        const name = message.recipient.split('@')[0]
+        const mails: Readonly<Record<string, () => string>> = {
+          h: () => statusMail(about, HARD),
+          s: () => statusMail(about, FULL),
+          w: () =>
+            statusMail(about, { status: '5.0.0', said: `${name} is no user here, queue ${index}${day}` }),
+          x: () => statusMail(about, { status: '5.1.2', said: '550 5.1.2 no such domain' }),
+          o: () => autoReplyMail(about),
+          c: () => complaintMail(about),
+        }
+        const mail = mails[letters[index] ?? '']?.()
+        if (mail !== undefined) ledger.put(`${mail}${day}`)
+      }
+      ledger.clock.now = new Date(ledger.clock.now.getTime() + 3_600_000)
+      await ledger.read()
+      const failing = await listRefusing(ledger.store.db, 3)
+      const preferences = await ledger.preferences()
+      if (day === days.length - 1) {
+        text.push(...preferences.map((line) => `  ${line}`))
+        text.push(
+          ...failing.map((one) => `  failing: ${one.recipient}, ${one.issues} in a row: ${one.response}`),
+        )
+        if (preferences.length + failing.length === 0) text.push('  all go on')
+      }
+    }
+  }
+  await expect(`${text.join('\n')}\n`).toMatchFileSnapshot('golden/suppression.txt')
+}, 120_000)
+
+describe('an unsubscribe by mail', () => {
+  it('is carried out for the recipient of the message, and confirmed once', async () => {
+    const text: string[] = []
+    for (const [name, from, subject, locale] of [
+      ['by its recipient', DANA, 'unsubscribe daily {id}', 'en-GB'],
+      ['in German', DANA, 'unsubscribe daily {id}', 'de-DE'],
+      ['from another address', 'd.lopes@example.net', 'unsubscribe daily {id}', 'en-GB'],
+      ['without an id', DANA, 'unsubscribe', 'en-GB'],
+      ['of another report', DANA, 'unsubscribe weekly', 'en-GB'],
+      ['by a stranger', 'eve@example.net', 'unsubscribe daily', 'en-GB'],
+    ] as const) {
+      await using ledger = await openBounced([DANA, 'erik@example.org'], locale)
+      await ledger.write({ state: 'sent', next_attempt_at: null, response: '250 ok' }, 'erik@example.org')
+      await using server = await openMailServer()
+      await using transport = openTransport(server.url, { log: ledger.deps.log })
+      const deliver = () => deliverDue({ ...ledger.deps, policy: AT_ONCE, transport }, NEVER)
+      await deliver()
+      // A copy of the issue waits.
+      const [message] = (await ledger.deliveries()).filter(({ recipient }) => recipient === DANA)
+      if (message === undefined) throw new Error('there is one')
+      const mail = unsubscribeMail(from, subject.replace('{id}', idOf(message.messageId)))
+      ledger.put(mail)
+      const first = await ledger.read()
+      ledger.put(mail.replace('10:00', '11:00'))
+      const second = await ledger.read()
+      await deliver()
+      text.push(
+        `# ${name}: ${first.notifications.map(({ outcome }) => outcome)}, again: ${second.notifications.map(({ outcome }) => outcome)}`,
+        ...(await ledger.preferences()),
+      )
+      for (const { to, mail } of server.received.slice(1)) {
+        const fields = mail.headers.filter(({ key }) => ['subject', 'auto-submitted', 'to'].includes(key))
+        text.push(
+          `to ${to}`,
+          ...fields.map(({ key, value }) => `${key}: ${value}`),
+          '',
+          mail.text ?? '',
+          mail.html ?? '',
+        )
+      }
+    }
+    await expect(`${text.join('\n')}\n`).toMatchFileSnapshot('golden/unsubscribe.txt')
+  }, 60_000)
+
+  it('is not confirmed to an address that was never written to, and withdraws what waits', async () => {
+    await using ledger = await openBounced()
+    ledger.put(unsubscribeMail(DANA, 'unsubscribe'))
+    expect((await ledger.read()).notifications).toMatchObject([{ outcome: 'applied', isConfirmed: false }])
+    expect(await ledger.rows()).toMatchObject([{ state: 'withdrawn' }])
+  })
+
+  it('can be followed by another one after the recipient came back', async () => {
+    await using ledger = await openBounced()
+    await ledger.send()
+    ledger.put(unsubscribeMail(DANA, 'unsubscribe'))
+    await ledger.read()
+    const key = { address: DANA, report: 'daily' }
+    await changePreference(ledger.store, key, 'start', { by: 'recipient', reason: null }, ledger.clock.now)
+    ledger.put(unsubscribeMail(DANA, 'Unsubscribe'))
+    await ledger.read()
+    expect((await ledger.rows()).map(({ revision, state }) => [revision, state])).toEqual([
+      [-2, 'pending'],
+      [-1, 'pending'],
+      [0, 'sent'],
+    ])
+  })
+})
