@@ -1,6 +1,5 @@
 /** Reads notices about failed deliveries that servers write as plain text, each in its own form. */
-import type { Mail } from './mime.ts'
-import { first } from './mime.ts'
+import { first, has, type Mail } from './mime.ts'
 import { hasReply } from './reason.ts'
 
 /** What a notice of a server says. */
@@ -43,7 +42,7 @@ const GAVE_UP = /permanent error|giving up|gave up|given up|will not be retried|
 const RULED = /^[\s>|]*[-=*_#+]{2}/
 const RULED_RETURNED =
   /original|returned|unsent|copy|headers?\b|message text|follows?\b|below (?:this|is|the)/i
-const RULED_OTHER = /transcript|reason|report/i
+const RULED_OTHER = /transcript|reason|report|address|\blog\b/i
 const RETURNED =
   /^[\s>|]*(?:(?:received|return-path|mime-version|message-id|x-leadsheet-id|dkim-signature|content-language|auto-submitted|list-id):|content-type: ?(?:message|text)\/rfc822|(?:the |your )?(?:original|returned|unsent|failed) (?:message|mail|e-mail)(?: headers?)?(?:\W|$)|(?:the |your )?(?:message |mail )?(?:text |headers? )?follows?\b|this is a copy of|below this line|body of (?:the )?message|message contents?:|en-t[êe]tes? d|encabezados? d)/i
 
@@ -57,9 +56,14 @@ const BEFORE: readonly RegExp[] = [
 const NOTICE_LENGTH = 20_000
 const ADDRESSES_MAX = 50
 
+/** Tells whether words say that a message did not arrive. */
+export function saysFailed(words: string): boolean {
+  return FAILED.some((phrase) => phrase.test(words))
+}
+
 /** Tells whether a program that delivers mail has written the mail. */
 export function isFromDaemon({ from: { name, address }, fields }: Mail): boolean {
-  return isDaemon(name) || isDaemon(address) || fields.has('x-failed-recipients')
+  return isDaemon(name) || isDaemon(address) || has(fields, 'x-failed-recipients')
 }
 
 function isDaemon(name: string): boolean {
@@ -87,7 +91,7 @@ export function readNotice(
   const notice = lines.slice(0, end === -1 ? lines.length : end)
   const words = [mail.subject, '', ...notice.map((line) => line.trimEnd())].join('\n')
   const isDelayed = DELAYED.test(words) && !GAVE_UP.test(words)
-  const isSaid = isDelayed || FAILED.some((phrase) => phrase.test(words))
+  const isSaid = isDelayed || saysFailed(words)
   if (!isSaid && !(isFromDaemon(mail) && hasReply(words))) return null
   const isOther = (address: string) => !isOurs(address) && !isDaemon(address)
   const [sure = [], likely = [], other = []] = BEFORE.map((before) =>
