@@ -1,10 +1,10 @@
 /**
  * Reads what came back for messages of ours: reports of mail servers about deliveries (RFC 3464) and their older
- * notices, complaints (RFC 5965), automatic answers (RFC 3834), and mails that unsubscribe.
+ * forms in plain text, complaints (RFC 5965), automatic answers (RFC 3834), and mails that unsubscribe.
  */
 import { printable } from '../../printable.ts'
 import { quoteServer } from '../sending.ts'
-import { addressesIn, isFromDaemon, type Notice, readNotice, saysFailed } from './free-form.ts'
+import { addressesIn, type FailureText, isFromDaemon, readFailureText, saysFailed } from './free-form.ts'
 import { idsIn } from './ids.ts'
 import { type Fields, first, has, type Mail, readBlocks, readMail, valuesOf } from './mime.ts'
 import type { Notification } from './notification.ts'
@@ -25,7 +25,7 @@ interface Came {
   /** The blocks of fields in reports about deliveries and in complaints. */
   readonly status: readonly Fields[]
   /** Null if the mail does not say that a delivery failed or is delayed. */
-  readonly notice: Notice | null
+  readonly failure: FailureText | null
   /** The recipient of the returned message, of which ours have one. */
   readonly returnedTo: readonly string[]
 }
@@ -72,8 +72,8 @@ function cameOf(mail: Mail, returnAddress: string | null): Came {
   const to = [...returned, mail].flatMap(({ text }) => text.match(RETURNED_TO) ?? []).flatMap(addressesIn)
   const returnedTo = to.filter((each) => !isOurs(each) && !REDACTED.test(each)).slice(0, 1)
   const status = mail.parts.filter(({ type }) => STATUS_PARTS.test(type))
-  const notice = readNotice(mail, isOurs, returnedTo)
-  return { mail, status: status.flatMap(({ text }) => readBlocks(text)), notice, returnedTo }
+  const failure = readFailureText(mail, isOurs, returnedTo)
+  return { mail, status: status.flatMap(({ text }) => readBlocks(text)), failure, returnedTo }
 }
 
 /**
@@ -107,7 +107,7 @@ const ACTIONS = {
 }
 
 /** Reads a report about deliveries (RFC 3464), also where its fields stand in the text. */
-function readStatus({ mail, status, notice, returnedTo }: Came): Finding {
+function readStatus({ mail, status, failure, returnedTo }: Came): Finding {
   const isInText = status.length === 0 && isFromDaemon(mail) && /^final-recipient:/im.test(mail.text)
   const outcomes = (isInText ? readBlocks(mail.text) : status)
     .filter((fields) => valuesOf(fields, /^(?:action|(?:final|original)-recipient)$/).length > 0)
@@ -116,9 +116,9 @@ function readStatus({ mail, status, notice, returnedTo }: Came): Finding {
   if (kind === undefined || kind === 'other') return kind === undefined ? null : NOTHING
   const meant = outcomes.filter((outcome) => outcome.kind === kind)
   const addresses = [...new Set(meant.flatMap(({ address }) => address ?? []))]
-  const said = meant[0]?.words || notice?.said || ''
+  const said = meant[0]?.words || failure?.said || ''
   const code = statusOf(meant[0]?.status ?? '', said)
-  const reason = kind === 'bounced' ? reasonBy(code, said, notice?.words ?? '') : null
+  const reason = kind === 'bounced' ? reasonBy(code, said, failure?.words ?? '') : null
   return { kind, recipients: addresses.length > 0 ? addresses : returnedTo, status: code, reason, said }
 }
 
@@ -152,16 +152,16 @@ function reasonBy(status: string | null, said: string, words: string) {
 }
 
 /**
- * Reads a notice of a server in its own form. A person who quotes one is no server, and an automatic answer may come
+ * Reads the text of a server in its own form. A person who quotes one is no server, and an automatic answer may come
  * from an empty envelope sender too.
  */
-function readFreeForm({ mail, notice }: Came): Finding {
+function readFreeForm({ mail, failure }: Came): Finding {
   const { subject, from } = mail
   const isFailure = saysFailed(subject) || /^no[-_.]?reply/.test(from.address)
   const isFromNobody = isNullSender(mail) && !isAutomatic(mail) && isFailure
   const isSystem = isFromDaemon(mail) ? !PREFIX.test(subject) || isNullSender(mail) : isFromNobody
-  if (notice === null || !isSystem || AUTO_SUBJECT.test(subject)) return null
-  const { kind, recipients, said, words } = notice
+  if (failure === null || !isSystem || AUTO_SUBJECT.test(subject)) return null
+  const { kind, recipients, said, words } = failure
   const status = statusOf('', said) ?? statusOf('', words)
   return { kind, recipients, status, reason: kind === 'bounced' ? reasonBy(status, said, words) : null, said }
 }
