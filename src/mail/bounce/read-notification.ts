@@ -177,7 +177,7 @@ const AUTO_SUBJECT =
 const AUTO_WORDS =
   /auto(?:matic|mated)?(?:ally)?[- ](?:response|reply|generated)|(?:i am|i'm|i will be|currently) (?:currently )?(?:away|on (?:vacation|holiday|leave)|out of (?:the )?office)|no longer (?:with|work|employ)|(?:confirm|verify) (?:that )?(?:your|you are|you're).{0,60}(?:e-?mail|human|message|address)/i
 const PREFIX =
-  /^(?:(?:re|aw|sv|antw|vs|odp|r|rv|tr|rif|res|fwd?|wg|i|回复|转发)\s*(?:\[\d{1,3}\])?\s*[:：]\s*|\[ext[\w ]{0,20}\]:?\s*)+/i
+  /^(?:(?:re|aw|sv|antw|vs|odp|r|rv|tr|rif|res|fwd?|wg|i|回复|转发)\s*(?:\[\d{1,3}\]\s*)?[:：]\s*|\[ext[\w ]{0,20}\]:?\s*)+/i
 const AUTO_FIELDS =
   /^x-(?:auto-?reply(?:-from)?|auto-?respond(?:er)?|mail-autoreply|vacation|apple-action|ms-exchange-inbox-rules-loop)$/
 
