@@ -1,12 +1,11 @@
-/** Reads notices about failed deliveries that servers write as plain text, each in its own form. */
-import type { Mail } from './mime.ts'
-import { first } from './mime.ts'
+/** Reads how servers say in plain text that a delivery failed, each in its own form. */
+import { first, has, type Mail } from './mime.ts'
 import { hasReply } from './reason.ts'
 
-/** What a notice of a server says. */
-export interface Notice {
+/** What a server says in a text of its own form. */
+export interface FailureText {
   readonly kind: 'bounced' | 'delayed'
-  /** The failed recipients, in lower case; empty if the notice names none. */
+  /** The failed recipients, in lower case; empty if it names none. */
   readonly recipients: readonly string[]
   /** The paragraph about the recipient, with the answer of the other server. */
   readonly said: string
@@ -43,7 +42,7 @@ const GAVE_UP = /permanent error|giving up|gave up|given up|will not be retried|
 const RULED = /^[\s>|]*[-=*_#+]{2}/
 const RULED_RETURNED =
   /original|returned|unsent|copy|headers?\b|message text|follows?\b|below (?:this|is|the)/i
-const RULED_OTHER = /transcript|reason|report/i
+const RULED_OTHER = /transcript|reason|report|address|\blog\b/i
 const RETURNED =
   /^[\s>|]*(?:(?:received|return-path|mime-version|message-id|x-leadsheet-id|dkim-signature|content-language|auto-submitted|list-id):|content-type: ?(?:message|text)\/rfc822|(?:the |your )?(?:original|returned|unsent|failed) (?:message|mail|e-mail)(?: headers?)?(?:\W|$)|(?:the |your )?(?:message |mail )?(?:text |headers? )?follows?\b|this is a copy of|below this line|body of (?:the )?message|message contents?:|en-t[êe]tes? d|encabezados? d)/i
 
@@ -54,12 +53,17 @@ const BEFORE: readonly RegExp[] = [
   /(?:\bto|recipients?|rcpt|user|for|address(?:ee)?|mailbox|account|names?|empfänger|an|adresse|destinataires?|à|destinatarios?|para|usuario|alias|host|undeliverable|dda:smtp)\b["'\s:>=]*(?:\(?\w+\)?:)?["'\s]*(?:\[?smtp:|<|\[|mailto:)*$|: *[<"]?$/iu,
   /$/,
 ]
-const NOTICE_LENGTH = 20_000
+const FAILURE_LENGTH = 20_000
 const ADDRESSES_MAX = 50
+
+/** Tells whether words say that a message did not arrive. */
+export function saysFailed(words: string): boolean {
+  return FAILED.some((phrase) => phrase.test(words))
+}
 
 /** Tells whether a program that delivers mail has written the mail. */
 export function isFromDaemon({ from: { name, address }, fields }: Mail): boolean {
-  return isDaemon(name) || isDaemon(address) || fields.has('x-failed-recipients')
+  return isDaemon(name) || isDaemon(address) || has(fields, 'x-failed-recipients')
 }
 
 function isDaemon(name: string): boolean {
@@ -73,25 +77,25 @@ export function addressesIn(text: string): string[] {
 }
 
 /**
- * Returns null if the mail is no notice of a failed or delayed delivery.
+ * Returns null unless the mail says that a delivery failed or is delayed.
  * @param isOurs tells whether an address is our own, and so no failed recipient
- * @param returnedTo the recipient of the returned message, for a notice that does not name the failed recipients
+ * @param returnedTo the recipient of the returned message, for a text that names no failed recipient
  */
-export function readNotice(
+export function readFailureText(
   mail: Mail,
   isOurs: (address: string) => boolean,
   returnedTo: readonly string[],
-): Notice | null {
-  const lines = mail.text.slice(0, NOTICE_LENGTH).split('\n')
+): FailureText | null {
+  const lines = mail.text.slice(0, FAILURE_LENGTH).split('\n')
   const end = lines.findIndex((line, index) => index > 0 && isReturned(line.slice(0, 200)))
-  const notice = lines.slice(0, end === -1 ? lines.length : end)
-  const words = [mail.subject, '', ...notice.map((line) => line.trimEnd())].join('\n')
+  const told = lines.slice(0, end === -1 ? lines.length : end)
+  const words = [mail.subject, '', ...told.map((line) => line.trimEnd())].join('\n')
   const isDelayed = DELAYED.test(words) && !GAVE_UP.test(words)
-  const isSaid = isDelayed || FAILED.some((phrase) => phrase.test(words))
+  const isSaid = isDelayed || saysFailed(words)
   if (!isSaid && !(isFromDaemon(mail) && hasReply(words))) return null
   const isOther = (address: string) => !isOurs(address) && !isDaemon(address)
   const [sure = [], likely = [], other = []] = BEFORE.map((before) =>
-    notice.flatMap((line) => addressesAfter(before, line)).filter(isOther),
+    told.flatMap((line) => addressesAfter(before, line)).filter(isOther),
   )
   const failed = addressesIn(first(mail.fields, 'x-failed-recipients'))
   const recipients =
@@ -99,7 +103,7 @@ export function readNotice(
   return {
     kind: isDelayed ? 'delayed' : 'bounced',
     recipients: [...new Set(recipients)].slice(0, ADDRESSES_MAX),
-    said: aboutRecipient(notice, recipients),
+    said: aboutRecipient(told, recipients),
     words,
   }
 }
@@ -120,8 +124,8 @@ function addressesAfter(before: RegExp, line: string): string[] {
 }
 
 /** Returns the paragraph with the answer of the other server, or else the one that names the recipient. */
-function aboutRecipient(notice: readonly string[], recipients: readonly string[]): string {
-  const paragraphs = notice.join('\n').split(/\n(?:[ \t]*\n)+/)
+function aboutRecipient(told: readonly string[], recipients: readonly string[]): string {
+  const paragraphs = told.join('\n').split(/\n(?:[ \t]*\n)+/)
   const isAbout = (text: string) => recipients.some((address) => text.toLowerCase().includes(address))
   const quoting = paragraphs.filter(hasReply)
   const at = paragraphs.findLastIndex(isAbout)
