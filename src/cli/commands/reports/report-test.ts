@@ -12,7 +12,7 @@ import { requireMail } from '../../../config/config.ts'
 import { readMailbox } from '../../../domain/mailbox.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { sendTestReport } from '../../../jobs/reports/preview.ts'
-import { type Fields, first, readMail } from '../../../mail/bounce/mime.ts'
+import { type Fields, first, readMail, valuesOf } from '../../../mail/bounce/mime.ts'
 import { readNotification } from '../../../mail/bounce/read-notification.ts'
 import type { Mailbox } from '../../../mail/mailbox.ts'
 import { idOf, parseMailbox } from '../../../mail/message.ts'
@@ -145,7 +145,7 @@ export async function waitFor(
 }
 
 async function findIn(raw: Uint8Array, id: string, returnAddress: string | null) {
-  const { fields: header } = (await readMail(raw)) ?? {}
+  const { fields: header = [] } = (await readMail(raw)) ?? {}
   // Some providers give a message another Message-ID.
   const own = [first(header, 'x-leadsheet-id').trim(), idOf(first(header, 'message-id').trim())]
   if (own.includes(id)) return { state: 'arrived', ...judgementOf(header) } as const
@@ -164,8 +164,9 @@ const METHOD = /^\s*(spf|dkim|dmarc)\s*=\s*(\w+)/i
 const DOMAIN = /(?:smtp\.mailfrom|header\.(?:d|i|from))\s*=\s*["<]*(?:[^\s;"]*@)?([^\s;">@]+)/i
 
 /** Reads the topmost Authentication-Results (RFC 8601) and those of the same server. Others may be of anybody. */
-export function judgementOf(header: Fields | undefined): Judgement {
-  const texts = header?.get('authentication-results')?.map((text) => text.replace(/\([^()]*\)/g, ' ')) ?? []
+export function judgementOf(header: Fields): Judgement {
+  const judged = valuesOf(header, /^authentication-results$/)
+  const texts = judged.map((text) => text.replace(/\([^()]*\)/g, ' '))
   // Microsoft 365 leaves the name of the server out.
   const nameOf = (text: string) => /^\s*([^\s;=]+)\s*\d*\s*;/.exec(text)?.[1] ?? ''
   const [server = null] = texts.map(nameOf)

@@ -121,9 +121,7 @@ describe('waiting for a message', () => {
 it('reads what the topmost server judged, in the forms of many', () =>
   checkExamples(join(GOLDEN, 'judged.txt'), async (input) => {
     const { headers } = await PostalMime.parse(`${input}\n\nHello.\n`)
-    const fields = new Map<string, string[]>()
-    for (const { key, value } of headers) fields.set(key, [...(fields.get(key) ?? []), value])
-    const { judged_by: server, results } = judgementOf(fields)
+    const { judged_by: server, results } = judgementOf(headers)
     return [
       `by ${JSON.stringify(server)}`,
       ...Object.entries(results).map(([method, words]) => `${method} ${words}`),
