@@ -1,9 +1,10 @@
 /** The parts that all transports share: what sending a message needs, what it returns, and how it can fail. */
 import type { Message } from '../domain/message.ts'
-import { LeadsheetError } from '../errors.ts'
+import { type ErrorCode, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
 import { redactor } from '../redaction.ts'
+import { adviceFor } from './advice.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage, fitFiles, withoutFiles } from './message.ts'
 
@@ -94,6 +95,37 @@ export class SendError extends LeadsheetError {
     super(code, message, { hint, cause })
     this.failed = failed
   }
+}
+
+/** With these, there is no token until a person has changed something. */
+const NO_TOKEN_CODES: readonly ErrorCode[] = [
+  'api_unauthorized',
+  'api_unexpected',
+  'data_unwritable',
+  'store_corrupt',
+]
+
+/**
+ * The error for a message that could not be sent because there is no access token.
+ * @param place the name of the server or the API
+ * @param thrown the error of `Tokens`; one of the token URL says that, and quotes its answer
+ */
+export function noTokenError(place: string, thrown: LeadsheetError): SendError {
+  const { code, message, hint = '' } = thrown
+  const failed: FailedSend = {
+    kind: NO_TOKEN_CODES.includes(code) ? 'configuration' : 'transient',
+    concerns: 'server',
+    isInMessage: false,
+    isTooLarge: false,
+    isRefusal: false,
+    replyCode: null,
+    waitMs: null,
+    said: quoteServer(message, []),
+  }
+  return new SendError('mail_unreachable', `${place} was not asked: ${message}`, failed, {
+    hint: adviceFor(message) ?? hint,
+    cause: thrown,
+  })
 }
 
 /** Null if the error comes neither from the server nor from the message. */
