@@ -8,6 +8,8 @@ import { LeadsheetError } from '../../../src/errors.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import { openOAuthKeys } from '../../../src/login/oauth-keys.ts'
+import type { Login } from '../../../src/login/token-request.ts'
 import type { DkimKey } from '../../../src/mail/message.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -19,6 +21,8 @@ export interface SenderJob {
   readonly file: string
   readonly url: string
   readonly dkim: DkimKey
+  /** The login by OAuth, and the file with its tokens; absent for a server that lets everybody in. */
+  readonly oauth?: { readonly login: Login; readonly file: string }
 }
 
 const MINUTE_MS = 60_000
@@ -28,10 +32,13 @@ const MESSAGES_PER_MINUTE = 100_000
 
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))
 
-async function main({ file, url, dkim }: SenderJob): Promise<void> {
+async function main({ file, url, dkim, oauth }: SenderJob): Promise<void> {
   const log = pino({ level: 'silent' })
   await using store = await openStore(file, new Date())
-  await using transport = openTransport(url, { log, dkim })
+  const tokens = oauth
+    ? openOAuthKeys(oauth.login, { file: oauth.file, log, now: () => new Date(), maxWaitMs: 0 })
+    : null
+  await using transport = openTransport(url, { log, dkim, tokens })
   const policy = { rateLimit: createRateLimit(MESSAGES_PER_MINUTE), isRecipient: () => true }
   await sendAll({ store, transport, log, policy })
 }
