@@ -15,8 +15,17 @@ export function missingDovecot(): string | null {
   return [BIN, '/usr/lib/dovecot/lmtp'].every(findInstalled) ? null : 'apt-get install dovecot-lmtpd'
 }
 
-/** Starts Dovecot for the current test, which must run as root. */
-export async function startDovecot() {
+/** The server at which Dovecot asks whether a token is good. */
+interface Introspection {
+  /** The URL with the login of a client. */
+  readonly url: string
+}
+
+/**
+ * Starts Dovecot for the current test, which must run as root.
+ * @param introspection absent: Dovecot logs nobody in. Otherwise it takes tokens, and nothing else
+ */
+export async function startDovecot(introspection?: Introspection) {
   const folder = folderWith()
   // The parts of Dovecot run as other users.
   chmodSync(folder, 0o755)
@@ -24,8 +33,12 @@ export async function startDovecot() {
   mkdirSync(mail)
   chownSync(mail, NOBODY, NOBODY)
   const lmtpPort = await freePort()
+  const authPort = await freePort()
+  const tokens = join(folder, 'tokens.conf')
+  if (introspection) writeFileSync(tokens, tokenSettings(introspection))
   const file = join(folder, 'dovecot.conf')
-  writeFileSync(file, settings(folder, mail, lmtpPort))
+  const login = introspection ? tokenLogin(tokens, authPort) : ''
+  writeFileSync(file, `${settings(folder, mail, lmtpPort)}${login}`)
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, () => canConnect(lmtpPort))
   /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
@@ -33,7 +46,32 @@ export async function startDovecot() {
     const args = ['-c', file, '-f', 'json', 'fetch', '-u', address, fields.join(' '), 'mailbox', 'INBOX']
     return JSON.parse(execFileSync('doveadm', args, { encoding: 'utf8', maxBuffer: 1e8 }))
   }
-  return { lmtpPort, list }
+  return { lmtpPort, authPort, list }
+}
+
+function tokenLogin(tokens: string, authPort: number): string {
+  return `auth_mechanisms = xoauth2 oauthbearer
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = ${tokens}
+}
+service auth {
+  inet_listener {
+    address = 127.0.0.1
+    port = ${authPort}
+  }
+}
+`
+}
+
+function tokenSettings({ url }: Introspection): string {
+  return `introspection_mode = post
+introspection_url = ${url}
+username_attribute = email
+active_attribute = active
+active_value = true
+`
 }
 
 function settings(folder: string, mail: string, lmtpPort: number): string {
@@ -49,6 +87,7 @@ mail_save_crlf = yes
 first_valid_uid = 1
 passdb {
   driver = static
+  mechanisms = plain
   args = nopassword=yes
 }
 userdb {
