@@ -238,11 +238,8 @@ async function sayToken(
   const challenge = /^334\s+(\S+)/.exec(reply)?.[1]
   if (challenge !== undefined) reply = await say(isBearer ? 'AQ==' : '')
   if (reply.startsWith('2')) return
-  reject(
-    Object.assign(new Error('Invalid login'), {
-      challenge: Buffer.from(challenge ?? '', 'base64').toString(),
-    }),
-  )
+  const said = Buffer.from(challenge ?? '', 'base64').toString()
+  reject(Object.assign(new Error('Invalid login'), { challenge: said }))
 }
 
 /** Ends the refused message, so that the session can carry the next one. Returns false if it cannot. */

@@ -23,18 +23,10 @@ const FILES = {
   profile: 'profile.yaml',
 } as const
 
-/** The answers of a login that are written to files of their own, and what these hold. */
-const SECRETS: Readonly<
-  Record<'api' | 'mail', Readonly<Record<string, readonly [keyof typeof FILES, string]>>>
-> = {
-  api: {
-    client_secret: ['clientSecret', 'the client secret'],
-    refresh_token: ['refreshToken', 'the first refresh token'],
-  },
-  mail: {
-    client_secret: ['mailClientSecret', 'the client secret of the login for mail'],
-    refresh_token: ['mailRefreshToken', 'the first refresh token for mail'],
-  },
+/** What the files hold that some answers of a login are written to. */
+const SECRETS: Readonly<Record<string, string>> = {
+  client_secret: 'the client secret',
+  refresh_token: 'the first refresh token',
 }
 
 const ABOUT_HOLIDAYS =
@@ -99,13 +91,12 @@ export function writeFirstSettings(file: string, answers: Answers, now: Date) {
   const { mailUrl, timeZone, holidays, schedule, login, mailLogin, probed } = answers
   const entriesOf = (owner: 'api' | 'mail', answered: LoginAnswers | null) =>
     Object.entries(answered ?? {}).map(([name, value]): readonly [SettingPath, Entry] => {
-      const secret = SECRETS[owner][name]
-      if (secret === undefined) {
-        const entry = { value: name === 'private_key_file' ? pathFrom(folder, value) : value }
-        return [[owner, 'oauth', name], entry]
-      }
-      const [file, what] = secret
-      return [[owner, 'oauth', `${name}_file`], add(FILES[file], value, what, true)]
+      const what = SECRETS[name]
+      const path: SettingPath = [owner, 'oauth', what === undefined ? name : `${name}_file`]
+      if (what === undefined)
+        return [path, { value: name === 'private_key_file' ? pathFrom(folder, value) : value }]
+      const file = `secrets/${owner === 'mail' ? 'mail-' : ''}${name.replace('_', '-')}`
+      return [path, add(file, value, owner === 'mail' ? `${what} of mail` : what, true)]
     })
   const hasPassword =
     mailUrl.file !== null || (mailUrl.variable === null && new URL(mailUrl.value).password !== '')

@@ -15,38 +15,31 @@ export interface MailAnswers {
   readonly mailbox: string | null
 }
 
+/** The `mail.url` and the scope of each way of a provider, and what its logins have in common. */
 interface Provider {
-  readonly api: string
-  readonly server: string
-  /** The scopes of the API and of SMTP. */
-  readonly scopes: readonly [api: string, smtp: string]
-  /** The login of a mailbox, apart from its scope. */
-  readonly login: (tenant: string, mailbox: string) => LoginAnswers
-  readonly hasTenant: boolean
+  readonly ways: Readonly<Record<'api' | 'smtp', readonly [url: string, scope: string]>>
+  readonly login: LoginAnswers
 }
 
+/** `TENANT` stands for the tenant, and `MAILBOX` for the address of the mailbox. */
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   microsoft: {
-    api: 'graph:',
-    server: 'smtp.office365.com:587',
-    scopes: ['https://graph.microsoft.com/.default', 'https://outlook.office365.com/.default'],
-    login: (tenant) => ({
-      token_url: `https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`,
+    ways: {
+      api: ['graph:', 'https://graph.microsoft.com/.default'],
+      smtp: ['smtp://MAILBOX@smtp.office365.com:587', 'https://outlook.office365.com/.default'],
+    },
+    login: {
+      token_url: 'https://login.microsoftonline.com/TENANT/oauth2/v2.0/token',
       grant: 'client_credentials',
       client_auth: 'body',
-    }),
-    hasTenant: true,
+    },
   },
   google: {
-    api: 'gmail:',
-    server: 'smtp.gmail.com:587',
-    scopes: ['https://www.googleapis.com/auth/gmail.send', 'https://mail.google.com/'],
-    login: (_tenant, mailbox) => ({
-      token_url: 'https://oauth2.googleapis.com/token',
-      grant: 'jwt_bearer',
-      subject: mailbox,
-    }),
-    hasTenant: false,
+    ways: {
+      api: ['gmail:', 'https://www.googleapis.com/auth/gmail.send'],
+      smtp: ['smtp://MAILBOX@smtp.gmail.com:587', 'https://mail.google.com/'],
+    },
+    login: { token_url: 'https://oauth2.googleapis.com/token', grant: 'jwt_bearer', subject: 'MAILBOX' },
   },
 }
 
@@ -77,8 +70,7 @@ export async function askMail(
   return asked
 }
 
-async function askProvider(prompter: Prompter, provider: Provider): Promise<MailAnswers> {
-  const { api, server, scopes, login, hasTenant } = provider
+async function askProvider(prompter: Prompter, { ways, login }: Provider): Promise<MailAnswers> {
   prompter.say('  docs/how-to/send-mail.md leads through the pages of the provider first.')
   const mailbox = await prompter.ask({
     text: 'Address of the mailbox that sends',
@@ -87,34 +79,39 @@ async function askProvider(prompter: Prompter, provider: Provider): Promise<Mail
   const way = await prompter.ask({
     text: 'Way: api (over HTTPS) or smtp',
     standard: 'api',
-    fault: (text) => (['api', 'smtp'].includes(text) ? null : 'expected api or smtp'),
+    fault: (text) => (text in ways ? null : 'expected api or smtp'),
   })
-  const tenant = hasTenant
-    ? await prompter.ask({
-        text: 'Directory (tenant) id',
-        fault: (text) => (/^[\w.-]+$/.test(text) ? null : 'expected an id or a domain'),
-      })
-    : ''
-  const isApi = way === 'api'
-  const url = isApi ? api : `smtp://${encodeURIComponent(mailbox)}@${server}`
-  return { url, mailbox, login: { ...login(tenant, mailbox), scope: scopes[isApi ? 0 : 1] } }
+  const fault = (text: string) => (/^[\w.-]+$/.test(text) ? null : 'expected an id or a domain')
+  const isInTenant = login.token_url?.includes('TENANT')
+  const tenant = isInTenant ? await prompter.ask({ text: 'Directory (tenant) id', fault }) : ''
+  const [url, scope] = ways[way as keyof typeof ways]
+  const filled = Object.entries({ ...login, scope }).map(([name, value]) => [
+    name,
+    value.replace('TENANT', tenant).replace('MAILBOX', mailbox),
+  ])
+  return {
+    url: url.replace('MAILBOX', encodeURIComponent(mailbox)),
+    mailbox,
+    login: Object.fromEntries(filled),
+  }
 }
 
 /** Asks for the user and the hidden password of a mail server, if its address has none. */
 async function askAccount(prompter: Prompter, address: string): Promise<MailAnswers> {
+  const asked = { url: address, login: null, mailbox: null }
   const url = new URL(address)
-  const { login } = mailWayOf(url) ?? { login: NONE }
-  if (login === 'oauth') return { url: address, login: {}, mailbox: null }
-  if (login !== 'any' || url.password !== '') return { url: address, login: null, mailbox: null }
+  const way = mailWayOf(url)?.login
+  if (way === 'oauth') return { ...asked, login: {} }
+  if (way !== 'any' || url.password !== '') return asked
   const user =
     decodeURIComponent(url.username) || (await prompter.ask({ text: 'User, or none', standard: NONE }))
-  if (user === NONE) return { url: address, login: null, mailbox: null }
+  if (user === NONE) return asked
   const password = await prompter.askHidden(`Password (hidden; ${OAUTH} for a login by OAuth)`)
-  const isOAuth = password === OAUTH
-  const account = `${encodeURIComponent(user)}${isOAuth ? '' : `:${encodeURIComponent(password)}`}@`
+  const secret = password === OAUTH ? '' : `:${encodeURIComponent(password)}`
+  const account = `${encodeURIComponent(user)}${secret}@`
   const withUser = address.replace(
     /^(smtps?:\/\/)(?:[^@/]*@)?/i,
     (_, scheme: string) => `${scheme}${account}`,
   )
-  return { url: withUser, login: isOAuth ? {} : null, mailbox: null }
+  return { ...asked, url: withUser, login: password === OAUTH ? {} : null }
 }
