@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     /5\.7\.3 Authentication unsuccessful/i,
-    `Exchange refused the login. On Microsoft 365 with client_credentials check: the permission SMTP.SendAsApp of Office 365 Exchange Online with Grant admin consent (${APPS} > API permissions); \`New-ServicePrincipal\` with the Object ID of entra.microsoft.com > Enterprise applications; \`Add-MailboxPermission\` for the mailbox that is the user of mail.url; the scope https://outlook.office365.com/.default. A password is refused where basic authentication is off (MC786329). ${GUIDE}`,
+    `Exchange refused the login. On Microsoft 365 with client_credentials check: the permission SMTP.SendAsApp of Office 365 Exchange Online with admin consent (${APPS} > API permissions); \`New-ServicePrincipal\` with the Object ID of entra.microsoft.com > Enterprise applications; \`Add-MailboxPermission\` for the mailbox that is the user of mail.url; the scope https://outlook.office365.com/.default. A password is refused where basic authentication is off (MC786329). ${GUIDE}`,
   ],
   [
     /SendAsDenied|5\.7\.60\b.{0,20}Client does not have permissions to send as this sender/is,
@@ -96,7 +96,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     /Access to OData is disabled|AppOnly AccessPolicy|\bErrorAccessDenied\b/,
-    `The app may not send as this mailbox. Check the application permission Mail.Send of Microsoft Graph with Grant admin consent (${APPS} > API permissions), and whether a policy excludes the mailbox: \`Test-ServicePrincipalAuthorization\` and \`Test-ApplicationAccessPolicy\` ${EXCHANGE}.`,
+    `The app may not send as this mailbox. Check the application permission Mail.Send of Microsoft Graph with admin consent (${APPS} > API permissions), and whether a policy excludes the mailbox: \`Test-ServicePrincipalAuthorization\` and \`Test-ApplicationAccessPolicy\` ${EXCHANGE}.`,
     'graph:',
   ],
   [
