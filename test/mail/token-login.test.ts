@@ -5,7 +5,13 @@ import { failedSendOf, type Tokens } from '../../src/mail/sending.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { onlyTokens, tokensOf, USER, withUser } from '../support/mail/token-login.ts'
-import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+import {
+  type Answer,
+  openMailServer,
+  openScriptedServer,
+  refusal,
+  type Step,
+} from '../support/mail-server.ts'
 import { startTokenServer, tokenAnswer } from '../support/network/token-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -68,6 +74,38 @@ describe('a login by a token', () => {
     if (isClosed) both.server.dropConnections()
     expect(await both.send()).toHaveProperty('response')
     expect([both.server.received.length, both.tokens.asked.length]).toEqual([2, 2])
+  })
+
+  it('has another token when it was revoked and the server says so of a recipient or of the message', async () => {
+    await using tokens = await startTokenServer()
+    const { onMailFrom: _, ...login } = onlyTokens(tokens)
+    const asks = { RCPT: 0, DATA: 0 }
+    const refuse = (step: keyof typeof asks, token: unknown) => {
+      asks[step]++
+      return tokens.good.has(String(token)) ? null : refusal(530, '5.7.57 Client not authenticated')
+    }
+    await using server = await openMailServer({
+      ...login,
+      onRcptTo: (_address, { user }, done) => done(refuse('RCPT', user)),
+      onData: (stream, { user }, done) => {
+        stream.on('end', () => done(refuse('DATA', user))).resume()
+      },
+    })
+    const keys = tokensOf(tokens)
+    await using transport = openTransport(withUser(server.url), { log: SILENT, tokens: keys })
+    await transport.send(MESSAGE, { signal })
+    tokens.revoke()
+    await transport.send(MESSAGE, { signal })
+    expect(asks).toEqual({ RCPT: 3, DATA: 2 })
+    let begun = 0
+    await transport.send(MESSAGE, {
+      signal,
+      onData: () => {
+        begun++
+        if (begun === 1) tokens.revoke()
+      },
+    })
+    expect([begun, asks, server.connections()]).toEqual([1, { RCPT: 5, DATA: 4 }, 5])
   })
 
   it('has another token before one expires', async () => {
