@@ -65,17 +65,11 @@ function readKeyAgain({ keyFile }: LoginSettings): string | null {
 }
 
 /**
- * Gets a key as a request would.
+ * Gets a key as a request would, and closes its source.
  * @returns where it came from and how long it lasts; null for a key of the settings, which is not tried
  * @throws LeadsheetError api_unauthorized and others if there is no key
  */
-export async function tryLogin(
-  config: LoginSettings,
-  log: Log,
-  signal: AbortSignal,
-  backoff: Backoff,
-): Promise<string | null> {
-  const keys = openKeysOf(config, log, { backoff })
+export async function tryKeys(keys: KeySource, signal: AbortSignal): Promise<string | null> {
   try {
     await keys.current(signal)
     return keys.about()

@@ -1,5 +1,6 @@
 /** Checks the messages and the mail server that should accept them. */
 import { shellCommand } from '../errors.ts'
+import { adviceFor } from '../mail/advice.ts'
 import { counted } from '../report/words/numbers.ts'
 import {
   countWaiting,
@@ -125,7 +126,7 @@ async function findOutage(facts: Facts): Promise<Finding[]> {
   const waiting = waitingText(await countWaiting(db))
   return internal(
     `${server} ${outageProblem(outage)} since ${formatUtc(beganAt)}, and ${waiting}: ${response}`,
-    AWAY_HINTS[kind],
+    adviceFor(response) ?? AWAY_HINTS[kind],
     {
       brief: `the mail server ${outageProblem(outage)}; ${await formatWaiting(facts)}`,
       // Neither a wrong setting nor a daily limit is over soon. An infinite number of failures opens the alert
@@ -190,7 +191,7 @@ export function outageProblem({ kind, replyCode }: Pick<MailOutage, 'kind' | 're
 const AWAY_HINTS = {
   transient:
     'Nothing is lost: a running daemon tries it again and again, and at once when it starts. The messages go out once it answers.',
-  configuration: `Check user, password, port and protocol of mail.url; ${shellCommand('doctor')} tries them. Nothing is lost.`,
+  configuration: `Check user, password, port and protocol of mail.url, and mail.oauth; ${shellCommand('doctor')} tries them. Nothing is lost.`,
   sender: `The answer is about the sender, so no recipient is at fault. Check the sending limits of the account, whether it may send as mail.from, and SPF, DKIM and DMARC. Nothing is lost: a running daemon tries one message each hour, and at once when it starts.`,
 } as const satisfies Record<MailOutage['kind'], string>
 

@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { openOAuthOf, tryKeys } from '../app/configured-login.ts'
 import { openMail, senderOf } from '../app/configured-mail.ts'
 import { profileOf } from '../app/configured-upstream.ts'
 import type { CheckResult } from '../checks/check.ts'
@@ -17,8 +18,10 @@ import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { isSameUrl } from '../jobs/events/register-webhook.ts'
 import { type Registration, readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
 import type { Log } from '../log.ts'
+import { adviceFor } from '../mail/advice.ts'
 import type { DkimKey } from '../mail/message.ts'
 import { dnsRecordOf } from '../mail/message.ts'
+import { BACKOFF } from '../retry.ts'
 import { readServerFacts } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { formatSpan } from '../time.ts'
@@ -28,15 +31,23 @@ import { receiverUrl, webhookState } from './commands/data/webhook-register.ts'
 import type { AskDns } from './deliverability/spf.ts'
 
 /**
- * Checks the connection and login to a mail server. No message is sent.
- * @param remedy the advice to print if the error has no hint
+ * Checks the connection and login to a mail server: first whether there is an access token if the login needs one,
+ * then whether the server takes it. No message is sent.
  */
-export async function checkMailServer(
+export async function* checkMailServer(
   config: Parameters<typeof openMail>[0],
-  remedy: string,
   { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
-): Promise<CheckResult> {
-  return attempt('mail', remedy, async () => {
+): AsyncGenerator<CheckResult> {
+  const { oauth } = config.mail
+  if (oauth !== null) {
+    const login = await attempt('mail login', 'see docs/how-to/send-mail.md', async () => {
+      const keys = openOAuthOf('mail.oauth', oauth, config, log, BACKOFF.upstreamWhileWaiting)
+      return ok('mail login', (await tryKeys(keys, signal)) ?? '')
+    })
+    yield { ...login, remedy: adviceFor(login.found) ?? login.remedy }
+    if (login.status !== 'ok') return
+  }
+  yield await attempt('mail', 'check mail.url (LEADSHEET_MAIL_URL)', async () => {
     await using transport = openMail(config, log)
     return ok('mail', `${transport.name} ${await transport.verify(signal)}`)
   })

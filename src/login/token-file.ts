@@ -1,7 +1,7 @@
 /**
- * Keeps the tokens of a login in an SQLite file that all processes of an installation share. A transaction
- * holds the file while a token is asked for, so that only one process asks, and so that a rotated refresh token
- * is stored before anybody uses what came with it.
+ * Keeps the tokens of all logins in an SQLite file that all processes of an installation share. A transaction on
+ * an empty file beside it holds a login while a token is asked for, so that only one process asks, and so that a
+ * rotated refresh token is stored before anybody uses what came with it. Other logins need not wait.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, statfsSync } from 'node:fs'
@@ -57,17 +57,20 @@ export async function shareToken(
   fetch: (stored: Token | null) => Promise<Token>,
 ): Promise<Token> {
   await makeFolder(dirname(path), FOLDER_HINT, DATA_MODE)
+  const id = idOf(login)
   const database = openFile(path)
+  const lock = openFile(`${path}-${id.slice(0, 12)}.lock`)
   let polls = 0
   try {
-    const id = idOf(login)
-    // Another process may hold the file for long, and an earlier token be good for now.
-    while (!hold(database)) {
-      const found = readToken(database, id)
+    // Another process may hold the login for long, and an earlier token be good for now.
+    while (!hold(lock)) {
+      const found = unlessBusy(() => readToken(database, id))
       if (found !== null && isGood(found)) return found
       if (polls++ === POLLS_MAX) throw busy(path)
       await wait(POLL_MS, stop)
     }
+    // A wait is for the commit of another login. To miss the stored token would lose a rotated refresh token.
+    database.pragma(`busy_timeout = ${COMMIT_MS}`)
     const stored = readToken(database, id)
     if (stored !== null && isGood(stored)) return stored
     refuseFull(path)
@@ -77,8 +80,8 @@ export async function shareToken(
   } catch (thrown) {
     throw failureOf(path, thrown)
   } finally {
-    // This also ends a transaction that was not committed.
     database.close()
+    lock.close()
   }
 }
 
@@ -118,14 +121,17 @@ function createPrivate(path: string): void {
   }
 }
 
-/** Begins a transaction; false if another process has one. */
-function hold(database: Database.Database): boolean {
+/** Begins a transaction, which ends when the file is closed; false if another process has one. */
+function hold(lock: Database.Database): boolean {
+  return unlessBusy(() => lock.exec('BEGIN IMMEDIATE')) !== null
+}
+
+/** Returns null while another process writes the file. */
+function unlessBusy<T>(work: () => T): T | null {
   try {
-    database.exec('BEGIN IMMEDIATE')
-    database.exec(TABLE)
-    return true
+    return work()
   } catch (thrown) {
-    if (isBusy(thrown)) return false
+    if (isBusy(thrown)) return null
     throw thrown
   }
 }
@@ -137,7 +143,6 @@ interface Row {
   readonly fetched_at: number
 }
 
-/** Returns null also while another process writes the file. */
 function readToken(database: Database.Database, id: string): Token | null {
   try {
     const row = database.prepare<string, Row>('SELECT * FROM token WHERE login = ?').get(id)
@@ -149,14 +154,15 @@ function readToken(database: Database.Database, id: string): Token | null {
       fetchedAt: row.fetched_at,
     }
   } catch (thrown) {
-    if (isBusy(thrown) || /no such table/.test(errorText(thrown))) return null
+    if (/no such table/.test(errorText(thrown))) return null
     throw thrown
   }
 }
 
 /** Must follow the answer at once: a kill before the commit loses a rotated refresh token. */
 function saveToken(database: Database.Database, id: string, token: Token): void {
-  database.pragma(`busy_timeout = ${COMMIT_MS}`)
+  database.exec('BEGIN IMMEDIATE')
+  database.exec(TABLE)
   database
     .prepare('INSERT OR REPLACE INTO token VALUES (?, ?, ?, ?, ?)')
     .run(id, token.accessToken, token.refreshToken, token.expiresAt, token.fetchedAt)

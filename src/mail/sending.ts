@@ -2,10 +2,11 @@
 import { Readable } from 'node:stream'
 import type { Message } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
-import { LeadsheetError } from '../errors.ts'
+import { type ErrorCode, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
 import { redactor } from '../redaction.ts'
+import { adviceFor } from './advice.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage, fitFiles, withoutFiles } from './message.ts'
 
@@ -107,21 +108,47 @@ export class SendError extends LeadsheetError {
   }
 }
 
+/** A failure before anything was sent, which may pass. */
+export const NOT_SENT: FailedSend = {
+  kind: 'transient',
+  concerns: 'server',
+  isInMessage: false,
+  isTooLarge: false,
+  isRefusal: false,
+  replyCode: null,
+  waitMs: null,
+  said: '',
+}
+
+/** With these, there is no token until a person has changed something. */
+const NO_TOKEN_CODES: readonly ErrorCode[] = [
+  'api_unauthorized',
+  'api_unexpected',
+  'data_unwritable',
+  'store_corrupt',
+]
+
+/**
+ * The error for a message that could not be sent because there is no access token.
+ * @param place the name of the server or the API
+ * @param thrown the error of `Tokens`; one of the token URL says that, and quotes its answer
+ */
+export function noTokenError(place: string, thrown: LeadsheetError): SendError {
+  const { code, message, hint = '' } = thrown
+  const kind = NO_TOKEN_CODES.includes(code) ? 'configuration' : 'transient'
+  const failed: FailedSend = { ...NOT_SENT, kind, said: quoteServer(message, []) }
+  return new SendError('mail_unreachable', `${place} was not asked: ${message}`, failed, {
+    hint: adviceFor(message) ?? hint,
+    cause: thrown,
+  })
+}
+
 /** Null if the error comes neither from the server nor from the message. */
 export function failedSendOf(thrown: unknown): FailedSend | null {
   if (thrown instanceof SendError) return thrown.failed
   if (!(thrown instanceof LeadsheetError) || thrown.code !== 'config_invalid') return null
   // An address that no mail can have is refused before the server is asked.
-  return {
-    kind: 'permanent',
-    concerns: 'message',
-    isInMessage: true,
-    isTooLarge: false,
-    isRefusal: false,
-    replyCode: null,
-    waitMs: null,
-    said: thrown.message,
-  }
+  return { ...NOT_SENT, kind: 'permanent', concerns: 'message', isInMessage: true, said: thrown.message }
 }
 
 /** Is thrown if `onData` fails before any byte is sent. Its `cause` is the error of `onData`. */

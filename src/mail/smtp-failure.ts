@@ -3,6 +3,8 @@
  * server's reply code and its enhanced code (RFC 3463). The words of a reply decide only where codes do not.
  */
 import { errorText, shellCommand } from '../errors.ts'
+import { redactor } from '../redaction.ts'
+import { adviceFor } from './advice.ts'
 import type { FailedSend, SendConcern, SendFailure } from './sending.ts'
 import { quoteServer, SendError } from './sending.ts'
 
@@ -18,6 +20,8 @@ const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
 const SETTINGS_AT_FAULT = /^(?:E(?:NO)?AUTH|E(?:REQUIRE)?TLS|EACCES|EPERM|EROFS|ENOTDIR|EISDIR)$/
 /** The code of an error of ours: the server has said that it takes only smaller messages (RFC 1870). */
 export const TOO_LARGE = 'ESIZE'
+/** The name of the login by an access token, which nodemailer puts into its error behind `AUTH`. */
+export const TOKEN = 'TOKEN'
 export const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
 /** The facts of a failed attempt, as nodemailer, the server or the system told them. */
@@ -38,6 +42,8 @@ function faultOf(thrown: unknown, phase: SendPhase) {
     replyCode: typeof facts.responseCode === 'number' ? facts.responseCode : null,
     /** The text of the server's reply with its code; empty if there was no reply. */
     reply: text(facts.response),
+    /** What the server said of a refused token before its reply, as JSON; empty if it said nothing. */
+    challenge: text(facts.challenge),
   }
 }
 
@@ -92,10 +98,19 @@ function concernOf(kind: SendFailure, fault: SendFault): SendConcern {
   return replyCode === null || (kind === 'transient' && blameOf(fault) === 'sender') ? 'either' : 'message'
 }
 
-/** Tells whether a server refused the way of a login, and not the user and the password (RFC 4954, 6). */
+/** Tells whether a server refused an access token, so that another one may help. */
+export function isTokenRefused(thrown: unknown): boolean {
+  return isOfToken(faultOf(thrown, 'login')) && !isMechanismRefused(thrown)
+}
+
+function isOfToken({ command, replyCode }: SendFault): boolean {
+  return command === `AUTH ${TOKEN}` && replyCode !== null && replyCode >= 500
+}
+
+/** Tells whether a server refused the way of a login, and not the user and the secret (RFC 4954, 6). */
 export function isMechanismRefused(thrown: unknown): boolean {
   const { command, replyCode, reply } = faultOf(thrown, 'login')
-  if (command !== 'AUTH PLAIN' || replyCode === null) return false
+  if (!['AUTH PLAIN', `AUTH ${TOKEN}`].includes(command) || replyCode === null) return false
   return (
     [500, 502, 504].includes(replyCode) ||
     (replyCode >= 500 && /mechanism|unsupported|unrecogni[sz]ed|not supported|5\.(?:5|7)\.4/i.test(reply))
@@ -123,7 +138,7 @@ interface ReplyRule {
 const REPLIES: readonly ReplyRule[] = [
   { codes: / 5\.(?:3\.4|2\.3)$/, blame: 'size' },
   // Microsoft says it under the code 5.2.0, which is else of a mailbox.
-  { codes: /./, words: /sendasdenied/i, blame: 'sender' },
+  { codes: /./, words: /sendasdenied|outboundspam|submissionquota/i, blame: 'sender' },
   { codes: /^552 /, words: /mailbox/i, blame: 'recipient' },
   {
     codes: /^5(?:00|23|5[0246]) /,
@@ -135,7 +150,7 @@ const REPLIES: readonly ReplyRule[] = [
   // The server does not know the recipient yet.
   { codes: /./, at: 'MAIL', blame: 'sender' },
   {
-    codes: / 5\.(?:1\.(?:[12346]|10)|2\.[0-24]|4\.1|7\.(?:2|1[789]|124|13[3-6]|505|507|510|513))$/,
+    codes: / 5\.(?:1\.(?:[12346]|10)|2\.[0-24]|4\.1|7\.(?:2|1[789]|124|13[3-6]|505|507|510|513|703))$/,
     blame: 'recipient',
   },
   {
@@ -187,7 +202,12 @@ export function blameOfReply(reply: string, replyCode: number): Blame {
   return blameOf({ phase: 'envelope', command: '', replyCode, reply })
 }
 
-function blameOf({ phase, command, replyCode, reply }: Omit<SendFault, 'code' | 'originalCode'>): Blame {
+function blameOf({
+  phase,
+  command,
+  replyCode,
+  reply,
+}: Pick<SendFault, 'phase' | 'command' | 'replyCode' | 'reply'>): Blame {
   const at = phase === 'data' ? 'body' : command === 'MAIL FROM' ? 'MAIL' : 'RCPT'
   // Takes the class from the reply code, because some servers write 4.x.x after a 5xx. Four numbers are an
   // address of the network.
@@ -208,8 +228,8 @@ function isBeforeMessage(phase: SendPhase): boolean {
 
 /** A failed attempt over SMTP. */
 class SmtpError extends SendError {
-  /** Tells whether the server refused MAIL FROM, before it knew the recipient. */
-  readonly isOfMail: boolean
+  /** Tells whether another session may be let in: MAIL FROM was refused, or the login does not count any more. */
+  readonly isOfSession: boolean
   /** Tells whether the session can carry another message: the server has refused only this one. */
   readonly keepsSession: boolean
 
@@ -218,46 +238,49 @@ class SmtpError extends SendError {
     ...error: ConstructorParameters<typeof SendError>
   ) {
     super(...error)
-    this.isOfMail = replyCode !== null && command === 'MAIL FROM'
-    const isOne = !isBeforeMessage(phase) && replyCode !== null && replyCode !== 421 && !this.isOfMail
+    this.isOfSession = replyCode !== null && (command === 'MAIL FROM' || AUTH_REPLIES.includes(replyCode))
+    const isOne = !isBeforeMessage(phase) && replyCode !== null && replyCode !== 421 && !this.isOfSession
     this.keepsSession = code === TOO_LARGE || isOne
   }
 }
 
 /**
  * @param place the name of the server, such as `smtp://mail.example.com:587`
- * @param secret the password, which is removed from the server's reply because the reply may repeat it
+ * @param secrets the password and the tokens, which are removed from the server's reply because it may repeat them
  */
 export function smtpError(
   cause: unknown,
   phase: SendPhase,
   place: string,
-  { recipient, secret = '' }: { readonly recipient?: string; readonly secret?: string } = {},
+  { recipient, secrets = [] }: { readonly recipient?: string; readonly secrets?: readonly string[] } = {},
 ): SmtpError {
   const error = cause instanceof Error ? cause : new Error(String(cause))
   const fault = faultOf(error, phase)
-  const said = quoteServer(fault.replyCode === null ? errorText(error) : fault.reply || error.message, [
-    secret,
-  ])
+  const words = `${fault.reply || error.message} ${fault.challenge}`
+  const said = quoteServer(fault.replyCode === null ? errorText(error) : words, secrets)
   const failed = judge(fault, said)
   const { kind, concerns, isTooLarge } = failed
   const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
   const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
-  const { problem, hint } = WORDS[isTooLarge ? 'size' : isPlain ? 'no_tls' : kind]
+  const oauth = isMechanismRefused(error) ? 'no_oauth' : 'token'
+  const { problem, hint } = WORDS[isTooLarge ? 'size' : isPlain ? 'no_tls' : isOfToken(fault) ? oauth : kind]
   const whom = recipient === undefined ? '' : ` for ${recipient}`
   return new SmtpError(
     fault,
     isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
     `${place} ${isRefused && !isTooLarge ? REFUSED : problem}${whom}: ${said}`,
     failed,
-    { hint, cause: error },
+    // Not nodemailer's error, which quotes the reply in several places.
+    { hint: adviceFor(words) ?? hint, cause: new Error(redactor(secrets)(error.message)) },
   )
 }
 
 const REFUSED = 'refused the message'
 
-/** The words for failures of any transport; `no_tls` is of SMTP alone. */
-export const WORDS: Readonly<Record<SendFailure | 'size' | 'no_tls', { problem: string; hint: string }>> = {
+type Said = SendFailure | 'size' | 'no_tls' | 'token' | 'no_oauth'
+
+/** The words for failures of any transport; some are of SMTP alone. */
+export const WORDS: Readonly<Record<Said, { problem: string; hint: string }>> = {
   transient: {
     problem: 'could not be reached',
     hint: `Nothing was delivered; it can be tried again. If it keeps failing, check mail.url (LEADSHEET_MAIL_URL): ${shellCommand('doctor')} tries it.`,
@@ -265,6 +288,14 @@ export const WORDS: Readonly<Record<SendFailure | 'size' | 'no_tls', { problem: 
   configuration: {
     problem: 'did not let us in',
     hint: `Check the user, password, port and protocol of mail.url (LEADSHEET_MAIL_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
+  },
+  token: {
+    problem: 'did not take the access token',
+    hint: 'The token is new, and came from mail.oauth.token_url. Check the user in mail.url, mail.oauth.scope, and whether the app may send as this user: "Microsoft 365" and "Google Workspace" in docs/how-to/send-mail.md.',
+  },
+  no_oauth: {
+    problem: 'takes no login by OAuth',
+    hint: 'Check the host and the port of mail.url (LEADSHEET_MAIL_URL), or put a password into it in place of mail.oauth.',
   },
   permanent: { problem: REFUSED, hint: 'Check the address of the recipient and of the sender.' },
   refused: {

@@ -5,13 +5,18 @@
  */
 
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
-import type { SMTPConnectionOptions, SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
+import type {
+  SMTPConnectionCustomAuthContext,
+  SMTPConnectionOptions,
+  SMTPConnectionSendInfo,
+} from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
+import { LeadsheetError } from '../errors.ts'
 import { idOf, parseMailbox } from './message.ts'
-import type { Receipt, SendOptions, TransportOptions } from './sending.ts'
-import { bodyOf, NotBegun, sendFitting } from './sending.ts'
+import type { Receipt, SendOptions, Tokens, TransportOptions } from './sending.ts'
+import { bodyOf, NotBegun, noTokenError, sendFitting } from './sending.ts'
 import type { SendPhase } from './smtp-failure.ts'
-import { isMechanismRefused, smtpError, TOO_LARGE } from './smtp-failure.ts'
+import { isMechanismRefused, isTokenRefused, smtpError, TOKEN, TOO_LARGE } from './smtp-failure.ts'
 
 export interface SmtpOptions extends TransportOptions {
   readonly timeouts?: Partial<SmtpTimeouts>
@@ -21,8 +26,12 @@ export interface SmtpOptions extends TransportOptions {
 const MESSAGES_PER_CONNECTION = 50
 
 /** @param url an `smtp:` or `smtps:` URL, already checked to have a host */
-export function openSmtp(url: URL, { log, dkim = null, returnAddress = null, timeouts }: SmtpOptions) {
+export function openSmtp(
+  url: URL,
+  { log, dkim = null, tokens = null, returnAddress = null, timeouts }: SmtpOptions,
+) {
   const server = serverOf(url, timeouts)
+  const login: Login = { tokens, secrets: [server.password] }
   let kept: SMTPConnection | null = null
   let messages = 0
   let idle: NodeJS.Timeout | undefined
@@ -54,7 +63,7 @@ export function openSmtp(url: URL, { log, dkim = null, returnAddress = null, tim
     const isReused = kept !== null
     const progress: Progress = { phase: 'connect' }
     try {
-      kept ??= await connect(server, options.signal, progress)
+      kept ??= await connect(server, login, options.signal, progress)
       progress.phase = 'envelope'
       return await sendInSession(kept, server, envelopeOf(message, returnAddress), bytes, options, progress)
     } catch (thrown) {
@@ -62,23 +71,28 @@ export function openSmtp(url: URL, { log, dkim = null, returnAddress = null, tim
         drop()
         throw thrown.cause
       }
+      if (isNoToken(thrown)) throw noTokenError(server.name, thrown)
       const { phase } = progress
-      const { name, password: secret } = server
-      const error = smtpError(thrown, phase, name, { recipient: message.to, secret })
+      const error = smtpError(thrown, phase, server.name, { recipient: message.to, secrets: login.secrets })
       const { failed } = error
       const session = kept
       if (session === null || !error.keepsSession || !(await isReset(session, server, options.signal))) drop()
       const isConnectionLost = error.code === 'mail_unreachable' && failed.kind === 'transient'
-      const isClosed = isReused && phase === 'envelope' && (isConnectionLost || error.isOfMail)
-      if (!isClosed || options.signal.aborted) throw error
+      const isClosed = (phase === 'envelope' && isConnectionLost) || error.isOfSession
+      if (!isReused || !isClosed || options.signal.aborted) throw error
       // A server may close an idle connection just as the next message begins, or take no more messages over
-      // it. No byte of the message was sent yet, so another attempt is safe. A third attempt never follows,
-      // because the second one opens a new connection.
+      // it, for example because its token was revoked. No byte of the message was sent yet, or the server has
+      // refused it, so another attempt is safe. A third attempt never follows, because the second one opens a
+      // new connection.
       return attempt(message, bytes, options)
     }
   }
 
-  const close = () => inTurn(async () => quit())
+  const close = () =>
+    inTurn(async () => {
+      quit()
+      await tokens?.close()
+    })
   return {
     name: server.name,
     send: (message: Message, options: SendOptions): Promise<Receipt> =>
@@ -95,10 +109,11 @@ export function openSmtp(url: URL, { log, dkim = null, returnAddress = null, tim
       inTurn(async () => {
         const progress: Progress = { phase: 'connect' }
         try {
-          kept ??= await connect(server, signal, progress)
+          kept ??= await connect(server, login, signal, progress)
           return 'lets us in'
         } catch (thrown) {
-          throw smtpError(thrown, progress.phase, server.name, { secret: server.password })
+          if (isNoToken(thrown)) throw noTokenError(server.name, thrown)
+          throw smtpError(thrown, progress.phase, server.name, { secrets: login.secrets })
         }
       }),
     close,
@@ -113,10 +128,51 @@ interface Progress {
   phase: SendPhase
 }
 
-/** Opens a session, and logs in if the settings name a user. */
-async function connect(server: SmtpServer, signal: AbortSignal, progress: Progress): Promise<SMTPConnection> {
+interface Login {
+  readonly tokens: Tokens | null
+  /** The password, and the token of the last login: what no error may quote. */
+  readonly secrets: [password: string, ...token: string[]]
+}
+
+function isNoToken(thrown: unknown): thrown is LeadsheetError {
+  return thrown instanceof LeadsheetError && thrown.code !== 'run_interrupted'
+}
+
+/** Opens a session. A token that the server refuses is replaced once; the second refusal is final. */
+async function connect(
+  server: SmtpServer,
+  login: Login,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<SMTPConnection> {
+  const { tokens, secrets } = login
+  if (tokens === null) return openSession(server, null, signal, progress)
+  // The token comes before the connection, because no server waits long for a login.
+  const token = await tokens.current(signal)
+  secrets[1] = token
+  try {
+    return await openSession(server, token, signal, progress)
+  } catch (thrown) {
+    if (!isTokenRefused(thrown) || !(await tokens.hasOther(token, signal))) throw thrown
+    const other = await tokens.current(signal)
+    secrets[1] = other
+    return openSession(server, other, signal, progress)
+  }
+}
+
+/** Opens a session, and logs in if there is a token or the settings name a user. */
+async function openSession(
+  server: SmtpServer,
+  token: string | null,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<SMTPConnection> {
+  progress.phase = 'connect'
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
-  const connection = new Connection(server.connection)
+  const connection = new Connection({
+    ...server.connection,
+    customAuth: { [TOKEN]: (session) => sayToken(session, mechanismIn(connection), server, token ?? '') },
+  })
   // An error during a step reaches the caller of the step. An error between two steps is ignored, because the
   // next step then finds the connection closed.
   connection.on('error', () => {})
@@ -127,10 +183,10 @@ async function connect(server: SmtpServer, signal: AbortSignal, progress: Progre
   }, server.timeouts.connectMs)
   try {
     await step(connection, signal, (done) => connection.connect(done))
-    if (server.user !== '') {
-      progress.phase = 'login'
-      await logIn(connection, server, signal)
-    }
+    if (token === null && server.user === '') return connection
+    progress.phase = 'login'
+    if (token === null) await logIn(connection, server, signal)
+    else await step(connection, signal, (done) => connection.login({ method: TOKEN }, done))
     return connection
   } catch (thrown) {
     connection.close()
@@ -149,6 +205,38 @@ async function logIn(connection: SMTPConnection, server: SmtpServer, signal: Abo
     if (!isMechanismRefused(thrown)) throw thrown
     await step(connection, signal, (done) => connection.login({ credentials, method: 'LOGIN' }, done))
   }
+}
+
+type Mechanism = 'XOAUTH2' | 'OAUTHBEARER'
+
+/** The last reply before a login is that to EHLO. Most servers that announce OAUTHBEARER announce XOAUTH2 too. */
+function mechanismIn({ lastServerResponse }: SMTPConnection): Mechanism {
+  const announced = /^250[- ]AUTH[ =].*/im.exec(lastServerResponse || '')?.[0] ?? ''
+  return /\bOAUTHBEARER\b/i.test(announced) && !/\bXOAUTH2\b/i.test(announced) ? 'OAUTHBEARER' : 'XOAUTH2'
+}
+
+/**
+ * Logs in with a token (RFC 7628; XOAUTH2: https://developers.google.com/workspace/gmail/imap/xoauth2-protocol).
+ * Nodemailer's own way would forget what the server says of a refused token.
+ */
+async function sayToken(
+  { sendCommand, reject }: SMTPConnectionCustomAuthContext,
+  mechanism: Mechanism,
+  { user, connection: { host, port } }: SmtpServer,
+  token: string,
+): Promise<void> {
+  const isBearer = mechanism === 'OAUTHBEARER'
+  const whose = isBearer ? `n,a=${user},\x01host=${host}\x01port=${port}` : `user=${user}`
+  const response = Buffer.from(`${whose}\x01auth=Bearer ${token}\x01\x01`).toString('base64')
+  const say = async (line: string): Promise<string> => (await sendCommand(line)).response
+  let reply = await say(`AUTH ${mechanism} ${response}`)
+  // Without a challenge the server asks for the response, which it did not read beside the command.
+  if (/^334\s*$/.test(reply)) reply = await say(response)
+  const challenge = /^334\s+(\S+)/.exec(reply)?.[1]
+  if (challenge !== undefined) reply = await say(isBearer ? 'AQ==' : '')
+  if (reply.startsWith('2')) return
+  const said = Buffer.from(challenge ?? '', 'base64').toString()
+  reject(Object.assign(new Error('Invalid login'), { challenge: said }))
 }
 
 /** Ends the refused message, so that the session can carry the next one. Returns false if it cannot. */

@@ -245,6 +245,14 @@ it('messages', () =>
       await store.write((trx) => saveMailOutage(trx, { ...AWAY, kind: 'configuration', failures: 1 }))
       await look('after one failure')
     },
+    'that wait for a setting at the provider are told with the page where it is corrected': async (
+      store,
+      look,
+    ) => {
+      const response = '535 5.7.139 Authentication unsuccessful, basic authentication is disabled.'
+      await store.write((trx) => saveMailOutage(trx, { ...AWAY, kind: 'configuration', response }))
+      await look('after one failure')
+    },
     'that are deferred for more than two hours are told with what the server says': async (store, look) => {
       const next = { next_attempt_at: hoursAgo(-0.5) }
       await sendMail(store, 'a', { ...next, deferred_at: hoursAgo(1), response: '450 later' })

@@ -2,56 +2,33 @@
  * A user's whole way to a list behind a real authorization server (oidc-provider): `init` on a terminal, and syncs
  * with tokens of 20 s, with kills, and with tokens that are revoked in mid-scan.
  */
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { folderWith } from '../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { HAS_TERMINAL, typeTo } from '../support/process/typed.ts'
+import { CLIENT, missingOidc, startOidc } from './oidc.ts'
 import { afterHours, storedIn, type UpstreamRecord } from './real-server.ts'
-import { startProcess, untilTrue } from './server-process.ts'
 
-const CLIENT = { id: 'leadsheet', secret: 'a-secret+of/the client' }
-const isInstalled = existsSync(join(import.meta.dirname, 'node_modules/oidc-provider'))
-const canRun =
-  !isSkipped('a login at oidc-provider', isInstalled ? null : 'npm ci --prefix test/foreign') && HAS_TERMINAL
+const canRun = !isSkipped('a login at oidc-provider', missingOidc()) && HAS_TERMINAL
 const LEADS = 1_500
 /** The list has 30 pages, so that a scan takes longer than a token lasts. */
 const PAUSE_MS = 1_000
 const TEST_MS = 600_000
 
-interface State {
-  readonly pages: number
-  readonly refused: number
-  readonly tokens: number
-  readonly failures: number
-}
-
-async function startOidc() {
-  const server = startProcess(process.execPath, [
-    join(import.meta.dirname, 'oidc-process.mjs'),
-    CLIENT.id,
-    CLIENT.secret,
-  ])
-  const portIn = (output: string) => /^(\d+)$/m.exec(output)?.[1]
-  await untilTrue(server, async () => portIn(server.output) !== undefined)
-  const url = `http://127.0.0.1:${portIn(server.output)}`
-  const admin = async <T>(name: string, body: unknown = null): Promise<T> =>
-    (await fetch(`${url}/admin/${name}`, { method: 'POST', body: JSON.stringify(body) })).json() as T
-  const state = () => admin<State>('state')
+async function startCrm() {
+  const oidc = await startOidc()
   const leads = Array.from({ length: LEADS }, (_, index) => contact(index))
-  await admin('leads', leads)
+  await oidc.admin('leads', leads)
   return {
-    url,
-    admin,
-    state,
+    ...oidc,
     leads,
-    consent: async () => (await admin<{ refreshToken: string }>('consent')).refreshToken,
     /** Waits until so many more pages have been read. */
     async untilRead(more: number): Promise<void> {
-      const { pages } = await state()
-      const read = async () => (await state()).pages - pages
+      const { pages } = await oidc.state()
+      const read = async () => (await oidc.state()).pages - pages
       await expect.poll(read, { timeout: 120_000 }).toBeGreaterThan(more)
     },
   }
@@ -93,7 +70,7 @@ const sync = (cwd: string) => runLeadsheet(['sync', '--only', 'leads', '--full',
 test.runIf(canRun)(
   'a login with a rotated refresh token is set up by init, and syncs exactly through kills and revocations',
   async () => {
-    const oidc = await startOidc()
+    const oidc = await startCrm()
     const cwd = folderWith()
     const screen = await init(cwd, oidc.url, await oidc.consent())
     expect(screen).toMatch(/^ok {4}login +refresh_token at http:\S+\/token, token lasts until /m)
@@ -144,7 +121,7 @@ test.runIf(canRun)(
 test.runIf(canRun)(
   'a login with client credentials outlives its tokens of 20 s within one scan',
   async () => {
-    const oidc = await startOidc()
+    const oidc = await startCrm()
     const cwd = folderWith()
     expect(await init(cwd, oidc.url, null)).toMatch(/^ok {4}login +client_credentials at /m)
     await oidc.admin('pause', { ms: PAUSE_MS })

@@ -25,7 +25,13 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     },
   ],
   scopes: ['openid', 'offline_access', 'leads'],
-  features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
+  features: {
+    clientCredentials: { enabled: true },
+    devInteractions: { enabled: false },
+    introspection: { enabled: true },
+  },
+  // A mail server asks whose mailbox a token is for.
+  extraTokenClaims: () => ({ email: 'reports@example.com' }),
   findAccount: (_context, sub) => ({ accountId: sub, claims: async () => ({ sub }) }),
   rotateRefreshToken: true,
   ttl: {

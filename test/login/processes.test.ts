@@ -3,18 +3,33 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { killProgram, start } from '../crash/support/program.ts'
 import { runScript } from '../support/leadsheet.ts'
+import { CLIENT, startTokenServer } from '../support/network/token-server.ts'
 import { openWithLogin } from './support/installation.ts'
 
 const SCRIPT = join(import.meta.dirname, 'support/ask-tokens.ts')
 
 async function openInstallation() {
-  const installation = await openWithLogin()
+  await using opened = new AsyncDisposableStack()
+  const mailServer = opened.use(await startTokenServer())
+  const installation = opened.use(
+    await openWithLogin({
+      settings: `mail:
+  url: "graph:"
+  from: reports@example.com
+  oauth: { token_url: "${mailServer.url}", grant: refresh_token, client_id: ${CLIENT.id}, client_secret_file: s, refresh_token_file: m }
+`,
+      files: { m: mailServer.consent() },
+    }),
+  )
   const { cwd } = installation
+  const closing = opened.move()
   return {
     ...installation,
+    mailServer,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
     /** Runs a process that asks for a token, and then for this number of others. */
-    async ask(others = 0): Promise<readonly string[]> {
-      const { status, stdout, stderr } = await runScript([SCRIPT, String(others)], { cwd })
+    async ask(others = 0, login: 'api' | 'mail' = 'api'): Promise<readonly string[]> {
+      const { status, stdout, stderr } = await runScript([SCRIPT, String(others), login], { cwd })
       expect(stderr).toBe('')
       expect(status).toBe(0)
       return stdout.trim().split('\n')
@@ -33,6 +48,36 @@ it('no refresh token is used twice by processes that all want new tokens', async
   expect(new Set(used).size).toBe(used.length)
   expect(used.length).toBe(server.good.size)
   expect(used.length).toBeGreaterThanOrEqual(7)
+})
+
+it('the logins of the API and of mail each have tokens of their own in one file, for all processes', async () => {
+  await using installation = await openInstallation()
+  const { server, mailServer } = installation
+  const logins = ['api', 'mail', 'api', 'mail'] as const
+  const tokens = await Promise.all(logins.map((login) => installation.ask(6, login)))
+  for (const [index, { asked, good }] of [server, mailServer].entries()) {
+    const own = tokens.filter((_list, place) => place % 2 === index).flat()
+    expect(own.filter((token) => !good.has(token))).toEqual([])
+    const used = asked.map(({ body }) => body['refresh_token'])
+    expect(new Set(used).size).toBe(used.length)
+    expect(used.length).toBeGreaterThanOrEqual(7)
+  }
+})
+
+it('a token URL that does not answer holds up no other login', async () => {
+  await using installation = await openInstallation()
+  const { server, mailServer } = installation
+  const isAsked = Promise.withResolvers<void>()
+  server.answers.push(() => {
+    isAsked.resolve()
+    return true
+  })
+  const child = installation.start()
+  await isAsked.promise
+  expect(mailServer.good).toEqual(new Set(await installation.ask(0, 'mail')))
+  expect(child.exitCode).toBeNull()
+  expect(server.good.size).toBe(0)
+  await killProgram(child)
 })
 
 it('a process that is killed while it waits for an answer is followed by one that waits for it', async () => {

@@ -68,6 +68,7 @@ export type Step =
   | 'EHLO'
   | 'STARTTLS'
   | 'AUTH'
+  | 'response'
   | 'MAIL'
   | 'RCPT'
   | 'DATA'
@@ -80,6 +81,8 @@ const USUAL: Readonly<Record<Step, Answer>> = {
   EHLO: '250-mail.example.com\r\n250 AUTH PLAIN',
   STARTTLS: '502 5.5.2 Command not recognized',
   AUTH: '235 2.7.0 Accepted',
+  // The answer to the line that follows a challenge.
+  response: '235 2.7.0 Accepted',
   MAIL: '250 2.1.0 Ok',
   RCPT: '250 2.1.5 Ok',
   DATA: '354 Go ahead',
@@ -95,6 +98,7 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>) 
   const server = createServer((socket) => {
     socket.on('error', () => {})
     let isBody = false
+    let isChallenged = false
     /** The lines of AUTH LOGIN that are still to come: the user and the password. */
     let loginLines = 0
     let rest = ''
@@ -103,6 +107,7 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>) 
       if (reply === 'drop') socket.destroy()
       else if (reply !== 'stall') socket.write(`${reply}\r\n`)
       if (step === 'QUIT') socket.end()
+      isChallenged = step === 'AUTH' && reply.startsWith('334')
       if (step === 'DATA') isBody = reply.startsWith('354')
     }
     const take = (line: string): void => {
@@ -114,6 +119,10 @@ export async function openScriptedServer(script: Partial<Record<Step, Answer>>) 
         return
       }
       commands.push(line)
+      if (isChallenged) {
+        answer('response')
+        return
+      }
       if (line === 'AUTH LOGIN') loginLines = 3
       if (loginLines > 0) {
         loginLines--

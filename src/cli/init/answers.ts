@@ -16,9 +16,10 @@ import { readProfile } from '../../config/settings-file.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { upperFirst } from '../../report/words/clean-text.ts'
 import { COUNTRIES } from '../../schedule/holidays.ts'
-import type { Prompter } from '../terminal/prompter.ts'
+import type { Prompter, Question } from '../terminal/prompter.ts'
 import type { Access } from './find-profile.ts'
 import { askLogin, type LoginAnswers, OAUTH } from './login-answers.ts'
+import { askMail, type MailAnswers, type TryMail } from './mail-answers.ts'
 
 export interface Answer {
   /** The text of the answer. Addresses are separated by commas. */
@@ -36,6 +37,8 @@ interface Row {
   readonly path: SettingPath
   /** The meaning of the answer, for the help of the options and for the question. */
   readonly about: string
+  /** The question, if it is another text. */
+  readonly asked?: string
   /** The option that gives the value; absent if none does. */
   readonly flag?: string
   /** The option that names a file with the value; absent if none does. */
@@ -59,6 +62,8 @@ type AnswerName =
 export type Answers = Readonly<Record<AnswerName, Answer>> & {
   /** The login by OAuth; null if there is a key or none is needed. */
   readonly login: LoginAnswers | null
+  /** The login by OAuth for mail; null if there is none. */
+  readonly mailLogin: LoginAnswers | null
   /** The text of a profile that a probe of the service made; null if there is none. */
   readonly probed: string | null
 }
@@ -93,6 +98,7 @@ export const QUESTIONS: Readonly<Record<AnswerName, Row>> = {
   mailUrl: {
     path: ['mail', 'url'],
     about: 'mail server, such as smtp://mail.example.com:587, or folder for .eml files',
+    asked: 'Mail server, such as smtp://mail.example.com:587, or microsoft, google, or folder for .eml files',
     flag: '--mail-url',
     fileFlag: '--mail-url-file',
     read: ({ mail }) => mail.url?.reveal(),
@@ -193,23 +199,32 @@ export function readGiven(options: AnswerOptions, environment: Config): Known {
 /**
  * Asks for all answers that are not given.
  * @param prompter asks the person; null takes the defaults
- * @param tryAccess is not called without a person
+ * @param tries are not called without a person
  * @throws LeadsheetError usage_invalid, naming all missing answers that have no default; config_invalid for a
  * profile that cannot be used
  */
-export async function completeAnswers(given: Known, prompter: Prompter | null, tryAccess: TryAccess) {
+export async function completeAnswers(
+  given: Known,
+  prompter: Prompter | null,
+  tries: { readonly access: TryAccess; readonly mail: TryMail },
+) {
   const known: Partial<Record<AnswerName, Answer>> = { ...given }
+  let mail: MailAnswers | null = null
   let access: Pick<Answers, 'key' | 'login' | 'probed'> | null = null
   const profile = given.profile?.file ?? given.profile?.value
   if (profile && !needsKey(profileFrom(readProfile(resolve(profile), process.cwd()))))
     known.key ??= answered('')
   for (const [name, row] of ROWS) {
     if (name === 'key' && prompter !== null) {
-      access = await askAccess(prompter, known, tryAccess)
+      access = await askAccess(prompter, known, tries.access)
       known.key = access.key
     }
     if (known[name] !== undefined) continue
-    if (prompter !== null && row.isAsked !== false) known[name] = answered(await ask(prompter, name, known))
+    if (prompter !== null && name === 'mailUrl') {
+      mail = await askMail(prompter, questionOf(name, known), tries.mail)
+      known[name] = answered(mail.url)
+    } else if (prompter !== null && row.isAsked !== false)
+      known[name] = answered(await prompter.ask(questionOf(name, known, mail?.mailbox)))
     else if (row.standard !== undefined) known[name] = answered(row.standard(known))
   }
   const missing = ROWS.filter(([name]) => known[name] === undefined)
@@ -219,7 +234,13 @@ export async function completeAnswers(given: Known, prompter: Prompter | null, t
       hint: `${shellCommand('init')} in a terminal asks for them, and for a login by OAuth, which has no options; ${shellCommand('init --help')} shows all options.`,
     })
   }
-  return { ...(known as Record<AnswerName, Answer>), login: null, probed: null, ...access }
+  return {
+    ...(known as Record<AnswerName, Answer>),
+    login: null,
+    probed: null,
+    ...access,
+    mailLogin: mail?.login ?? null,
+  }
 }
 
 /** Returns the addresses of an answer. */
@@ -235,7 +256,7 @@ async function askAccess(prompter: Prompter, known: Known, tryAccess: TryAccess)
   for (let isAgain = false; ; isAgain = true) {
     if (given === undefined) {
       const value: string = login === null ? await askKey(prompter, key.value) : OAUTH
-      login = value === OAUTH ? await askLogin(prompter, login ?? {}) : null
+      login = value === OAUTH ? await askLogin(prompter, 'api', login ?? {}) : null
       key = answered(login === null ? value : '')
     }
     const { isRefused, probed } = await tryAccess({ apiUrl, profile, key, login })
@@ -250,23 +271,12 @@ async function askKey(prompter: Prompter, kept: string): Promise<string> {
   return (await prompter.askHidden(text)).trim() || kept
 }
 
-async function ask(prompter: Prompter, name: AnswerName, known: Known): Promise<string> {
-  const { about, path, standard, offered, fault = faultAt(path) } = QUESTIONS[name]
-  const text = upperFirst(about.replace(/ \(default: .*\)$/, ''))
-  const value = await prompter.ask({ text, standard: standard?.(known) ?? offered?.(known), fault })
-  return name === 'mailUrl' ? withLogin(prompter, value) : value
-}
-
-/** Asks for the user and the hidden password of a mail server, if its address has none. */
-async function withLogin(prompter: Prompter, address: string): Promise<string> {
-  const url = new URL(address)
-  if (url.protocol === 'file:' || url.password !== '') return address
-  const user =
-    decodeURIComponent(url.username) || (await prompter.ask({ text: 'User, or none', standard: NONE }))
-  if (user === NONE) return address
-  const password = await prompter.askHidden('Password (hidden)')
-  const login = `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
-  return address.replace(/^(smtps?:\/\/)(?:[^@/]*@)?/i, (_, scheme) => `${scheme}${login}`)
+/** @param mailbox the mailbox that sends, if it is known */
+function questionOf(name: AnswerName, known: Known, mailbox?: string | null): Question {
+  const { about, asked, path, standard, offered, fault = faultAt(path) } = QUESTIONS[name]
+  const text = asked ?? upperFirst(about.replace(/ \(default: .*\)$/, ''))
+  const sender = name === 'from' && mailbox ? `Lead reports <${mailbox}>` : undefined
+  return { text, standard: sender ?? standard?.(known) ?? offered?.(known), fault }
 }
 
 /**

@@ -3,11 +3,13 @@
  */
 import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
+import type { SettingPath } from '../../config/setting-path.ts'
 import type { Entry } from '../../config/starter-file.ts'
 import { reportFor, settingsText } from '../../config/starter-file.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Answer, Answers } from './answers.ts'
 import { listIn, QUESTIONS } from './answers.ts'
+import type { LoginAnswers } from './login-answers.ts'
 
 /** The paths of the files, relative to the folder of the settings file. */
 const FILES = {
@@ -16,8 +18,16 @@ const FILES = {
   token: 'secrets/web-token',
   clientSecret: 'secrets/client-secret',
   refreshToken: 'secrets/refresh-token',
+  mailClientSecret: 'secrets/mail-client-secret',
+  mailRefreshToken: 'secrets/mail-refresh-token',
   profile: 'profile.yaml',
 } as const
+
+/** What the files hold that some answers of a login are written to. */
+const SECRETS: Readonly<Record<string, string>> = {
+  client_secret: 'the client secret',
+  refresh_token: 'the first refresh token',
+}
 
 const ABOUT_HOLIDAYS =
   'The country of the time zone. One of its regions can stand in its place, such as DE-BY, and dates beside it: 2026-12-24.'
@@ -47,9 +57,9 @@ export function refuseTaken(file: string, given: { readonly [Name in WrittenName
   }
   for (const name of Object.keys(FILES) as (keyof typeof FILES)[]) {
     const path = join(dirname(file), FILES[name])
-    const isOfLogin = name === 'clientSecret' || name === 'refreshToken'
-    if ((!isOfLogin && given[name] !== undefined) || !existsSync(path)) continue
-    const fileFlag = isOfLogin ? undefined : QUESTIONS[name].fileFlag
+    const row = name in QUESTIONS ? (name as WrittenName) : null
+    if ((row !== null && given[row] !== undefined) || !existsSync(path)) continue
+    const fileFlag = row === null ? undefined : QUESTIONS[row].fileFlag
     const use = fileFlag ? `${fileFlag} ${pathFrom(process.cwd(), path)} uses it as it is, or ` : ''
     throw new LeadsheetError('usage_invalid', `${path} is there already`, {
       hint: `${use}move it away to have a new one.`,
@@ -78,14 +88,16 @@ export function writeFirstSettings(file: string, answers: Answers, now: Date) {
     if (existing !== null) return { value: pathFrom(folder, existing) }
     return value === '' ? null : add(FILES[name], value, what, true)
   }
-  const { mailUrl, timeZone, holidays, schedule, login, probed } = answers
-  const loginEntries = Object.entries(login ?? {}).map(([name, value]): readonly [string, Entry] => {
-    if (name === 'client_secret')
-      return [`${name}_file`, add(FILES.clientSecret, value, 'the client secret', true)]
-    if (name === 'refresh_token')
-      return [`${name}_file`, add(FILES.refreshToken, value, 'the first refresh token', true)]
-    return [name, { value: name === 'private_key_file' ? pathFrom(folder, value) : value }]
-  })
+  const { mailUrl, timeZone, holidays, schedule, login, mailLogin, probed } = answers
+  const entriesOf = (owner: 'api' | 'mail', answered: LoginAnswers | null) =>
+    Object.entries(answered ?? {}).map(([name, value]): readonly [SettingPath, Entry] => {
+      const what = SECRETS[name]
+      const path: SettingPath = [owner, 'oauth', what === undefined ? name : `${name}_file`]
+      if (what === undefined)
+        return [path, { value: name === 'private_key_file' ? pathFrom(folder, value) : value }]
+      const file = `secrets/${owner === 'mail' ? 'mail-' : ''}${name.replace('_', '-')}`
+      return [path, add(file, value, owner === 'mail' ? `${what} of mail` : what, true)]
+    })
   const hasPassword =
     mailUrl.file !== null || (mailUrl.variable === null && new URL(mailUrl.value).password !== '')
   const mailFile = hasPassword ? keep('mailUrl', 'the mail server with its password') : null
@@ -98,11 +110,12 @@ export function writeFirstSettings(file: string, answers: Answers, now: Date) {
     entries: [
       [['api', 'url'], entryOf(answers.apiUrl)],
       [['api', 'key_file'], keep('key', 'the API key')],
-      ...loginEntries.map(([name, entry]) => [['api', 'oauth', name], entry] as const),
+      ...entriesOf('api', login),
       [['api', 'profile'], profile],
       [['time_zone'], entryOf(timeZone)],
       [['holidays'], { comment: ABOUT_HOLIDAYS, ...listEntryOf(holidays) }],
       mailFile ? [['mail', 'url_file'], mailFile] : [['mail', 'url'], entryOf(mailUrl)],
+      ...entriesOf('mail', mailLogin),
       [['mail', 'from'], entryOf(answers.from)],
       [['alerts', 'recipients'], listEntryOf(answers.alertRecipients)],
       [['web', 'listen'], entryOf(answers.listen)],

@@ -51,8 +51,7 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<Acc
   const key = await keys.current(deps.signal).catch((thrown: unknown) => {
     unlessBug(thrown)
     const { message, hint = '' } = thrown as LeadsheetError
-    // Here the answers give the values, and no variables.
-    say(plainText(`  ${message}\n  ${hint.replaceAll(/ \(LEADSHEET_\w+\)/g, '')}`))
+    say(plainText(`  ${message}\n  ${withoutVariables(hint)}`))
     return null
   })
   if (key === null) return { isRefused: true, probed: null }
@@ -77,6 +76,11 @@ export async function findProfile(service: Service, deps: FindDeps): Promise<Acc
   }
   say('  profile.yaml says what was found, with the evidence for each line: read it')
   return { isRefused, probed: profileText(result.input, result, url, new Date().toISOString().slice(0, 10)) }
+}
+
+/** In `init` the answers give the values, and no variables. */
+export function withoutVariables(hint: string): string {
+  return hint.replaceAll(/ \(LEADSHEET_\w+\)/g, '')
 }
 
 /** Returns true if the service answers, but not as the reference service does. */

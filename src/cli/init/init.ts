@@ -19,15 +19,17 @@ import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { addExamples } from '../command.ts'
 import { examine } from '../commands/operations/doctor.ts'
 import { checkText } from '../exit-status.ts'
+import { checkMailServer } from '../installation-checks.ts'
 import type { Prompter } from '../terminal/prompter.ts'
 import { openPrompter } from '../terminal/prompter.ts'
-import { fields, localTime } from '../terminal/table.ts'
+import { fields, localTime, plainText } from '../terminal/table.ts'
 import type { Result, Terminal } from '../terminal/terminal.ts'
-import type { AnswerOptions } from './answers.ts'
+import type { AnswerOptions, TryAccess } from './answers.ts'
 import { completeAnswers, NONE, QUESTIONS, readGiven } from './answers.ts'
 import { refuseTaken, writeFirstSettings } from './files.ts'
-import { findProfile } from './find-profile.ts'
+import { findProfile, withoutVariables } from './find-profile.ts'
 import { oauthOf } from './login-answers.ts'
+import type { TryMail } from './mail-answers.ts'
 
 type Options = AnswerOptions & {
   readonly testAlert?: boolean
@@ -68,15 +70,24 @@ async function runInit(terminal: Terminal, options: Options): Promise<Result> {
   // The tokens are kept where the sync looks for them.
   const dataDir =
     environment.sources.data_dir === undefined ? join(dirname(file), 'data') : environment.dataDir
-  const answers = await completeAnswers(given, prompter, ({ apiUrl, key, profile, login }) => {
-    const api = { key: new Secret(key.value), keyCommand: null, secret: null, oauth: oauthOf(login) }
+  const access: TryAccess = ({ apiUrl, key, profile, login }) => {
+    const api = { key: new Secret(key.value), keyCommand: null, secret: null, oauth: oauthOf('api', login) }
     const openKeys = () =>
       openKeysOf({ ...environment, dataDir, api }, log, { backoff: BACKOFF.upstreamWhileWaiting })
     return findProfile(
       { url: apiUrl.value, openKeys, isProbed: profile.value === '' },
       { log, signal, proxy: proxyOf(environment), say: (line) => prompter?.say(line) },
     )
-  })
+  }
+  const tryMail: TryMail = async ({ url, login, mailbox }) => {
+    const from = environment.mail.from ?? mailbox
+    const mail = { ...environment.mail, url: new Secret(url), oauth: oauthOf('mail', login), from }
+    const checks = checkMailServer({ ...environment, dataDir, mail }, { log, signal })
+    const failed = (await Array.fromAsync(checks)).find(({ status }) => status !== 'ok')
+    if (failed) prompter?.say(plainText(`  ${failed.found}\n  ${withoutVariables(failed.remedy ?? '')}`))
+    return failed === undefined
+  }
+  const answers = await completeAnswers(given, prompter, { access, mail: tryMail })
   const testAlert = options.testAlert ?? (await prompter?.confirm('Send a test alert at the end?')) ?? false
   const files = writeFirstSettings(file, answers, now)
   const config = loadConfig({ file })

@@ -1,4 +1,4 @@
-/** The questions of `leadsheet init` about a login by OAuth, which follow the answer `oauth` to that for the key. */
+/** The questions of `leadsheet init` about a login by OAuth, for the API and for mail. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -7,13 +7,13 @@ import { settingsSchema } from '../../config/schema.ts'
 import { errorText } from '../../errors.ts'
 import type { Prompter } from '../terminal/prompter.ts'
 
-/** The answer to the question for the key that leads to these questions. */
+/** The answer to the question for a key or a password that leads to these questions. */
 export const OAUTH = 'oauth'
 const NONE = 'none'
 
 type LoginName = keyof typeof QUESTIONS
 
-/** The settings below `api.oauth`; `private_key_file` is an absolute path. */
+/** The settings below `oauth`; `private_key_file` is an absolute path. */
 export type LoginAnswers = { readonly [Name in LoginName]?: string }
 
 interface Row {
@@ -60,37 +60,55 @@ const QUESTIONS = {
 
 const ROWS = Object.entries(QUESTIONS) as readonly (readonly [LoginName, Row])[]
 
+/** Which settings the login is of: `api.oauth` or `mail.oauth`. */
+type Owner = 'api' | 'mail'
+
 /**
  * Asks until the answers together are a valid login.
- * @param kept earlier answers, which Enter keeps
+ * @param kept earlier answers, or those of a provider, which Enter keeps
  */
-export async function askLogin(prompter: Prompter, kept: LoginAnswers = {}): Promise<LoginAnswers> {
+export async function askLogin(
+  prompter: Prompter,
+  owner: Owner,
+  kept: LoginAnswers = {},
+): Promise<LoginAnswers> {
   const answers: { [Name in LoginName]?: string } = {}
   for (const [name, { text, note, grants, standard, isHidden }] of ROWS) {
     if (grants?.includes(answers.grant ?? '') === false) continue
     const fault = (value: string) => (value === NONE && standard === NONE ? null : faultOf(name, value))
     const enter = kept[name] ? '; Enter keeps it' : standard === NONE ? '; Enter for none' : ''
     if (note !== undefined && kept[name] === undefined) prompter.say(note)
+    const offered = kept[name] ?? (name === 'issuer' ? issuerIn(answers.private_key_file) : standard)
     const value = isHidden
       ? (await prompter.askHidden(`${text} (stays hidden${enter})`)).trim() || (kept[name] ?? '')
-      : await prompter.ask({ text, standard: kept[name] ?? standard, fault })
+      : await prompter.ask({ text, standard: offered, fault })
     if (value !== '' && value !== NONE) answers[name] = name === 'private_key_file' ? resolve(value) : value
   }
-  const parsed = settingsSchema.safeParse(treeOf(answers))
+  const parsed = settingsSchema.safeParse(treeOf(owner, answers))
   if (parsed.success) return answers
   const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: expected ${message}`)
   prompter.say(...lines)
-  return askLogin(prompter, answers)
+  return askLogin(prompter, owner, answers)
 }
 
 /** Returns the login as the settings will have it once they are written. */
-export function oauthOf(answers: LoginAnswers | null): Config['api']['oauth'] {
-  return answers && settingsSchema.parse(treeOf(answers)).api.oauth
+export function oauthOf(owner: Owner, answers: LoginAnswers | null): Config['api']['oauth'] {
+  return answers && settingsSchema.parse(treeOf(owner, answers))[owner].oauth
 }
 
-function treeOf({ private_key_file: file, ...oauth }: LoginAnswers) {
+function treeOf(owner: Owner, { private_key_file: file, ...oauth }: LoginAnswers) {
   const key = file === undefined ? {} : { private_key: readFileSync(file, 'utf8').trim() }
-  return { api: { oauth: { ...oauth, ...key } } }
+  return { [owner]: { oauth: { ...oauth, ...key } } }
+}
+
+/** Google names the account beside its key. */
+function issuerIn(file = ''): string | undefined {
+  try {
+    const { client_email: email }: { client_email?: unknown } = JSON.parse(readFileSync(file, 'utf8'))
+    return typeof email === 'string' ? email : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function faultOf(name: LoginName, value: string): string | null {

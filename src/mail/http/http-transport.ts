@@ -10,7 +10,7 @@ import { retryAfterMs, wait } from '../../retry.ts'
 import { type MailScheme, mailApiOf } from '../mail-url.ts'
 import { idOf } from '../message.ts'
 import type { FailedSend, Receipt, SendOptions, TransportOptions } from '../sending.ts'
-import { bodyOf, NotBegun, quoteServer, sendFitting } from '../sending.ts'
+import { bodyOf, NOT_SENT, NotBegun, noTokenError, quoteServer, sendFitting } from '../sending.ts'
 import { CERTIFICATE } from '../smtp-failure.ts'
 import { GMAIL } from './gmail.ts'
 import { GRAPH } from './graph.ts'
@@ -171,16 +171,9 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
     try {
       return await work(signal)
     } catch (thrown) {
-      if (!(thrown instanceof LeadsheetError) && !signal.aborted) throw thrown
-      const isSetting = thrown instanceof LeadsheetError && !PASSING.includes(thrown.code)
-      const said = quote(errorText(thrown), '')
-      const failed = { ...NOT_SENT, kind: isSetting ? 'configuration' : 'transient', said } as const
-      // What the login advises is nearer to the cause.
-      throw apiError(api.name, failed, {
-        recipient,
-        cause: thrown,
-        hint: isSetting ? thrown.hint : undefined,
-      })
+      if (thrown instanceof LeadsheetError) throw noTokenError(api.name, thrown)
+      if (!signal.aborted) throw thrown
+      throw apiError(api.name, { ...NOT_SENT, said: errorText(thrown) }, { recipient, cause: thrown })
     }
   }
 
@@ -234,20 +227,6 @@ function openFor(failed: FailedSend, until: string | null): FailedSend {
     ? { ...failed, repeatableUntil: until }
     : failed
 }
-
-const NOT_SENT = {
-  kind: 'transient',
-  concerns: 'server',
-  isInMessage: false,
-  isTooLarge: false,
-  isRefusal: false,
-  replyCode: null,
-  waitMs: null,
-  said: '',
-} as const satisfies FailedSend
-
-/** The errors of a login that pass by themselves. All others need a person. */
-const PASSING: readonly string[] = ['api_unreachable', 'api_deferred', 'store_busy', 'run_interrupted']
 
 function lostConnection(thrown: unknown, hasBegun: boolean, said: string): FailedSend {
   if (hasBegun) return { ...NOT_SENT, kind: 'unknown', concerns: 'either', isInMessage: true, said }

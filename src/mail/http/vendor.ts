@@ -1,6 +1,7 @@
 /** What one provider's API looks like: the request for a message, and what each of its answers means. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../domain/message.ts'
+import { adviceFor } from '../advice.ts'
 import type { MailApi } from '../mail-url.ts'
 import type { FailedSend, SendConcern, SendFailure } from '../sending.ts'
 import { SendError } from '../sending.ts'
@@ -158,16 +159,10 @@ interface ErrorAbout {
   /** Null if the request was for no message. */
   readonly recipient: string | null
   readonly cause?: unknown
-  /** What to do, if it is not that of such failures. */
-  readonly hint?: string | undefined
 }
 
 /** @param place the name of the API, such as `graph://graph.microsoft.com` */
-export function apiError(
-  place: string,
-  failed: FailedSend,
-  { recipient, cause, hint }: ErrorAbout,
-): SendError {
+export function apiError(place: string, failed: FailedSend, { recipient, cause }: ErrorAbout): SendError {
   const { kind, concerns, isTooLarge, replyCode, said } = failed
   const isRefused = concerns === 'message' && kind !== 'unknown'
   const words = WORDS[isTooLarge ? 'size' : kind]
@@ -177,6 +172,10 @@ export function apiError(
     isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
     `${place} ${problem}${recipient === null ? '' : ` for ${recipient}`}: ${said}`,
     failed,
-    { hint: hint ?? (kind === 'configuration' ? SETTING_HINT : words.hint), cause },
+    {
+      hint:
+        adviceFor(said, URL.parse(place)?.protocol) ?? (kind === 'configuration' ? SETTING_HINT : words.hint),
+      cause,
+    },
   )
 }

@@ -8,7 +8,7 @@ const given = (options: AnswerOptions, env: Readonly<Record<string, string>> = {
   readGiven(options, loadConfig({ file: null, env }))
 
 const completed = (from: ReturnType<typeof readGiven>) =>
-  completeAnswers(from, null, () => expect.unreachable())
+  completeAnswers(from, null, { access: () => expect.unreachable(), mail: () => expect.unreachable() })
 
 /** What a person must say. The file `key` is in the folder. */
 const optionsIn = (folder: string): AnswerOptions => ({

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
 import { folderWith } from '../../support/folder.ts'
+import { onlyTokens, USER, withUser } from '../../support/mail/token-login.ts'
 import { openMailServer } from '../../support/mail-server.ts'
+import { CLIENT, startTokenServer } from '../../support/network/token-server.ts'
 import { clockAt, clockStandingAt } from '../../support/process/shifted-clock.ts'
 import { checkTranscript } from '../../support/process/transcript.ts'
 import { HAS_TERMINAL, typeTo } from '../../support/process/typed.ts'
@@ -72,6 +74,47 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     for (const { parentPath, name } of files)
       expect(statSync(join(parentPath, name)).mode & 0o777, name).toBe(0o600)
     expect(statSync(join(cwd, 'secrets')).mode & 0o777).toBe(0o700)
+  })
+
+  test('a login by OAuth for mail is tried at once, corrected once, and its secret gets a file of its own', async () => {
+    await using tokens = await startTokenServer()
+    await using mail = await openMailServer(onlyTokens(tokens))
+    const cwd = folderWith()
+    const env = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-1234' }
+    const typing = typeTo(['init'], { cwd, env })
+    const answerLogin = async (secret: string, isFirst: boolean) => {
+      await typing.answer('Token URL', isFirst ? `${tokens.url}\r` : '\r')
+      await typing.answer('Grant', '\r')
+      await typing.answer('Client id', isFirst ? `${CLIENT.id}\r` : '\r')
+      await typing.answer('Client secret (', `${secret}\r`)
+      for (const question of ['How id and secret', 'Scope']) await typing.answer(question, '\r')
+    }
+    await typing.answer('Mail server', `\x15${mail.url}\r`)
+    await typing.answer('User', `${USER}\r`)
+    await typing.answer('Password', 'oauth\r')
+    await answerLogin('another-secret', true)
+    await typing.answer('401: invalid_client', '')
+    await answerLogin(CLIENT.secret, false)
+    await typing.answer(`Sender of the report [Lead reports <${USER}>]`, '\r')
+    await typing.answer('Addresses for the report', 'ana@example.com\r')
+    for (const question of ['Addresses for alerts', 'Time zone', 'When']) await typing.answer(question, '\r')
+    await typing.answer('Where the dashboard listens', '\x15none\r')
+    await typing.answer('Send a test alert', '\r')
+    const { screen } = await typing.finished()
+
+    expect(screen).toMatch(/Check mail\.oauth\.client_id and mail\.oauth\.client_secret, and whether/)
+    expect(screen).toMatch(/^ok {4}mail login +client_credentials at http:\S+\/token, token lasts until /m)
+    expect(screen).toMatch(/^ok {4}mail +smtp:\S+ lets us in/m)
+    expect(screen).toMatch(/^ok {4}alert mail +ana@example\.com: 250 /m)
+    for (const secret of ['another-secret', CLIENT.secret, ...tokens.good])
+      expect(screen).not.toContain(secret)
+    expect(mail.received[0]?.from).toBe(USER)
+    const file = join(cwd, 'secrets/mail-client-secret')
+    expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([`${CLIENT.secret}\n`, 0o600])
+    const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
+    expect(settings).toContain(`url: ${withUser(mail.url)}`)
+    expect(settings).toContain('client_secret_file: ./secrets/mail-client-secret')
+    expect(settings).not.toContain(CLIENT.secret)
   })
 
   test('Ctrl-C leaves nothing behind', async () => {

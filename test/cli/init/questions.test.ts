@@ -7,6 +7,7 @@ import { openKeysOf } from '../../../src/app/configured-login.ts'
 import { completeAnswers, readGiven, type TryAccess } from '../../../src/cli/init/answers.ts'
 import { findProfile } from '../../../src/cli/init/find-profile.ts'
 import { OAUTH, oauthOf } from '../../../src/cli/init/login-answers.ts'
+import type { TryMail } from '../../../src/cli/init/mail-answers.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { fixedKey } from '../../../src/upstream/client/key-source.ts'
@@ -38,7 +39,11 @@ const USUAL: Answers = {
 
 const untried: TryAccess = async () => ({ isRefused: false, probed: null })
 
-async function ask(answers: Answers, tryAccess?: (say: Prompter['say']) => TryAccess) {
+async function ask(
+  answers: Answers,
+  tryAccess?: (say: Prompter['say']) => TryAccess,
+  tryMail: TryMail = async () => true,
+) {
   const screen: string[] = []
   const queues = new Map(Object.entries({ ...USUAL, ...answers }).map(([text, list]) => [text, [...list]]))
   const next = (text: string): string => {
@@ -62,7 +67,10 @@ async function ask(answers: Answers, tryAccess?: (say: Prompter['say']) => TryAc
     confirm: async () => false,
   }
   const given = readGiven({}, loadConfig({ file: null, env: {} }))
-  const found = await completeAnswers(given, prompter, tryAccess?.(prompter.say) ?? untried)
+  const found = await completeAnswers(given, prompter, {
+    access: tryAccess?.(prompter.say) ?? untried,
+    mail: tryMail,
+  })
   const { signal } = new AbortController()
   return {
     answers: found,
@@ -149,7 +157,7 @@ test('a login by OAuth is asked for as its grant needs it, until it is right, is
       Scope: ['', 'leads.read', ''],
     },
     (say) => async (access) => {
-      const api = { ...config.api, oauth: oauthOf(access.login) }
+      const api = { ...config.api, oauth: oauthOf('api', access.login) }
       const openKeys = () => openKeysOf({ ...config, api }, SILENT)
       return findProfile({ url: NOWHERE, openKeys, isProbed: false }, { log: SILENT, signal, say })
     },
@@ -172,7 +180,7 @@ test('a login by OAuth is asked for as its grant needs it, until it is right, is
     ),
   ])
   expect(screen).not.toMatch(new RegExp(`${wrong}|${CLIENT.secret}|${first}`))
-  const { grant, clientAuth, refreshToken } = oauthOf(answers.login) ?? {}
+  const { grant, clientAuth, refreshToken } = oauthOf('api', answers.login) ?? {}
   expect([grant, clientAuth, refreshToken?.reveal()]).toEqual(['refresh_token', 'body', first])
 })
 
@@ -192,9 +200,86 @@ test('a login with a private key reads its file', async () => {
     Scope: ['https://www.googleapis.com/auth/spreadsheets.readonly'],
   })
   expect(screen).toContain('cannot read it: ENOENT')
-  expect(oauthOf(answers.login)).toMatchObject({
+  expect(oauthOf('api', answers.login)).toMatchObject({
     issuer: 'leadsheet@project.iam.gserviceaccount.com',
     subject: null,
   })
-  expect(oauthOf(answers.login)?.privateKey?.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/)
+  expect(oauthOf('api', answers.login)?.privateKey?.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/)
+})
+
+test('a mail server gets a login by OAuth in place of a password, as its provider has it', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const cwd = folderWith({
+    'google.json': JSON.stringify({
+      client_email: 'leadsheet@project.iam.gserviceaccount.com',
+      private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    }),
+  })
+  const mailbox = 'reports@example.com'
+  const tried: (string | undefined)[] = []
+  const tryMail: TryMail = async ({ url, login }) => {
+    tried.push(url, login?.scope)
+    return true
+  }
+  const usual = { 'Address of the mailbox': ['reports', mailbox], 'How id': [''], Scope: [''] }
+  const entra = {
+    'Directory (tenant)': ['a b', 'contoso.example'],
+    'Client id': ['app'],
+    'Client secret (': ['s3cret'],
+  }
+  const asked = [
+    await ask(
+      { ...usual, ...entra, 'Mail server': ['microsoft'], Way: ['imap', ''], 'Token URL': [''], Grant: [''] },
+      undefined,
+      tryMail,
+    ),
+    await ask(
+      { ...usual, ...entra, 'Mail server': ['microsoft'], Way: ['smtp'], 'Token URL': [''], Grant: [''] },
+      undefined,
+      tryMail,
+    ),
+    await ask(
+      {
+        ...usual,
+        'Mail server': ['google'],
+        Way: ['smtp'],
+        'Token URL': [''],
+        Grant: [''],
+        'File with the private key': [join(cwd, 'google.json')],
+        Issuer: [''],
+        Subject: [''],
+        Audience: [''],
+      },
+      undefined,
+      tryMail,
+    ),
+  ]
+  expect(tried).toEqual([
+    'graph:',
+    'https://graph.microsoft.com/.default',
+    'smtp://reports%40example.com@smtp.office365.com:587',
+    'https://outlook.office365.com/.default',
+    'smtp://reports%40example.com@smtp.gmail.com:587',
+    'https://mail.google.com/',
+  ])
+  const [graph, exchange, gmail] = asked.map(({ answers }) => answers.mailLogin)
+  expect(graph).toEqual({
+    token_url: 'https://login.microsoftonline.com/contoso.example/oauth2/v2.0/token',
+    grant: 'client_credentials',
+    client_id: 'app',
+    client_secret: 's3cret',
+    client_auth: 'body',
+    scope: 'https://graph.microsoft.com/.default',
+  })
+  expect(exchange).toEqual({ ...graph, scope: 'https://outlook.office365.com/.default' })
+  expect(gmail).toMatchObject({
+    token_url: 'https://oauth2.googleapis.com/token',
+    issuer: 'leadsheet@project.iam.gserviceaccount.com',
+    subject: mailbox,
+  })
+  for (const { answers, screen } of asked) {
+    expect(answers.from.value).toBe(`Lead reports <${mailbox}>`)
+    expect(screen).toContain('docs/how-to/send-mail.md')
+    expect(screen).not.toContain('s3cret')
+  }
 })

@@ -13,7 +13,7 @@ import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
 import { type ApiEvent, startApiSink } from './api-sink.ts'
 import { compareRows } from './comparison.ts'
-import { pick, sendThroughKills } from './run.ts'
+import { killSenders, pick } from './run.ts'
 import { findLastMove } from './sender.ts'
 
 const [MESSAGES, KILLS] = IS_FULL ? [1_500, 100] : [75, 10]
@@ -45,7 +45,7 @@ it.each(['graph', 'resend'] as const)(
     const job = { file: fileOf(store), url: sink.url, ...(isByToken && { oauth }) }
     const wanted = { kills: KILLS, senders: 2, next: random(SEED) }
     const untilStep = (times: number, next: () => number) => sink.untilEvent(pick(EVENTS, next), times)
-    const killed = await sendThroughKills(store, job, untilStep, wanted)
+    const killed = await killSenders(store, job, untilStep, wanted)
     const rows = await store.db.selectFrom('delivery').selectAll().orderBy('recipient').execute()
     const found = compareRows(rows, sink)
     const states = Object.fromEntries(

@@ -26,6 +26,7 @@ interface Wanted {
   readonly senders: number
   /** Random numbers from 0 up to 1. */
   readonly next: () => number
+  readonly onKill?: (kill: number) => void
 }
 
 /** A kill comes within this time after a step: about the time that a message takes, so every moment is hit. */
@@ -37,11 +38,11 @@ const KILL_WITHIN_MS = 4
  * @param untilStep waits until a step of its choice has been reached so many times
  * @returns how many were killed
  */
-export async function sendThroughKills(
+export async function killSenders(
   store: Store,
   job: Job,
   untilStep: (times: number, next: () => number) => Promise<void>,
-  { kills, senders, next }: Wanted,
+  { kills, senders, next, onKill }: Wanted,
 ): Promise<number> {
   const running: Sender[] = []
   let killed = 0
@@ -57,7 +58,10 @@ export async function sendThroughKills(
     const [gone] = running.splice(await findSending(store, running, next), 1)
     gone?.child.kill('SIGKILL')
     await gone?.end
-    if (gone?.child.signalCode === 'SIGKILL') killed++
+    if (gone?.child.signalCode === 'SIGKILL') {
+      killed++
+      onKill?.(killed)
+    }
   }
   for (const { status, stderr } of await Promise.all(running.map(({ end }) => end))) {
     if (status !== 0) throw new Error(`a sender ended with ${status}: ${stderr}`)

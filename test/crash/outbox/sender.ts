@@ -21,7 +21,7 @@ export interface SenderJob {
   readonly file: string
   readonly url: string
   readonly dkim: DkimKey
-  /** The login of an API, whose tokens all senders share in a file. */
+  /** The login by OAuth, and the file with its tokens; absent for a server that lets everybody in. */
   readonly oauth?: { readonly login: Login; readonly file: string }
 }
 

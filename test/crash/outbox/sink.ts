@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
+import type { SMTPServerOptions } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import { openMailServer, refusal } from '../../support/mail-server.ts'
 import { random } from '../../support/random.ts'
@@ -34,8 +35,11 @@ export type SinkEvent = 'MAIL' | 'RCPT' | 'DATA' | 'bytes' | 'dot'
 
 export type Sink = Awaited<ReturnType<typeof startSink>>
 
-/** Starts the server for the current test. */
-export async function startSink(faults: SinkFaults) {
+/**
+ * Starts the server for the current test.
+ * @param login what its logins need; it lets everybody in without one
+ */
+export async function startSink(faults: SinkFaults, login: SMTPServerOptions = {}) {
   const arrivals: Arrival[] = []
   /** The numbers of sessions and recipients that were refused before a message. */
   const refused = { turnedAway: 0, deferred: 0 }
@@ -46,15 +50,17 @@ export async function startSink(faults: SinkFaults) {
   const fails = (about: string, share: number): boolean =>
     random(createHash('sha256').update(`${faults.seed} ${about}`).digest().readUInt32BE())() < share
   const server = await openMailServer({
+    ...login,
     disableReverseLookup: true,
     onConnect(_session, done) {
       if (!fails(`turned away ${++sessions}`, faults.turnedAway)) return done()
       refused.turnedAway++
       done(refusal(421, '4.3.2 busy'))
     },
-    onMailFrom(_address, _session, done) {
+    onMailFrom(address, session, done) {
       events.emit('MAIL')
-      done()
+      if (login.onMailFrom) login.onMailFrom(address, session, done)
+      else done()
     },
     onRcptTo({ address }, _session, done) {
       events.emit('RCPT')

@@ -22,8 +22,17 @@ export function missingImap(): string | null {
   return missingDovecot() ?? (findInstalled('/usr/lib/dovecot/imap') ? null : 'apt-get install dovecot-imapd')
 }
 
-/** Starts Dovecot for the current test, which must run as root. */
-export async function startDovecot() {
+/** The server at which Dovecot asks whether a token is good. */
+interface Introspection {
+  /** The URL with the login of a client. */
+  readonly url: string
+}
+
+/**
+ * Starts Dovecot for the current test, which must run as root.
+ * @param introspection absent: Dovecot logs nobody in. Otherwise it takes tokens, and nothing else
+ */
+export async function startDovecot(introspection?: Introspection) {
   const folder = folderWith()
   // The parts of Dovecot run as other users.
   chmodSync(folder, 0o755)
@@ -32,8 +41,12 @@ export async function startDovecot() {
   chownSync(mail, NOBODY, NOBODY)
   const lmtpPort = await freePort()
   const imapPort = await freePort()
+  const authPort = await freePort()
+  const tokens = join(folder, 'tokens.conf')
+  if (introspection) writeFileSync(tokens, tokenSettings(introspection))
   const file = join(folder, 'dovecot.conf')
-  writeFileSync(file, settings(folder, mail, lmtpPort, imapPort))
+  const login = introspection ? tokenLogin(tokens, authPort) : ''
+  writeFileSync(file, `${settings(folder, mail, lmtpPort, imapPort)}${login}`)
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, () => canConnect(lmtpPort))
   /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
@@ -45,6 +58,7 @@ export async function startDovecot() {
     execFileSync('doveadm', ['-c', file, ...args], { encoding: 'utf8', maxBuffer: 1e8 })
   return {
     lmtpPort,
+    authPort,
     /** The path of the settings. */
     file,
     /** The port of IMAP, without TLS. */
@@ -53,6 +67,31 @@ export async function startDovecot() {
     /** Runs doveadm(1) with arguments. Returns what it prints. */
     run,
   }
+}
+
+function tokenLogin(tokens: string, authPort: number): string {
+  return `auth_mechanisms = xoauth2 oauthbearer
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = ${tokens}
+}
+service auth {
+  inet_listener {
+    address = 127.0.0.1
+    port = ${authPort}
+  }
+}
+`
+}
+
+function tokenSettings({ url }: Introspection): string {
+  return `introspection_mode = post
+introspection_url = ${url}
+username_attribute = email
+active_attribute = active
+active_value = true
+`
 }
 
 function settings(folder: string, mail: string, lmtpPort: number, imapPort: number): string {
@@ -71,6 +110,7 @@ lda_mailbox_autocreate = yes
 first_valid_uid = 1
 passdb {
   driver = static
+  mechanisms = plain
   args = password=${PASSWORD}
 }
 userdb {

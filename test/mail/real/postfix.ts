@@ -19,15 +19,16 @@ export function missingPostfix(): string | null {
 /**
  * Starts Postfix. It accepts mail to all addresses of example.org, and returns that to gone@example.org. Returns its
  * port.
+ * @param authPort the port of Dovecot's logins, without which nobody may send; null: everybody may
  */
-export async function startPostfix(lmtpPort: number): Promise<number> {
+export async function startPostfix(lmtpPort: number, authPort: number | null = null): Promise<number> {
   const folder = folderWith()
   // The daemons of Postfix run as another user.
   chmodSync(folder, 0o755)
   const port = await freePort()
   const settings = join(folder, 'etc')
   mkdirSync(settings)
-  writeFileSync(join(settings, 'main.cf'), mainSettings(folder, lmtpPort))
+  writeFileSync(join(settings, 'main.cf'), `${mainSettings(folder, lmtpPort)}${loginSettings(authPort)}`)
   writeFileSync(join(settings, 'master.cf'), `127.0.0.1:${port} inet n - n - - smtpd\n${SERVICES}`)
   mkdirSync(join(folder, 'queue'))
   // Makes the other folders. Postfix itself does not start its daemons, because they would leave the process
@@ -57,6 +58,16 @@ virtual_mailbox_domains = example.org
 smtpd_reject_unlisted_recipient = no
 transport_maps = inline:{ {gone@example.org = error:5.1.1 no such user} }
 virtual_transport = lmtp:inet:127.0.0.1:${lmtpPort}
+`
+}
+
+function loginSettings(authPort: number | null): string {
+  if (authPort === null) return ''
+  return `smtpd_sasl_auth_enable = yes
+smtpd_sasl_type = dovecot
+smtpd_sasl_path = inet:127.0.0.1:${authPort}
+smtpd_relay_restrictions = permit_sasl_authenticated, reject
+smtpd_recipient_restrictions = permit_sasl_authenticated, reject
 `
 }
 

@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { tryLogin } from '../../../app/configured-login.ts'
+import { openKeysOf, tryKeys } from '../../../app/configured-login.ts'
 import { tryMessage } from '../../../app/configured-mail.ts'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { openSourceOf, profileOf } from '../../../app/configured-upstream.ts'
@@ -119,8 +119,8 @@ async function* examineAll(
   const proxy = config.proxy.https ?? config.proxy.http
   if (proxy !== null) yield ok('proxy', `${new URL(proxy.reveal()).origin}, from HTTPS_PROXY or HTTP_PROXY`)
   const login = await attempt('login', 'see docs/how-to/log-in-to-your-crm.md', async () => {
-    const log = await patient.log()
-    return ok('login', (await tryLogin(config, log, patient.signal, BACKOFF.upstreamWhileWaiting)) ?? '')
+    const keys = openKeysOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
+    return ok('login', (await tryKeys(keys, patient.signal)) ?? '')
   })
   if (login.found !== '') yield login
   const openSource = async () =>
@@ -141,7 +141,7 @@ async function* examineAll(
       return ok('snapshot.group', group)
     })
   }
-  yield await checkMail(patient, config)
+  yield* checkMail(patient, config)
   yield* checkDeliverability(config, ask ?? createAskDns())
   if (config.reports.length > 0) yield checkUnsubscribe(config)
   yield* checkOperators(config)
@@ -267,18 +267,18 @@ async function* checkSource(
   return clock
 }
 
-async function checkMail({ log, signal }: Patient, config: Config): Promise<CheckResult> {
+async function* checkMail({ log, signal }: Patient, config: Config): AsyncGenerator<CheckResult> {
   const { mail, reports } = config
   if (mail.url === null) {
-    return reports.length === 0
+    yield reports.length === 0
       ? ok('mail', 'no reports, no mail')
       : warn('mail', 'no mail server is set: reports cannot be sent', 'set mail.url (LEADSHEET_MAIL_URL)')
+    return
   }
   const message = await attempt('mail', 'fix the addresses in the settings', async () => {
     await tryMessage(config)
     return ok('mail', 'a message can be made')
   })
-  if (message.status !== 'ok') return message
-  const remedy = 'check mail.url (LEADSHEET_MAIL_URL)'
-  return checkMailServer(config, remedy, { log: await log(), signal })
+  if (message.status === 'ok') yield* checkMailServer(config, { log: await log(), signal })
+  else yield message
 }

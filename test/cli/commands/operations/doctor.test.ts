@@ -11,9 +11,11 @@ import { createAskDns } from '../../../../src/cli/deliverability/spf.ts'
 import { loadConfig } from '../../../../src/config/load.ts'
 import type { Service } from '../../../../src/service/open.ts'
 import { folderWith } from '../../../support/folder.ts'
+import { USER, withUser } from '../../../support/mail/token-login.ts'
 import { openMailServer, openScriptedServer } from '../../../support/mail-server.ts'
 import { openDnsServer, parseRecord } from '../../../support/network/dns-server.ts'
 import { listen } from '../../../support/network/http-server.ts'
+import { CLIENT, startTokenServer } from '../../../support/network/token-server.ts'
 import { clockAt } from '../../../support/process/shifted-clock.ts'
 import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
@@ -141,6 +143,9 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
     onTestFinished(() => server[Symbol.asyncDispose]())
     return { LEADSHEET_MAIL_URL: server.url.replace('//', '//dana:hunter22@') }
   },
+  'a login for mail that gives no token': (cwd) => openMailLogin(cwd, 'another-secret', '250 2.1.0 Ok'),
+  'a mail server that does not take the token': (cwd) =>
+    openMailLogin(cwd, CLIENT.secret, '535 5.7.3 Authentication unsuccessful'),
   'a mail server without the TLS that is asked for': async () => {
     const server = await openMailServer()
     onTestFinished(() => server[Symbol.asyncDispose]())
@@ -159,6 +164,19 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
     onTestFinished(() => void other.close())
     return { LEADSHEET_WEB_LISTEN: `127.0.0.1:${await listen(other)}` }
   },
+}
+
+/** Lets the installation log in to a mail server with tokens. */
+async function openMailLogin(cwd: string, secret: string, AUTH: string) {
+  const tokens = await startTokenServer()
+  const server = await openScriptedServer({ AUTH })
+  onTestFinished(async () => {
+    await tokens[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  })
+  const oauth = `{ token_url: "${tokens.url}", client_id: ${CLIENT.id}, client_secret: ${secret} }`
+  const mail = `mail: { url: "${withUser(server.url)}", from: ${USER}, oauth: ${oauth} }`
+  writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS.replace(/mail: .*/, mail), { mode: 0o600 })
 }
 
 it('each fault is found, with what it is and what to do', async () => {
