@@ -316,7 +316,7 @@ describe('a token', () => {
       'configuration',
       'mail.oauth.client_secret',
     ],
-    [500, 'oops', 'transient', 'mail.url'],
+    [500, 'oops', 'transient', 'mail.oauth.token_url'],
   ] as const)('that cannot be had (%s) sends nothing, and says why', async (status, body, kind, hint) => {
     await using made = await openWithTokens('graph')
     made.server.answers.push(tokenAnswer(status, body))
