@@ -18,6 +18,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   fastify: 'The HTTP server.',
   handlebars: 'Templates of reports and pages.',
   'intl-messageformat': 'The words of reports in ICU MessageFormat.',
+  imapflow: 'Reads the mailbox of bounces over IMAP.',
   kysely: 'SQL with types.',
   'node-cron': 'Wakes the daemon each minute.',
   nodemailer: 'SMTP and MIME.',
@@ -26,6 +27,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   pino: 'The log as JSON lines.',
   'pino-pretty': 'The log as readable lines on a terminal.',
   'prom-client': 'Writes `/metrics`.',
+  'postal-mime': 'Reads MIME messages: bounces, and replies that unsubscribe.',
   undici: "The HTTP client, with time limits that Node's `fetch` does not have.",
   yaml: 'Reads YAML, and names the line of a mistake.',
   yazl: 'Writes ZIP archives: XLSX files.',
@@ -68,7 +70,7 @@ export function dependenciesPage(): string {
   ])
   return page(
     'Dependencies',
-    'The packages that the program uses besides Node; `package.json` has the exact version of each. Our limits are 24 packages, and 110 MB without Node (`npm ci --omit=dev`). They take 101 MB now, of which 27 MB are the binaries of better-sqlite3 for all platforms.',
+    'The packages that the program uses besides Node; `package.json` has the exact version of each. Our limits are 26 packages, and 110 MB without Node (`npm ci --omit=dev`). They take 101 MB now, of which 27 MB are the binaries of better-sqlite3 for all platforms.',
     table(['Package', 'Why'], packages),
     '## What was not taken',
     table(['Subject', 'What we use', 'Why nothing else'], TRIED),

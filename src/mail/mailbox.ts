@@ -61,11 +61,7 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
   let kept: ImapFlow | null = null
 
   const open = async (signal: AbortSignal): Promise<ImapFlow> => {
-    if (kept?.usable) {
-      // The server tells of messages that have come since.
-      await kept.noop()
-      return kept
-    }
+    if (kept?.usable) return kept
     kept = await logIn(place, tokens, signal)
     await kept.mailboxOpen(place.folder, { readOnly: true })
     return kept
@@ -90,6 +86,8 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
   /** Returns the mark of the numbering, and the numbers behind `uid` (RFC 3501, 2.3.1.1), in order. */
   const list = (signal: AbortSignal, after: string | null) =>
     step(signal, async (client) => {
+      // The server tells of messages that have come since the mailbox was opened.
+      await client.noop()
       const validity = validityOf(client)
       const [known, uid] = after?.split(':') ?? []
       const last = known === validity ? Number(uid) : 0

@@ -36,8 +36,13 @@ export interface NotificationDeps {
   readonly now: () => Date
 }
 
-/** A notification as it came. */
-export interface Notice {
+/** Tells whether a notification says nothing about a message, so that it is only stored. */
+export function isIgnored({ kind }: Notification): boolean {
+  return kind === 'other' || kind === 'auto_reply'
+}
+
+/** A notification as it came, which says something about a message. */
+export interface ArrivedNotification {
   /** The SHA-256 of its bytes, or the provider's id of the event. */
   readonly id: string
   readonly notification: Notification
@@ -63,30 +68,26 @@ export interface Applied extends Pick<StoredNotification, 'kind' | 'outcome'> {
  */
 export async function takeNotification(
   deps: NotificationDeps,
-  notice: Notice,
+  arrived: ArrivedNotification,
   also: (trx: Trx) => Promise<void> = async () => {},
 ): Promise<Applied | null> {
   const { store, log } = deps
-  const { kind } = notice.notification
-  const says = kind !== 'other' && kind !== 'auto_reply'
-  // A power cut may lose those that change nothing; they are then read again.
-  const write = says ? store.write : store.writeSoon
-  const applied = await write(async (trx) => {
+  const applied = await store.write(async (trx) => {
     await also(trx)
-    return (await isKnownNotification(trx, notice.id)) ? null : apply(trx, deps, notice)
+    return (await isKnownNotification(trx, arrived.id)) ? null : apply(trx, deps, arrived)
   })
-  if (applied === null || !says) return applied
-  const { outcome, recipient, report, said } = applied
+  if (applied === null) return null
+  const { kind, outcome, recipient, report, said } = applied
   if (outcome === 'applied' && kind !== 'bounced') await copyPreferences(store)
   log.info({ kind, outcome, recipient, report, said }, 'notification read')
   return applied
 }
 
-async function apply(trx: Trx, deps: NotificationDeps, notice: Notice): Promise<Applied> {
-  const { id, notification } = notice
+async function apply(trx: Trx, deps: NotificationDeps, arrived: ArrivedNotification): Promise<Applied> {
+  const { id, notification } = arrived
   const { kind, said, recipients } = notification
   const now = deps.now()
-  const message = await findMessage(trx, notice, now)
+  const message = await findMessage(trx, arrived, now)
   const unsubscribed =
     kind === 'unsubscribe' ? await unsubscribe(trx, deps, notification, message, now) : null
   const outcome = unsubscribed?.outcome ?? (await moveMessage(trx, notification, message, now))
@@ -112,10 +113,9 @@ const QUOTED_DAYS = 6
  */
 async function findMessage(
   trx: Trx,
-  { notification: { kind, ids, recipients, at }, quotes, providerId }: Notice,
+  { notification: { kind, ids, recipients, at }, quotes, providerId }: ArrivedNotification,
   now: Date,
 ): Promise<NotifiedMessage | null> {
-  if (kind === 'other' || kind === 'auto_reply') return null
   for (const id of ids) {
     const named = await findMessageById(trx, id)
     if (named !== undefined) return named
@@ -139,7 +139,6 @@ async function moveMessage(
   message: NotifiedMessage | null,
   now: Date,
 ): Promise<StoredNotification['outcome']> {
-  if (kind === 'other' || kind === 'auto_reply') return 'ignored'
   if (message === null) return 'unmatched'
   const { messageId, recipient, report, unconfirmedCount, isRefusal: wasRefusal } = message
   const at = now.toISOString()
@@ -163,7 +162,7 @@ async function moveMessage(
     isMoved = await moveDelivery(trx, messageId, from, to)
   } else if (kind === 'complained') {
     // It proves that the message arrived, whatever else came back for it.
-    const response = `reported as spam${said === '' ? '' : `: ${said}`}`
+    const response = 'reported as spam by its recipient'
     const to = { ...done, response, state: 'complained', replyCode: null, isRefusal: false } as const
     isMoved = await moveDelivery(trx, messageId, [...unproven, 'sent', 'bounced'], to)
     const by = { by: 'recipient', reason: 'reported a message as spam' } as const
@@ -174,7 +173,7 @@ async function moveMessage(
 }
 
 function replyCodeIn(said: string): number | null {
-  const [, code] = /^(?:smtp; ?)?([45]\d\d)(?=[ -])/i.exec(said) ?? []
+  const [code] = /^[45]\d\d(?=[ -])/.exec(said) ?? []
   return code === undefined ? null : Number(code)
 }
 
@@ -202,7 +201,7 @@ interface Unsubscribed extends Pick<Applied, 'outcome' | 'isConfirmed'> {
 async function unsubscribe(
   trx: Trx,
   deps: NotificationDeps,
-  { recipients, report }: Notification,
+  { recipients, report, at }: Notification,
   message: NotifiedMessage | null,
   now: Date,
 ): Promise<Unsubscribed> {
@@ -210,7 +209,9 @@ async function unsubscribe(
   const key = message === null ? ownReport(deps, author, report) : keyOf(message)
   if (key === null) return { key, outcome: 'unmatched', isConfirmed: false }
   const earlier = await findPreference(trx, key)
-  if (earlier?.state === 'unsubscribed') return { key, outcome: 'unchanged', isConfirmed: false }
+  // A mail from before the recipient came back, in a mailbox that is read for the first time, is over.
+  const isOver = at !== null && (earlier?.changedAt ?? '') > at
+  if (earlier?.state === 'unsubscribed' || isOver) return { key, outcome: 'unchanged', isConfirmed: false }
   const by = author === key.address.toLowerCase() ? null : author
   const reason = by === null ? 'by mail' : `by mail from ${by}`
   await changePreferenceIn(trx, key, 'stop', { by: 'recipient', reason }, now)

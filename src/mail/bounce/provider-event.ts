@@ -73,7 +73,11 @@ export function readProviderEvent(body: unknown): ProviderEvent | null {
       recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
       reason: kind === 'bounced' ? blameFor(event.type, about) : null,
       status: statusOf('', said),
-      said: said.replace(/\s+/g, ' ').trim().slice(0, SAID_MAX),
+      said: said
+        .replace(/^smtp;/i, '')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .slice(0, SAID_MAX),
       report: null,
       at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
     },

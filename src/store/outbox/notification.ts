@@ -13,8 +13,13 @@ export async function isKnownNotification(db: Db, id: string): Promise<boolean> 
   )
 }
 
+/** A notification that is stored already stays as it is. */
 export async function insertNotification(trx: Trx, notification: StoredNotification): Promise<void> {
-  await modelsIn(trx).insertInto('notification').values(notification).execute()
+  await modelsIn(trx)
+    .insertInto('notification')
+    .values(notification)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** Counts the notifications by kind and outcome. */

@@ -23,7 +23,7 @@ import {
   ordinaryMail,
   statusMail,
   unsubscribeMail,
-} from '../../support/mail/notices.ts'
+} from '../../support/mail/notifications.ts'
 import { AT_ONCE, DAILY, recipient } from '../../support/mail/reports.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 

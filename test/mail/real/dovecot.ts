@@ -50,6 +50,10 @@ export async function startDovecot() {
     /** The port of IMAP, without TLS. */
     imapPort,
     list,
+    /** The user to whom all mailboxes belong. */
+    uid: NOBODY,
+    /** Returns the folder of somebody's INBOX, a Maildir. */
+    maildirOf: (address: string): string => join(mail, address),
     /** Runs doveadm(1) with arguments. Returns what it prints. */
     run,
   }

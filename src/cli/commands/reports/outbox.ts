@@ -200,7 +200,7 @@ async function readBouncesNow(terminal: Terminal): Promise<Result> {
       ]),
     ],
     notes: [
-      `${counted(messages, 'new message')} in ${mailbox}: ${found.length} about messages of leadsheet, ${notifications.length - found.length} about none that is known, ${messages - notifications.length} about none.`,
+      `${counted(messages, 'new message')} in ${mailbox}: ${found.length} about messages of leadsheet, ${notifications.length - found.length} about none that is known, ${messages - notifications.length} others.`,
     ],
   }
 }
@@ -215,7 +215,7 @@ export function wordOf(state: string): string {
 }
 
 function deliveryJson(
-  { issueId: _issueId, deferredAt: _deferredAt, sender: _sender, ...one }: ListedDelivery,
+  { issueId: _issueId, deferredAt: _deferredAt, sender: _sender, alike: _alike, ...one }: ListedDelivery,
   outages: readonly MailOutage[],
 ) {
   return {
