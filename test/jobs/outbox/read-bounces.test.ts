@@ -3,9 +3,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type BouncesDeps, readBounces, takeProviderEvent } from '../../../src/jobs/outbox/read-bounces.ts'
+import {
+  type BouncesDeps,
+  createBouncesTask,
+  readBounces,
+  takeProviderEvent,
+} from '../../../src/jobs/outbox/read-bounces.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { changePreference, preferenceText } from '../../../src/jobs/reports/preferences.ts'
+import { openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
 import { openMailbox } from '../../../src/mail/mailbox.ts'
 import { idOf } from '../../../src/mail/message.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
@@ -349,6 +355,47 @@ it('who gets no more, by stories of many days', async () => {
   }
   await expect(`${text.join('\n')}\n`).toMatchFileSnapshot('golden/suppression.txt')
 }, 120_000)
+
+it('the daemon reads every five minutes, goes on while the mailbox is away, and sends what confirms an unsubscribe', async () => {
+  await using ledger = await openBounced()
+  const { store, clock, mailbox } = ledger
+  await ledger.send()
+  let folder = mailbox
+  let confirmed = 0
+  const onConfirmed = () => {
+    confirmed++
+  }
+  const openFolder = () => openMailbox(folder)
+  const stop = new AbortController()
+  const queue = openOwnQueue(ledger.deps.log)
+  const task = createBouncesTask({ ...ledger.deps, openMailbox: openFolder, queue, onConfirmed })
+  task.open(stop.signal)
+  const after = async (minutes: number) => {
+    clock.now = new Date(clock.now.getTime() + minutes * 60_000)
+    task.wake()
+    await task.idle()
+    const [row] = await ledger.rows()
+    const { failingSince } = (await findBounceMailbox(store.db, folder)) ?? {}
+    return [(await ledger.rows()).at(-1)?.state, confirmed, failingSince ?? null, row?.revision]
+  }
+  const [message] = await ledger.deliveries()
+  if (message === undefined) throw new Error('there is one')
+  expect(await after(0)).toEqual(['sent', 0, null, 0])
+  ledger.put(statusMail(message))
+  expect(await after(4)).toEqual(['sent', 0, null, 0])
+  expect(await after(1)).toEqual(['bounced', 0, null, 0])
+  ledger.put(unsubscribeMail(DANA, 'unsubscribe'))
+  expect(await after(5)).toEqual(['bounced', 1, null, -1])
+  folder = 'file:/nowhere/bounces'
+  expect(await after(5)).toEqual(['bounced', 1, '2026-11-21T07:15:00.000Z', -1])
+  expect(await after(5)).toEqual(['bounced', 1, '2026-11-21T07:15:00.000Z', -1])
+  folder = mailbox
+  // The clock was an hour ahead and was set back.
+  await after(60)
+  ledger.put(complaintMail(message))
+  expect(await after(-60)).toEqual(['complained', 1, null, -1])
+  stop.abort()
+})
 
 describe('an unsubscribe by mail', () => {
   it('is carried out for the recipient of the message, and confirmed once', async () => {
