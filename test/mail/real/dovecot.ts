@@ -22,8 +22,11 @@ export function missingImap(): string | null {
   return missingDovecot() ?? (findInstalled('/usr/lib/dovecot/imap') ? null : 'apt-get install dovecot-imapd')
 }
 
-/** Starts Dovecot for the current test, which must run as root. */
-export async function startDovecot() {
+/**
+ * Starts Dovecot for the current test, which must run as root.
+ * @param introspectionUrl tells whether an access token is valid (RFC 7662); nobody logs in with a password then
+ */
+export async function startDovecot(introspectionUrl: string | null = null) {
   const folder = folderWith()
   // The parts of Dovecot run as other users.
   chmodSync(folder, 0o755)
@@ -33,7 +36,13 @@ export async function startDovecot() {
   const lmtpPort = await freePort()
   const imapPort = await freePort()
   const file = join(folder, 'dovecot.conf')
-  writeFileSync(file, settings(folder, mail, lmtpPort, imapPort))
+  const tokens = join(folder, 'oauth2.conf')
+  writeFileSync(
+    tokens,
+    `introspection_mode = post\nintrospection_url = ${introspectionUrl}\nusername_attribute = username\nactive_attribute = active\nactive_value = true\n`,
+  )
+  const login = introspectionUrl === null ? PASSWORDS : tokenLogin(tokens)
+  writeFileSync(file, `${settings(folder, mail, lmtpPort, imapPort)}${login}`)
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, () => canConnect(lmtpPort))
   /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
@@ -70,14 +79,16 @@ disable_plaintext_auth = no
 auth_username_format = %Lu
 mail_location = maildir:${mail}/%u
 mail_save_crlf = yes
+auth_failure_delay = 0
 first_valid_uid = 1
-passdb {
-  driver = static
-  args = password=${PASSWORD}
-}
 userdb {
   driver = static
   args = uid=${NOBODY} gid=${NOBODY} home=${mail}/%u allow_all_users=yes
+}
+service anvil {
+  unix_listener anvil-auth-penalty {
+    mode = 0
+  }
 }
 service imap-login {
   chroot =
@@ -94,6 +105,22 @@ service lmtp {
     address = 127.0.0.1
     port = ${lmtpPort}
   }
+}
+`
+}
+
+const PASSWORDS = `passdb {
+  driver = static
+  args = password=${PASSWORD}
+}
+`
+
+function tokenLogin(file: string): string {
+  return `auth_mechanisms = xoauth2 oauthbearer
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = ${file}
 }
 `
 }
