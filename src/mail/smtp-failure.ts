@@ -187,12 +187,7 @@ export function blameOfReply(reply: string, replyCode: number): Blame {
   return blameOf({ phase: 'envelope', command: '', replyCode, reply })
 }
 
-function blameOf({
-  phase,
-  command,
-  replyCode,
-  reply,
-}: Pick<SendFault, 'phase' | 'command' | 'replyCode' | 'reply'>): Blame {
+function blameOf({ phase, command, replyCode, reply }: Omit<SendFault, 'code' | 'originalCode'>): Blame {
   const at = phase === 'data' ? 'body' : command === 'MAIL FROM' ? 'MAIL' : 'RCPT'
   // Takes the class from the reply code, because some servers write 4.x.x after a 5xx. Four numbers are an
   // address of the network.

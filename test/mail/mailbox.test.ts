@@ -58,6 +58,7 @@ describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mail
       expect((await read(mailbox, first.position)).subjects).toEqual(['later'])
       expect((await read(mailbox, null, 2)).subjects).toEqual(['m44', 'later'])
       expect(run('search', '-u', address, 'mailbox', 'INBOX', 'seen')).toBe('')
+      expect(run('search', '-u', address, 'mailbox', 'INBOX', 'recent').trim().split('\n')).toHaveLength(46)
     },
     TEST_MS,
   )

@@ -1,9 +1,9 @@
 /** Finds the ids of messages of ours that a notification names. */
-import type { Fields, Mail } from './mime.ts'
+import { type Fields, type Mail, valuesOf } from './mime.ts'
 
 const IDS_MAX = 20
 /** The fields that name the address to which a notification came. */
-const TO_FIELDS = ['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to', 'x-rcpt-to']
+const TO = /^(?:to|delivered-to|x-original-to|(?:x-)?envelope-to|x-rcpt-to)$/
 const ANSWERED =
   /^(?:in-reply-to|references|original-envelope-id|x-ms-exchange-.*|(?:x-)?original-message-?id)$/
 const UNSUBSCRIBE = /unsubscribe(?: |%20|\+)[\w-]{1,99}(?: |%20|\+)([0-9a-f]{40})(?![0-9a-f])/gi
@@ -23,14 +23,11 @@ const OF_OTHERS = /^[> \t]*(?:in-reply-to|references):.*(?:\n[> \t]*<[^<>\n]*>[ 
  * @param status the fields of reports about deliveries and of complaints
  */
 export function idsIn(mail: Mail, returnAddress: string | null, status: readonly Fields[]): string[] {
-  const valuesOf = (from: Fields, isWanted: (name: string) => boolean) =>
-    [...from].filter(([name]) => isWanted(name)).flatMap(([, values]) => values)
-  const to = valuesOf(mail.fields, (name) => TO_FIELDS.includes(name))
-  const told = [...status, mail.fields].flatMap((from) => valuesOf(from, (name) => ANSWERED.test(name)))
+  const told = [...status, mail.fields].flatMap((fields) => valuesOf(fields, ANSWERED))
   // Some texts have a returned message as it was encoded, with soft line ends.
   const texts = [...mail.parts, mail].map(({ text }) => text.replaceAll('=\n', '').replace(OF_OTHERS, ''))
   const found = [
-    ...idsInAddresses(to, returnAddress),
+    ...idsInAddresses(valuesOf(mail.fields, TO), returnAddress),
     ...idsBy(UNSUBSCRIBE, [mail.subject]),
     ...idsInAddresses(texts, returnAddress),
     ...RETURNED.flatMap((pattern) => idsBy(pattern, texts)),

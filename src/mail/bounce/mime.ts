@@ -1,8 +1,8 @@
 /** Reads a mail into its header, its words and its other parts. Nothing here judges what they say. */
 import type { Instant } from '../../domain/model.ts'
 
-/** The values of each header field, by its name in lower case. */
-export type Fields = ReadonlyMap<string, readonly string[]>
+/** The fields of a header in their order; the names are in lower case. */
+export type Fields = readonly { readonly key: string; readonly value: string }[]
 
 export interface Part {
   /** The type in lower case, such as `message/delivery-status`. */
@@ -25,23 +25,21 @@ export interface Mail {
 }
 
 /** A returned message has its header at its beginning, so the rest of a large one is left out. */
-const RAW_BYTES = 2_000_000
-const TEXT_BYTES = 200_000
+const RAW_BYTES = 500_000
+const TEXT_BYTES = 100_000
 const PARTS_MAX = 50
 
 /** Returns null if the bytes are no mail that can be read. */
 export async function readMail(raw: Uint8Array): Promise<Mail | null> {
   const { default: PostalMime } = await import('postal-mime')
-  const limits = { maxNestingDepth: 20, maxHeadersSize: 500_000, forceRfc822Attachments: true }
+  const limits = { maxNestingDepth: 20, maxHeadersSize: 200_000, forceRfc822Attachments: true }
   const email = await PostalMime.parse(raw.subarray(0, RAW_BYTES), limits).catch(() => null)
   if (email === null) return null
   const { subject = '', from, text = '', html = '', attachments, date = '' } = email
-  const fields = new Map<string, string[]>()
-  for (const { key, value } of email.headers) addTo(fields, key, value)
   const content = attachments.slice(0, PARTS_MAX).map((part) => partOf(part.mimeType, part.content))
   const words = text.trim() === '' ? wordsOf(html.slice(0, TEXT_BYTES)) : text.slice(0, TEXT_BYTES)
   return {
-    fields,
+    fields: email.headers,
     subject: subject.slice(0, 500),
     from: { name: from?.name ?? '', address: (from?.address ?? '').toLowerCase() },
     // The boundary of some mails is missing or wrong, so that they seem to have no parts.
@@ -86,28 +84,29 @@ function wordsOf(html: string): string {
  * recipients, so another recipient begins a block too.
  */
 export function readBlocks(text: string): Fields[] {
-  const blocks: Map<string, string[]>[] = [new Map()]
-  let values: string[] = []
+  const blocks: { key: string; value: string }[][] = [[]]
   for (const line of text.split('\n')) {
-    const block = blocks.at(-1)
-    const [, name = '', value = ''] = /^([\w-]{1,80})[ \t]*:(.*)$/.exec(line) ?? []
-    const key = name.toLowerCase()
-    const isNext = /^(?:original|final)-recipient$/.test(key) && block?.has(key) === true
-    if (block === undefined || line.trim() === '' || isNext) blocks.push(new Map())
-    if (key !== '') values = addTo(blocks.at(-1) ?? new Map(), key, value.trim())
-    else if (/^[ \t]/.test(line) && values.length > 0) values.push(`${values.pop()} ${line.trim()}`)
+    const [, key = '', value = ''] = /^([\w-]{1,80})[ \t]*:(.*)$/.exec(line) ?? []
+    const field = { key: key.toLowerCase(), value: value.trim() }
+    const isNext = /^(?:original|final)-recipient$/.test(field.key) && first(blocks.at(-1), field.key) !== ''
+    if (line.trim() === '' || isNext) blocks.push([])
+    const last = blocks.at(-1)?.at(-1)
+    if (key !== '') blocks.at(-1)?.push(field)
+    else if (last !== undefined && /^[ \t]/.test(line)) last.value += ` ${line.trim()}`
   }
-  return blocks.filter(({ size }) => size > 0)
-}
-
-function addTo(fields: Map<string, string[]>, key: string, value: string): string[] {
-  const values = fields.get(key) ?? []
-  fields.set(key, values)
-  values.push(value)
-  return values
+  return blocks.filter(({ length }) => length > 0)
 }
 
 /** Returns the first value of the field; empty if there is none. */
 export function first(fields: Fields | undefined, name: string): string {
-  return fields?.get(name)?.[0] ?? ''
+  return fields?.find(({ key }) => key === name)?.value ?? ''
+}
+
+export function has(fields: Fields, name: string): boolean {
+  return fields.some(({ key }) => key === name)
+}
+
+/** Returns the values of the fields with such names. */
+export function valuesOf(fields: Fields, names: RegExp): string[] {
+  return fields.filter(({ key }) => names.test(key)).map(({ value }) => value)
 }

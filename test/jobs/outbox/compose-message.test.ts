@@ -2,7 +2,7 @@
 import PostalMime from 'postal-mime'
 import { expect, it } from 'vitest'
 import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
-import { buildMessage } from '../../../src/mail/message.ts'
+import { buildMessage, idOf, messageId } from '../../../src/mail/message.ts'
 import { MESSAGE, SENDER } from '../../support/mail/message.ts'
 import { busyDay } from '../../support/reports/figures.ts'
 
@@ -20,7 +20,15 @@ async function waysOf(url: string | null) {
   return headers.filter(({ key }) => key.startsWith('list-unsubscribe')).map(({ value }) => value)
 }
 
-const MAIL = '<mailto:reports@example.com?subject=unsubscribe%20daily>'
+const ID = messageId({
+  installationId: 'i',
+  report: 'daily',
+  period: figures.period,
+  recipient: ANA.address,
+  revision: 0,
+  from: SENDER.from,
+})
+const MAIL = `<mailto:reports@example.com?subject=unsubscribe%20daily%20${idOf(ID)}>`
 const page = (url: string) => `<${url}/preferences/daily-ana@example.com>`
 
 it.each([
@@ -33,4 +41,16 @@ it.each([
   ['http://localhost:8080', [`${page('http://localhost:8080')}, ${MAIL}`]],
 ])('where pages are served at %s, a message names these ways to unsubscribe: %j', async (url, ways) => {
   expect(await waysOf(url)).toEqual(ways)
+})
+
+it('the link of a body that writes a mail gets the id of the message, in text and HTML', () => {
+  const link = 'mailto:reports@example.com?subject=unsubscribe%20daily'
+  const content = {
+    ...MESSAGE,
+    text: `Unsubscribe: ${link}\n`,
+    html: `<a href="${link.replace('=', '&#x3D;')}">`,
+  }
+  const { text, html } = messageFor({ installationId: 'i' }, ISSUE, ANA, content, SENDER)
+  expect(text).toBe(`Unsubscribe: ${link}%20${idOf(ID)}\n`)
+  expect(html).toContain(`unsubscribe%20daily%20${idOf(ID)}"`)
 })

@@ -448,6 +448,18 @@ describe('an unsubscribe by mail', () => {
     expect(await ledger.rows()).toMatchObject([{ state: 'withdrawn' }])
   })
 
+  it('of an old mail is over if the recipient has come back since', async () => {
+    await using ledger = await openBounced()
+    await ledger.send()
+    ledger.clock.now = new Date('2026-11-21T12:00:00Z')
+    const key = { address: DANA, report: 'daily' }
+    const by = { by: 'operator', reason: null } as const
+    await changePreference(ledger.store, key, 'start', by, ledger.clock.now)
+    ledger.put(unsubscribeMail(DANA, 'unsubscribe'))
+    expect((await ledger.read()).notifications).toMatchObject([{ outcome: 'unchanged' }])
+    expect(await ledger.preferences()).toEqual([`${DANA} daily: active`])
+  })
+
   it('can be followed by another one after the recipient came back', async () => {
     await using ledger = await openBounced()
     await ledger.send()
