@@ -91,7 +91,8 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
       const validity = validityOf(client)
       const [known, uid] = after?.split(':') ?? []
       const last = known === validity ? Number(uid) : 0
-      const found = (await client.search({ uid: `${last + 1}:*` }, { uid: true })) || []
+      const found = await client.search({ uid: `${last + 1}:*` }, { uid: true })
+      if (!Array.isArray(found)) throw new Error('the server refused to list the messages')
       // A search behind the end finds the newest message.
       return { validity, last, uids: found.filter((each) => each > last).sort((a, b) => a - b) }
     })
@@ -180,59 +181,59 @@ async function logIn(place: Place, tokens: Tokens | null, signal: AbortSignal): 
   try {
     return await connect(token)
   } catch (thrown) {
-    if (!factsOf(thrown).isLogin || !(await tokens.hasOther(token, signal))) throw thrown
+    if (!isLogin(thrown) || !(await tokens.hasOther(token, signal))) throw thrown
     return connect(await tokens.current(signal))
   }
 }
 
-/** The facts of an error of imapflow. */
-function factsOf(thrown: unknown) {
-  const facts: Readonly<Record<string, unknown>> = { ...Object(thrown) }
-  const said = [facts.responseText, facts.response].find((each) => typeof each === 'string' && each !== '')
-  return {
-    isLogin: facts.authenticationFailed === true,
-    isFolder: facts.mailboxMissing === true,
-    isTls:
-      facts.tlsFailed === true || /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/.test(`${facts.code}`),
-    said: said === undefined ? errorText(thrown) : String(said),
-  }
+/** Tells whether the server refused the login. */
+function isLogin(thrown: unknown): boolean {
+  return Object(thrown).authenticationFailed === true
 }
+
+const SETTING = 'mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL)'
+const WORDS = {
+  password: {
+    problem: 'did not let us in',
+    hint: `Check the user and the password of ${SETTING}, and whether the account allows IMAP. Microsoft 365 takes no passwords, and Google only app passwords: see mail.bounces.oauth.`,
+  },
+  token: {
+    problem: 'did not let us in',
+    hint: `The login gave a token. Check the user in ${SETTING}, whether the scope of the login is that of IMAP, and whether the account allows IMAP.`,
+  },
+  folder: {
+    problem: 'has no such folder',
+    hint: `Write the name of a folder behind the host of ${SETTING}.`,
+  },
+  tls: {
+    problem: 'has no TLS that can be trusted',
+    hint: `Check the port and the protocol of ${SETTING}, imaps:// (mostly 993) or imap:// with STARTTLS (mostly 143), and the certificate of the server.`,
+  },
+  away: {
+    problem: 'could not be read',
+    hint: `Sending goes on, and it is tried again. If it keeps failing, check ${SETTING}: ${shellCommand('outbox bounces')} tries it.`,
+  },
+}
+const TLS = /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/
 
 async function mailboxError(
   thrown: unknown,
-  { name, folder, password }: Place,
+  { name, password }: Place,
   tokens: Tokens | null,
   client: ImapFlow | null,
 ): Promise<LeadsheetError> {
   if (thrown instanceof LeadsheetError) return thrown
-  const { isLogin, isFolder, isTls, said } = factsOf(thrown)
-  const words = quoteServer(said, [password])
-  const fail = (problem: string, hint: string) =>
-    new LeadsheetError('mail_unreachable', `${name} ${problem}: ${words}`, { hint, cause: thrown })
-  if (isLogin)
-    return fail(
-      'did not let us in',
-      tokens === null
-        ? 'Check the user and the password of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), and whether the account allows IMAP. Microsoft 365 takes no passwords, and Google only app passwords: see mail.bounces.oauth.'
-        : 'The login gave a token. Check the user in mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), whether the scope of the login is that of IMAP, and whether the account allows IMAP.',
-    )
-  if (isFolder) {
-    const folders = await client?.list({ listOnly: true }).catch(() => [])
-    const paths = (folders ?? []).map(({ path }) => path).slice(0, 20)
-    return fail(
-      `has no folder ${JSON.stringify(folder)}`,
-      `Write the name of a folder behind the host of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL). There are: ${paths.join(', ')}.`,
-    )
-  }
-  if (isTls)
-    return fail(
-      'has no TLS that can be trusted',
-      'Check the port and the protocol of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), imaps:// (mostly 993) or imap:// with STARTTLS (mostly 143), and the certificate of the server.',
-    )
-  return fail(
-    'could not be read',
-    `Sending goes on, and it is tried again. If it keeps failing, check mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL): ${shellCommand('outbox bounces')} tries it.`,
-  )
+  const { mailboxMissing, tlsFailed, code, responseText, response } = Object(thrown)
+  const login = tokens === null ? 'password' : 'token'
+  const other = mailboxMissing ? 'folder' : tlsFailed || TLS.test(code) ? 'tls' : 'away'
+  const { problem, hint } = WORDS[isLogin(thrown) ? login : other]
+  const said = [responseText, response].find((each) => typeof each === 'string') ?? errorText(thrown)
+  const folders = mailboxMissing && (await client?.list({ listOnly: true }).catch(() => []))
+  const paths = (folders || []).slice(0, 20).map(({ path }: { path: string }) => path)
+  return new LeadsheetError('mail_unreachable', `${name} ${problem}: ${quoteServer(said, [password])}`, {
+    hint: paths.length === 0 ? hint : `${hint} There are: ${paths.join(', ')}.`,
+    cause: thrown,
+  })
 }
 
 /**

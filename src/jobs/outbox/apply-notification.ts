@@ -9,19 +9,17 @@ import { createLocaleContext, nameReport } from '../../report/words/locale-conte
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type Delivery, enqueueMessages, moveDelivery } from '../../store/outbox/delivery.ts'
 import {
-  findLastMessageOf,
   findMessageById,
   insertNotification,
   isKnownNotification,
   listMessagesTo,
   type NotifiedMessage,
-  nextConfirmation,
   readSubject,
   type StoredNotification,
 } from '../../store/outbox/notification.ts'
 import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
 import { copyPreferences, findPreference, type PreferenceKey } from '../../store/reports/preference.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, MINUTE_MS } from '../../time.ts'
 import { changePreferenceIn } from '../reports/preferences.ts'
 import type { Recipient, Report } from '../reports/report-definition.ts'
 import { type MailSender, messageFor } from './compose-message.ts'
@@ -215,7 +213,10 @@ async function unsubscribe(
   const by = author === key.address.toLowerCase() ? null : author
   const reason = by === null ? 'by mail' : `by mail from ${by}`
   await changePreferenceIn(trx, key, 'stop', { by: 'recipient', reason }, now)
-  const last = message ?? (await findLastMessageOf(trx, key.address.toLowerCase(), key.report))
+  const own = message
+    ? [message]
+    : await listMessagesTo(trx, key.address.toLowerCase(), '', now.toISOString())
+  const last = own.find((each) => each.report === key.report)
   // Nobody gets a mail to whom none was ever sent.
   if (last === undefined) return { key, outcome: 'applied', isConfirmed: false }
   await confirm(trx, deps, last, by, now)
@@ -255,7 +256,8 @@ async function confirm(
   const known = of?.recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   const { locale: lang, timeZone } = known ?? of?.report ?? reader
   const locale = createLocaleContext(lang, timeZone, at)
-  const revision = await nextConfirmation(trx, issueId, address)
+  // The number is another one for each mail that unsubscribes.
+  const revision = -Math.floor(now.getTime() / MINUTE_MS)
   const facts = {
     address,
     title: of?.report.title ?? nameReport(report, locale),

@@ -1,6 +1,6 @@
 // @both-stores
 /** The mailbox of bounces through kills of those that read it, and a large one over IMAP. */
-import { chownSync, linkSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chownSync, linkSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -45,6 +45,9 @@ it(`${MESSAGES} bounces through ${KILLS} kills of their reader change each messa
   const folder = folderWith()
   for (const message of await ledger.deliveries())
     writeFileSync(join(folder, `${message.recipient}.eml`), statusMail(message))
+  const arrived = readdirSync(folder)
+    .map((name) => statSync(join(folder, name)).ctimeMs)
+    .sort((a, b) => a - b)
   const job = { file: IN_POSTGRES ? addressOf(store) : fileOf(store), mailbox: `file:${folder}` }
   const next = random(SEED)
   let killed = 0
@@ -68,6 +71,11 @@ it(`${MESSAGES} bounces through ${KILLS} kills of their reader change each messa
       bounced.map((one) => one.message_id).sort(),
     )
     expect(new Set(read.map(({ outcome }) => outcome))).toEqual(new Set(['applied']))
+    const { position } = await store.db
+      .selectFrom('bounce_mailbox')
+      .select('position')
+      .executeTakeFirstOrThrow()
+    expect(position).toBe(String(arrived[read.length - 1]))
   }
   const { status, stderr } = await startReader(job).end
   expect([status, stderr]).toEqual([0, ''])

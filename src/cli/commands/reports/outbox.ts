@@ -16,7 +16,6 @@ import { formatDates, localDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { readBounces } from '../../../jobs/outbox/read-bounces.ts'
 import { deliverDue } from '../../../jobs/outbox/send-due.ts'
-import type { NotificationKind } from '../../../mail/bounce/notification.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Trx } from '../../../store/db/store.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
@@ -149,14 +148,6 @@ const STATE_WORDS = new Map([
   ['unconfirmed', 'unconfirmed'],
 ])
 
-const BOUNCES = {
-  bounced: 'came back',
-  delayed: 'is still tried',
-  delivered: 'arrived',
-  complained: 'reported as spam',
-  unsubscribe: 'unsubscribes',
-} as const satisfies Partial<Record<NotificationKind, string>>
-
 function defineBounces(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('bounces')
@@ -194,7 +185,7 @@ async function readBouncesNow(terminal: Terminal): Promise<Result> {
           title: 'REPORT',
           value: ({ report, outcome }) => (outcome === 'unmatched' ? '?' : (report ?? 'alert')),
         },
-        { title: 'SAYS', value: ({ kind }) => BOUNCES[kind as keyof typeof BOUNCES] },
+        { title: 'SAYS', value: ({ kind }) => kind },
         { title: 'CHANGED', value: ({ outcome }) => (outcome === 'applied' ? 'yes' : 'no') },
         { title: 'WORDS', value: ({ said }) => said },
       ]),
