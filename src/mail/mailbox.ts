@@ -11,11 +11,6 @@ import { quoteServer } from './sending.ts'
 import { LOOPBACK } from './smtp.ts'
 import { pathOf } from './transport.ts'
 
-export interface MailboxOptions {
-  /** Null if the login is in the URL. The mailbox closes it. */
-  readonly tokens?: Tokens | null
-}
-
 interface ReadOptions {
   readonly signal: AbortSignal
   /** Only so many of the newest messages are read; 10,000 if absent. */
@@ -41,14 +36,16 @@ export interface Mailbox extends AsyncDisposable {
   read(after: string | null, options: ReadOptions): AsyncGenerator<MailboxMessage>
   /** Returns the position behind all messages that are there now. Throws LeadsheetError mail_unreachable. */
   position(signal: AbortSignal): Promise<string>
-  close(): Promise<void>
 }
 
 const MESSAGE_BYTES = 1_000_000
 const NEWEST = 10_000
 
-/** @param url `imaps://user:password@host:993/FOLDER`, `imap://…` (STARTTLS), or `file:` with a path */
-export function openMailbox(url: string, { tokens = null }: MailboxOptions = {}): Mailbox {
+/**
+ * @param url `imaps://user:password@host:993/FOLDER`, `imap://…` (STARTTLS), or `file:` with a path
+ * @param tokens null if the login is in the URL; the mailbox closes them
+ */
+export function openMailbox(url: string, tokens: Tokens | null = null): Mailbox {
   return url.startsWith('file:') ? openFolder(pathOf(url)) : openImap(new URL(url), tokens)
 }
 
@@ -60,11 +57,26 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
   const place = placeOf(url)
   let kept: ImapFlow | null = null
 
-  const open = async (signal: AbortSignal): Promise<ImapFlow> => {
-    if (kept?.usable) return kept
-    kept = await logIn(place, tokens, signal)
+  const connect = async (secret: string): Promise<ImapFlow> => {
+    const { ImapFlow: Client } = await import('imapflow')
+    const login = tokens === null ? { pass: secret } : { accessToken: secret }
+    kept?.close()
+    kept = new Client({ ...place.connection, auth: { user: place.user, ...login } })
+    // An error reaches the command that it ends.
+    kept.on('error', () => {})
+    await kept.connect()
     await kept.mailboxOpen(place.folder, { readOnly: true })
     return kept
+  }
+  /** Opens the mailbox, with another token if the first one is refused. */
+  const open = async (signal: AbortSignal): Promise<ImapFlow> => {
+    if (kept?.usable) return kept
+    if (tokens === null) return connect(place.password)
+    const token = await tokens.current(signal)
+    return connect(token).catch(async (thrown) => {
+      if (!isLogin(thrown) || !(await tokens.hasOther(token, signal))) throw thrown
+      return connect(await tokens.current(signal))
+    })
   }
   /** Runs one step, which ends with the connection if the signal is aborted. */
   const step = async <T>(signal: AbortSignal, work: (client: ImapFlow) => Promise<T>): Promise<T> => {
@@ -97,11 +109,6 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
       return { validity, last, uids: found.filter((each) => each > last).sort((a, b) => a - b) }
     })
 
-  const close = async (): Promise<void> => {
-    await kept?.logout().catch(() => undefined)
-    kept = null
-    await tokens?.close()
-  }
   return {
     name: place.name,
     async *read(after, { signal, newest = NEWEST }) {
@@ -120,8 +127,10 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
       const { validity, last, uids } = await list(signal, null)
       return `${validity}:${uids.at(-1) ?? last}`
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    async [Symbol.asyncDispose]() {
+      await kept?.logout().catch(() => undefined)
+      await tokens?.close()
+    },
   }
 }
 
@@ -153,36 +162,6 @@ function placeOf(url: URL) {
       disableAutoIdle: true,
       ...TIMEOUTS,
     },
-  }
-}
-
-/** Logs in, with another token if the first one is refused. */
-async function logIn(place: Place, tokens: Tokens | null, signal: AbortSignal): Promise<ImapFlow> {
-  const { ImapFlow: Client } = await import('imapflow')
-  const connect = async (secret: string): Promise<ImapFlow> => {
-    const login = tokens === null ? { pass: secret } : { accessToken: secret }
-    const client = new Client({ ...place.connection, auth: { user: place.user, ...login } })
-    // An error reaches the command that it ends.
-    client.on('error', () => {})
-    const stop = () => client.close()
-    signal.addEventListener('abort', stop)
-    try {
-      await client.connect()
-      return client
-    } catch (thrown) {
-      client.close()
-      throw thrown
-    } finally {
-      signal.removeEventListener('abort', stop)
-    }
-  }
-  if (tokens === null) return connect(place.password)
-  const token = await tokens.current(signal)
-  try {
-    return await connect(token)
-  } catch (thrown) {
-    if (!isLogin(thrown) || !(await tokens.hasOther(token, signal))) throw thrown
-    return connect(await tokens.current(signal))
   }
 }
 
@@ -261,7 +240,6 @@ function openFolder(path: string): Mailbox {
       })
     }
   }
-  const close = async (): Promise<void> => {}
   return {
     name,
     async *read(after, { signal, newest = NEWEST }) {
@@ -272,8 +250,7 @@ function openFolder(path: string): Mailbox {
       }
     },
     position: async () => String((await list(null)).at(-1)?.at ?? 0),
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 

@@ -104,9 +104,9 @@ describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mail
         }
       }
       const url = `imap://bounces%40example.org@127.0.0.1:${dovecot.imapPort}`
-      await using renewed = openMailbox(url, { tokens: tokensOf('revoked', 'good') })
+      await using renewed = openMailbox(url, tokensOf('revoked', 'good'))
       expect(await renewed.position(signal)).toMatch(/^\d+:0$/)
-      await using refused = openMailbox(url, { tokens: tokensOf('revoked', 'revoked-too', 'never') })
+      await using refused = openMailbox(url, tokensOf('revoked', 'revoked-too', 'never'))
       expect(await failure(refused)).toMatch(
         /^mail_unreachable: .* did not let us in: .*\nThe login gave a token\./,
       )

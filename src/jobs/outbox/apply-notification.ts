@@ -55,8 +55,6 @@ export interface Applied extends Pick<StoredNotification, 'kind' | 'outcome'> {
   readonly recipient: string | null
   readonly report: string | null
   readonly said: string
-  /** Tells whether a message that confirms it waits to be sent. */
-  readonly isConfirmed: boolean
 }
 
 /**
@@ -98,7 +96,6 @@ async function apply(trx: Trx, deps: NotificationDeps, arrived: ArrivedNotificat
     recipient: unsubscribed?.key?.address ?? message?.recipient ?? recipients[0] ?? null,
     report: about?.report ?? null,
     said,
-    isConfirmed: unsubscribed?.isConfirmed ?? false,
   }
 }
 
@@ -191,7 +188,7 @@ function alikeOf(status: string | null, said: string, recipient: string): string
     .slice(0, ALIKE_LENGTH)
 }
 
-interface Unsubscribed extends Pick<Applied, 'outcome' | 'isConfirmed'> {
+interface Unsubscribed extends Pick<Applied, 'outcome'> {
   readonly key: PreferenceKey | null
 }
 
@@ -205,11 +202,11 @@ async function unsubscribe(
 ): Promise<Unsubscribed> {
   const author = recipients[0] ?? null
   const key = message === null ? ownReport(deps, author, report) : keyOf(message)
-  if (key === null) return { key, outcome: 'unmatched', isConfirmed: false }
+  if (key === null) return { key, outcome: 'unmatched' }
   const earlier = await findPreference(trx, key)
   // A mail from before the recipient came back, in a mailbox that is read for the first time, is over.
   const isOver = at !== null && (earlier?.changedAt ?? '') > at
-  if (earlier?.state === 'unsubscribed' || isOver) return { key, outcome: 'unchanged', isConfirmed: false }
+  if (earlier?.state === 'unsubscribed' || isOver) return { key, outcome: 'unchanged' }
   const by = author === key.address.toLowerCase() ? null : author
   const reason = by === null ? 'by mail' : `by mail from ${by}`
   await changePreferenceIn(trx, key, 'stop', { by: 'recipient', reason }, now)
@@ -218,9 +215,8 @@ async function unsubscribe(
     : await listMessagesTo(trx, key.address.toLowerCase(), '', now.toISOString())
   const last = own.find((each) => each.report === key.report)
   // Nobody gets a mail to whom none was ever sent.
-  if (last === undefined) return { key, outcome: 'applied', isConfirmed: false }
-  await confirm(trx, deps, last, by, now)
-  return { key, outcome: 'applied', isConfirmed: true }
+  if (last !== undefined) await confirm(trx, deps, last, by, now)
+  return { key, outcome: 'applied' }
 }
 
 /** Null for an alert, which nobody can unsubscribe from. */

@@ -54,9 +54,9 @@ const EVERY_MS = 5 * MINUTE_MS
 
 /** Creates the daemon's task that reads the mailbox every five minutes. Of several workers, one runs it. */
 export function createBouncesTask(
-  deps: BouncesDeps & { readonly queue: Queue; readonly onConfirmed: () => void },
+  deps: BouncesDeps & { readonly queue: Queue; readonly onUnsubscribed: () => void },
 ): SerialTask {
-  const { store, log, now, queue, onConfirmed } = deps
+  const { store, log, now, queue, onUnsubscribed } = deps
   return createSerialTask(queue, 'bounces', async (signal) => {
     await using mailbox = deps.openMailbox()
     const { triedAt } = (await findBounceMailbox(store.db, mailbox.name)) ?? {}
@@ -64,7 +64,7 @@ export function createBouncesTask(
     if (triedAt !== undefined && Math.abs(now().getTime() - Date.parse(triedAt)) < EVERY_MS) return
     try {
       const { notifications } = await readBounces({ ...deps, openMailbox: () => mailbox }, signal)
-      if (notifications.some(({ isConfirmed }) => isConfirmed)) onConfirmed()
+      if (notifications.some(({ kind }) => kind === 'unsubscribe')) onUnsubscribed()
     } catch (thrown) {
       if (signal.aborted) return
       const isExpected =

@@ -362,13 +362,13 @@ it('the daemon reads every five minutes, goes on while the mailbox is away, and 
   await ledger.send()
   let folder = mailbox
   let confirmed = 0
-  const onConfirmed = () => {
+  const onUnsubscribed = () => {
     confirmed++
   }
   const openFolder = () => openMailbox(folder)
   const stop = new AbortController()
   const queue = openOwnQueue(ledger.deps.log)
-  const task = createBouncesTask({ ...ledger.deps, openMailbox: openFolder, queue, onConfirmed })
+  const task = createBouncesTask({ ...ledger.deps, openMailbox: openFolder, queue, onUnsubscribed })
   task.open(stop.signal)
   const after = async (minutes: number) => {
     clock.now = new Date(clock.now.getTime() + minutes * 60_000)
@@ -444,7 +444,7 @@ describe('an unsubscribe by mail', () => {
   it('is not confirmed to an address that was never written to, and withdraws what waits', async () => {
     await using ledger = await openBounced()
     ledger.put(unsubscribeMail(DANA, 'unsubscribe'))
-    expect((await ledger.read()).notifications).toMatchObject([{ outcome: 'applied', isConfirmed: false }])
+    expect((await ledger.read()).notifications).toMatchObject([{ outcome: 'applied' }])
     expect(await ledger.rows()).toMatchObject([{ state: 'withdrawn' }])
   })
 
