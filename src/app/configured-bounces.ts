@@ -35,7 +35,7 @@ export function openConfiguredMailbox(
     bounces.oauth === null
       ? oauth && openOAuthOf('mail.oauth', oauth, config, log)
       : openOAuthOf('mail.bounces.oauth', bounces.oauth, config, log)
-  return openMailbox(url, { tokens })
+  return openMailbox(url, tokens)
 }
 
 export function providerDepsOf(

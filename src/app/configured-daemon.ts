@@ -154,7 +154,7 @@ export async function openConfiguredDaemon(
   const events = isShared ? createSerialTask(queue, 'events', eventWorker.applyAll) : eventWorker
   const intake = createWebhookIntake({ store, now, wake: events.wake })
   const mailbox = openBounces(config, work, templates)
-  const bounces = mailbox && createBouncesTask({ ...mailbox, queue, onConfirmed: messages.wake })
+  const bounces = mailbox && createBouncesTask({ ...mailbox, queue, onUnsubscribed: messages.wake })
   const post = combineTasks([alerts, ...(bounces === null ? [] : [bounces]), messages])
   const daemon = {
     store,

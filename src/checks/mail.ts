@@ -198,7 +198,7 @@ const AWAY_HINTS = {
 function failing({ recipient, report, issues, since, response }: RefusingRecipient): Finding {
   return {
     subject: `${recipient} of ${report}`,
-    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} or came back since ${formatUtc(since)}: ${response}`,
+    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused or came back for ${recipient} since ${formatUtc(since)}: ${response}`,
     hint: 'Correct the address in the settings, or take it out; after `mail.suppress_after_bounces` it gets no more.',
   }
 }

@@ -11,11 +11,6 @@ import { quoteServer } from './sending.ts'
 import { LOOPBACK } from './smtp.ts'
 import { pathOf } from './transport.ts'
 
-export interface MailboxOptions {
-  /** Null if the login is in the URL. The mailbox closes it. */
-  readonly tokens?: Tokens | null
-}
-
 interface ReadOptions {
   readonly signal: AbortSignal
   /** Only so many of the newest messages are read; 10,000 if absent. */
@@ -43,14 +38,16 @@ export interface Mailbox extends AsyncDisposable {
   position(signal: AbortSignal): Promise<string>
   /** Returns the URL of the folder for spam beside it; null if it is none, or not known. */
   spamUrl(signal: AbortSignal): Promise<string | null>
-  close(): Promise<void>
 }
 
 const MESSAGE_BYTES = 1_000_000
 const NEWEST = 10_000
 
-/** @param url `imaps://user:password@host:993/FOLDER`, `imap://…` (STARTTLS), or `file:` with a path */
-export function openMailbox(url: string, { tokens = null }: MailboxOptions = {}): Mailbox {
+/**
+ * @param url `imaps://user:password@host:993/FOLDER`, `imap://…` (STARTTLS), or `file:` with a path
+ * @param tokens null if the login is in the URL; the mailbox closes them
+ */
+export function openMailbox(url: string, tokens: Tokens | null = null): Mailbox {
   return url.startsWith('file:') ? openFolder(pathOf(url)) : openImap(new URL(url), tokens)
 }
 
@@ -62,15 +59,26 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
   const place = placeOf(url)
   let kept: ImapFlow | null = null
 
-  const open = async (signal: AbortSignal): Promise<ImapFlow> => {
-    if (kept?.usable) {
-      // The server tells of messages that have come since.
-      await kept.noop()
-      return kept
-    }
-    kept = await logIn(place, tokens, signal)
+  const connect = async (secret: string): Promise<ImapFlow> => {
+    const { ImapFlow: Client } = await import('imapflow')
+    const login = tokens === null ? { pass: secret } : { accessToken: secret }
+    kept?.close()
+    kept = new Client({ ...place.connection, auth: { user: place.user, ...login } })
+    // An error reaches the command that it ends.
+    kept.on('error', () => {})
+    await kept.connect()
     await kept.mailboxOpen(place.folder, { readOnly: true })
     return kept
+  }
+  /** Opens the mailbox, with another token if the first one is refused. */
+  const open = async (signal: AbortSignal): Promise<ImapFlow> => {
+    if (kept?.usable) return kept
+    if (tokens === null) return connect(place.password)
+    const token = await tokens.current(signal)
+    return connect(token).catch(async (thrown) => {
+      if (!isLogin(thrown) || !(await tokens.hasOther(token, signal))) throw thrown
+      return connect(await tokens.current(signal))
+    })
   }
   /** Runs one step, which ends with the connection if the signal is aborted. */
   const step = async <T>(signal: AbortSignal, work: (client: ImapFlow) => Promise<T>): Promise<T> => {
@@ -92,19 +100,17 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
   /** Returns the mark of the numbering, and the numbers behind `uid` (RFC 3501, 2.3.1.1), in order. */
   const list = (signal: AbortSignal, after: string | null) =>
     step(signal, async (client) => {
+      // The server tells of messages that have come since the mailbox was opened.
+      await client.noop()
       const validity = validityOf(client)
       const [known, uid] = after?.split(':') ?? []
       const last = known === validity ? Number(uid) : 0
-      const found = (await client.search({ uid: `${last + 1}:*` }, { uid: true })) || []
+      const found = await client.search({ uid: `${last + 1}:*` }, { uid: true })
+      if (!Array.isArray(found)) throw new Error('the server refused to list the messages')
       // A search behind the end finds the newest message.
       return { validity, last, uids: found.filter((each) => each > last).sort((a, b) => a - b) }
     })
 
-  const close = async (): Promise<void> => {
-    await kept?.logout().catch(() => undefined)
-    kept = null
-    await tokens?.close()
-  }
   return {
     name: place.name,
     async *read(after, { signal, newest = NEWEST }) {
@@ -129,8 +135,10 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
         if (spam === undefined || spam.path === place.folder) return null
         return Object.assign(new URL(url), { pathname: encodeURIComponent(spam.path) }).href
       }),
-    close,
-    [Symbol.asyncDispose]: close,
+    async [Symbol.asyncDispose]() {
+      await kept?.logout().catch(() => undefined)
+      await tokens?.close()
+    },
   }
 }
 
@@ -165,84 +173,54 @@ function placeOf(url: URL) {
   }
 }
 
-/** Logs in, with another token if the first one is refused. */
-async function logIn(place: Place, tokens: Tokens | null, signal: AbortSignal): Promise<ImapFlow> {
-  const { ImapFlow: Client } = await import('imapflow')
-  const connect = async (secret: string): Promise<ImapFlow> => {
-    const login = tokens === null ? { pass: secret } : { accessToken: secret }
-    const client = new Client({ ...place.connection, auth: { user: place.user, ...login } })
-    // An error reaches the command that it ends.
-    client.on('error', () => {})
-    const stop = () => client.close()
-    signal.addEventListener('abort', stop)
-    try {
-      await client.connect()
-      return client
-    } catch (thrown) {
-      client.close()
-      throw thrown
-    } finally {
-      signal.removeEventListener('abort', stop)
-    }
-  }
-  if (tokens === null) return connect(place.password)
-  const token = await tokens.current(signal)
-  try {
-    return await connect(token)
-  } catch (thrown) {
-    if (!factsOf(thrown).isLogin || !(await tokens.hasOther(token, signal))) throw thrown
-    return connect(await tokens.current(signal))
-  }
+/** Tells whether the server refused the login. */
+function isLogin(thrown: unknown): boolean {
+  return Object(thrown).authenticationFailed === true
 }
 
-/** The facts of an error of imapflow. */
-function factsOf(thrown: unknown) {
-  const facts: Readonly<Record<string, unknown>> = { ...Object(thrown) }
-  const said = [facts.responseText, facts.response].find((each) => typeof each === 'string' && each !== '')
-  return {
-    isLogin: facts.authenticationFailed === true,
-    isFolder: facts.mailboxMissing === true,
-    isTls:
-      facts.tlsFailed === true || /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/.test(`${facts.code}`),
-    said: said === undefined ? errorText(thrown) : String(said),
-  }
+const SETTING = 'mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL)'
+const WORDS = {
+  password: {
+    problem: 'did not let us in',
+    hint: `Check the user and the password of ${SETTING}, and whether the account allows IMAP. Microsoft 365 takes no passwords, and Google only app passwords: see mail.bounces.oauth.`,
+  },
+  token: {
+    problem: 'did not let us in',
+    hint: `The login gave a token. Check the user in ${SETTING}, whether the scope of the login is that of IMAP, and whether the account allows IMAP.`,
+  },
+  folder: {
+    problem: 'has no such folder',
+    hint: `Write the name of a folder behind the host of ${SETTING}.`,
+  },
+  tls: {
+    problem: 'has no TLS that can be trusted',
+    hint: `Check the port and the protocol of ${SETTING}, imaps:// (mostly 993) or imap:// with STARTTLS (mostly 143), and the certificate of the server.`,
+  },
+  away: {
+    problem: 'could not be read',
+    hint: `Sending goes on, and it is tried again. If it keeps failing, check ${SETTING}: ${shellCommand('outbox bounces')} tries it.`,
+  },
 }
+const TLS = /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/
 
 async function mailboxError(
   thrown: unknown,
-  { name, folder, password }: Place,
+  { name, password }: Place,
   tokens: Tokens | null,
   client: ImapFlow | null,
 ): Promise<LeadsheetError> {
   if (thrown instanceof LeadsheetError) return thrown
-  const { isLogin, isFolder, isTls, said } = factsOf(thrown)
-  const words = quoteServer(said, [password])
-  const fail = (problem: string, hint: string) =>
-    new LeadsheetError('mail_unreachable', `${name} ${problem}: ${words}`, { hint, cause: thrown })
-  if (isLogin)
-    return fail(
-      'did not let us in',
-      tokens === null
-        ? 'Check the user and the password of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), and whether the account allows IMAP. Microsoft 365 takes no passwords, and Google only app passwords: see mail.bounces.oauth.'
-        : 'The login gave a token. Check the user in mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), whether the scope of the login is that of IMAP, and whether the account allows IMAP.',
-    )
-  if (isFolder) {
-    const folders = await client?.list({ listOnly: true }).catch(() => [])
-    const paths = (folders ?? []).map(({ path }) => path).slice(0, 20)
-    return fail(
-      `has no folder ${JSON.stringify(folder)}`,
-      `Write the name of a folder behind the host of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL). There are: ${paths.join(', ')}.`,
-    )
-  }
-  if (isTls)
-    return fail(
-      'has no TLS that can be trusted',
-      'Check the port and the protocol of mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL), imaps:// (mostly 993) or imap:// with STARTTLS (mostly 143), and the certificate of the server.',
-    )
-  return fail(
-    'could not be read',
-    `Sending goes on, and it is tried again. If it keeps failing, check mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL): ${shellCommand('outbox bounces')} tries it.`,
-  )
+  const { mailboxMissing, tlsFailed, code, responseText, response } = Object(thrown)
+  const login = tokens === null ? 'password' : 'token'
+  const other = mailboxMissing ? 'folder' : tlsFailed || TLS.test(code) ? 'tls' : 'away'
+  const { problem, hint } = WORDS[isLogin(thrown) ? login : other]
+  const said = [responseText, response].find((each) => typeof each === 'string') ?? errorText(thrown)
+  const folders = mailboxMissing && (await client?.list({ listOnly: true }).catch(() => []))
+  const paths = (folders || []).slice(0, 20).map(({ path }: { path: string }) => path)
+  return new LeadsheetError('mail_unreachable', `${name} ${problem}: ${quoteServer(said, [password])}`, {
+    hint: paths.length === 0 ? hint : `${hint} There are: ${paths.join(', ')}.`,
+    cause: thrown,
+  })
 }
 
 /**
@@ -270,7 +248,6 @@ function openFolder(path: string): Mailbox {
       })
     }
   }
-  const close = async (): Promise<void> => {}
   return {
     name,
     async *read(after, { signal, newest = NEWEST }) {
@@ -282,8 +259,7 @@ function openFolder(path: string): Mailbox {
     },
     spamUrl: async () => null,
     position: async () => String((await list(null)).at(-1)?.at ?? 0),
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 

@@ -38,16 +38,6 @@ const MESSAGE_STATES = [
   'bounced',
   'complained',
 ] as const
-const NOTIFICATION_KINDS = [
-  'bounced',
-  'delayed',
-  'delivered',
-  'complained',
-  'unsubscribe',
-  'auto_reply',
-  'other',
-] as const
-const NOTIFICATION_OUTCOMES = ['applied', 'unchanged', 'unmatched', 'ignored'] as const
 const QUARANTINED_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 const define =
@@ -178,12 +168,9 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   counter(
     'leadsheet_mail_notifications_total',
-    `Messages in the mailbox of bounces and events of the mail provider, by kind (${NOTIFICATION_KINDS.join(', ')}) and outcome (${NOTIFICATION_OUTCOMES.join(', ')}).`,
+    'Messages in the mailbox of bounces and events of the mail provider, by kind (such as bounced) and outcome (applied, unchanged, unmatched, ignored).',
     ({ notifications }) =>
-      NOTIFICATION_KINDS.flatMap((kind) => {
-        const own = notifications.filter((row) => row.kind === kind)
-        return each('outcome', NOTIFICATION_OUTCOMES, own, 'notifications', { kind })
-      }),
+      notifications.map(({ kind, outcome, notifications: value }) => sample({ kind, outcome }, value)),
     ['kind', 'outcome'],
   ),
   gauge(

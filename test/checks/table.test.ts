@@ -14,6 +14,7 @@ import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
 import { enqueueAlert } from '../../src/store/outbox/delivery.ts'
+import { saveBounceMailbox } from '../../src/store/outbox/notification.ts'
 import { saveMailOutage } from '../../src/store/outbox/send-limits.ts'
 import { saveIssue } from '../../src/store/reports/issue.ts'
 import { savePreference } from '../../src/store/reports/preference.ts'
@@ -283,6 +284,50 @@ it('messages', () =>
         await store.db.updateTable('delivery').where('state', '=', 'pending').set(refused).execute()
         await look(`${4 - day} refused`)
       }
+    },
+    'that came back or were reported as spam are told, until a later one was sent': async (store, look) => {
+      const at = hoursAgo(30)
+      await mailIssue(store, at.slice(0, 10), [])
+      const bounced = {
+        state: 'bounced',
+        is_refusal: 1,
+        reply_code: 550,
+        response: '550 5.1.1 no such user',
+      } as const
+      await store.db
+        .updateTable('delivery')
+        .set({ ...bounced, queued_at: at, state_at: at, next_attempt_at: null })
+        .execute()
+      await look('one came back')
+      await mailIssue(store, hoursAgo(3).slice(0, 10), [])
+      const sent = {
+        state: 'sent',
+        response: '250 ok',
+        next_attempt_at: null,
+        state_at: hoursAgo(3),
+      } as const
+      await store.db.updateTable('delivery').where('state', '=', 'pending').set(sent).execute()
+      await look('a later one was sent')
+      const complained = { state: 'complained', response: 'reported as spam by its recipient' } as const
+      await store.db.updateTable('delivery').where('state', '=', 'sent').set(complained).execute()
+      await look('that was reported as spam')
+    },
+    'that come back are not read while their mailbox is away': async (store, look) => {
+      const away = (failingSince: string, triedAt = minutesAgo(4)) =>
+        store.write((trx) =>
+          saveBounceMailbox(trx, {
+            name: 'imaps://imap.example.com:993/INBOX',
+            triedAt,
+            failingSince,
+            response: 'imaps://imap.example.com:993/INBOX did not let us in: Invalid credentials',
+          }),
+        )
+      await away(minutesAgo(30))
+      await look('for half an hour')
+      await away(hoursAgo(2))
+      await look('for two hours')
+      await away(hoursAgo(9), hoursAgo(8))
+      await look('and is tried no more')
     },
     'that leadsheet itself ended are told by recipient; what a recipient ended is not': async (
       store,

@@ -1,12 +1,15 @@
 /** Mailboxes over IMAP (Dovecot), a folder and a Maildir: what is read behind a position, and what a failure says. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Mailbox } from '../../src/mail/mailbox.ts'
 import { openMailbox } from '../../src/mail/mailbox.ts'
 import { folderWith } from '../support/folder.ts'
 import { freePort } from '../support/network/free-port.ts'
+import { listen } from '../support/network/http-server.ts'
 import { isSkipped } from '../support/process/programs.ts'
 import { missingImap, PASSWORD, startDovecot } from './real/dovecot.ts'
 
@@ -55,6 +58,7 @@ describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mail
       expect((await read(mailbox, first.position)).subjects).toEqual(['later'])
       expect((await read(mailbox, null, 2)).subjects).toEqual(['m44', 'later'])
       expect(run('search', '-u', address, 'mailbox', 'INBOX', 'seen')).toBe('')
+      expect(run('search', '-u', address, 'mailbox', 'INBOX', 'recent').trim().split('\n')).toHaveLength(46)
     },
     TEST_MS,
   )
@@ -80,6 +84,38 @@ describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mail
   )
 
   it(
+    'is opened with an access token, and with another one once the first is refused',
+    async () => {
+      const asked: string[] = []
+      const server = createServer(async (request, response) => {
+        const token = new URLSearchParams(await text(request)).get('token') ?? ''
+        asked.push(token)
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ active: token === 'good', email: 'bounces@example.org' }))
+      })
+      const dovecot = await startDovecot({ url: `http://127.0.0.1:${await listen(server)}/` })
+      onTestFinished(() => void server.close())
+      const tokensOf = (...all: readonly string[]) => {
+        const left = [...all]
+        return {
+          current: async () => left[0] ?? '',
+          hasOther: async () => left.length > 1 && left.shift() !== undefined,
+          close: async () => undefined,
+        }
+      }
+      const url = `imap://bounces%40example.org@127.0.0.1:${dovecot.imapPort}`
+      await using renewed = openMailbox(url, tokensOf('revoked', 'good'))
+      expect(await renewed.position(signal)).toMatch(/^\d+:0$/)
+      await using refused = openMailbox(url, tokensOf('revoked', 'revoked-too', 'never'))
+      expect(await failure(refused)).toMatch(
+        /^mail_unreachable: .* did not let us in: .*\nThe login gave a token\./,
+      )
+      expect(asked).toEqual(['revoked', 'good', 'revoked', 'revoked-too'])
+    },
+    TEST_MS,
+  )
+
+  it(
     'says what is wrong',
     async () => {
       const { url, put, address, imapPort } = await start()
@@ -95,12 +131,12 @@ describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mail
         await using mailbox = openMailbox(each)
         said.push(await failure(mailbox))
       }
-      const text = said
+      const all = said
         .join('\n\n')
         .replaceAll(String(imapPort), 'PORT')
         .replaceAll(String(away), 'AWAY')
         .replace(/ \([\d.]+ \+ .*? secs\)|\b[\dA-F]+:error:\w+:/g, '')
-      await expect(`${text}\n`).toMatchFileSnapshot('golden/mailbox-failures.txt')
+      await expect(`${all}\n`).toMatchFileSnapshot('golden/mailbox-failures.txt')
     },
     TEST_MS,
   )

@@ -9,19 +9,17 @@ import { createLocaleContext, nameReport } from '../../report/words/locale-conte
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type Delivery, enqueueMessages, moveDelivery } from '../../store/outbox/delivery.ts'
 import {
-  findLastMessageOf,
   findMessageById,
   insertNotification,
   isKnownNotification,
   listMessagesTo,
   type NotifiedMessage,
-  nextConfirmation,
   readSubject,
   type StoredNotification,
 } from '../../store/outbox/notification.ts'
 import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
 import { copyPreferences, findPreference, type PreferenceKey } from '../../store/reports/preference.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, MINUTE_MS } from '../../time.ts'
 import { changePreferenceIn } from '../reports/preferences.ts'
 import type { Recipient, Report } from '../reports/report-definition.ts'
 import { type MailSender, messageFor } from './compose-message.ts'
@@ -36,8 +34,13 @@ export interface NotificationDeps {
   readonly now: () => Date
 }
 
-/** A notification as it came. */
-export interface Notice {
+/** Tells whether a notification says nothing about a message, so that it is only stored. */
+export function isIgnored({ kind }: Notification): boolean {
+  return kind === 'other' || kind === 'auto_reply'
+}
+
+/** A notification as it came, which says something about a message. */
+export interface ArrivedNotification {
   /** The SHA-256 of its bytes, or the provider's id of the event. */
   readonly id: string
   readonly notification: Notification
@@ -52,8 +55,6 @@ export interface Applied extends Pick<StoredNotification, 'kind' | 'outcome'> {
   readonly recipient: string | null
   readonly report: string | null
   readonly said: string
-  /** Tells whether a message that confirms it waits to be sent. */
-  readonly isConfirmed: boolean
 }
 
 /**
@@ -63,30 +64,26 @@ export interface Applied extends Pick<StoredNotification, 'kind' | 'outcome'> {
  */
 export async function takeNotification(
   deps: NotificationDeps,
-  notice: Notice,
+  arrived: ArrivedNotification,
   also: (trx: Trx) => Promise<void> = async () => {},
 ): Promise<Applied | null> {
   const { store, log } = deps
-  const { kind } = notice.notification
-  const says = kind !== 'other' && kind !== 'auto_reply'
-  // A power cut may lose those that change nothing; they are then read again.
-  const write = says ? store.write : store.writeSoon
-  const applied = await write(async (trx) => {
+  const applied = await store.write(async (trx) => {
     await also(trx)
-    return (await isKnownNotification(trx, notice.id)) ? null : apply(trx, deps, notice)
+    return (await isKnownNotification(trx, arrived.id)) ? null : apply(trx, deps, arrived)
   })
-  if (applied === null || !says) return applied
-  const { outcome, recipient, report, said } = applied
+  if (applied === null) return null
+  const { kind, outcome, recipient, report, said } = applied
   if (outcome === 'applied' && kind !== 'bounced') await copyPreferences(store)
   log.info({ kind, outcome, recipient, report, said }, 'notification read')
   return applied
 }
 
-async function apply(trx: Trx, deps: NotificationDeps, notice: Notice): Promise<Applied> {
-  const { id, notification } = notice
+async function apply(trx: Trx, deps: NotificationDeps, arrived: ArrivedNotification): Promise<Applied> {
+  const { id, notification } = arrived
   const { kind, said, recipients } = notification
   const now = deps.now()
-  const message = await findMessage(trx, notice, now)
+  const message = await findMessage(trx, arrived, now)
   const unsubscribed =
     kind === 'unsubscribe' ? await unsubscribe(trx, deps, notification, message, now) : null
   const outcome = unsubscribed?.outcome ?? (await moveMessage(trx, notification, message, now))
@@ -99,7 +96,6 @@ async function apply(trx: Trx, deps: NotificationDeps, notice: Notice): Promise<
     recipient: unsubscribed?.key?.address ?? message?.recipient ?? recipients[0] ?? null,
     report: about?.report ?? null,
     said,
-    isConfirmed: unsubscribed?.isConfirmed ?? false,
   }
 }
 
@@ -112,10 +108,9 @@ const QUOTED_DAYS = 6
  */
 async function findMessage(
   trx: Trx,
-  { notification: { kind, ids, recipients, at }, quotes, providerId }: Notice,
+  { notification: { kind, ids, recipients, at }, quotes, providerId }: ArrivedNotification,
   now: Date,
 ): Promise<NotifiedMessage | null> {
-  if (kind === 'other' || kind === 'auto_reply') return null
   for (const id of ids) {
     const named = await findMessageById(trx, id)
     if (named !== undefined) return named
@@ -139,7 +134,6 @@ async function moveMessage(
   message: NotifiedMessage | null,
   now: Date,
 ): Promise<StoredNotification['outcome']> {
-  if (kind === 'other' || kind === 'auto_reply') return 'ignored'
   if (message === null) return 'unmatched'
   const { messageId, recipient, report, unconfirmedCount, isRefusal: wasRefusal } = message
   const at = now.toISOString()
@@ -163,7 +157,7 @@ async function moveMessage(
     isMoved = await moveDelivery(trx, messageId, from, to)
   } else if (kind === 'complained') {
     // It proves that the message arrived, whatever else came back for it.
-    const response = `reported as spam${said === '' ? '' : `: ${said}`}`
+    const response = 'reported as spam by its recipient'
     const to = { ...done, response, state: 'complained', replyCode: null, isRefusal: false } as const
     isMoved = await moveDelivery(trx, messageId, [...unproven, 'sent', 'bounced'], to)
     const by = { by: 'recipient', reason: 'reported a message as spam' } as const
@@ -174,7 +168,7 @@ async function moveMessage(
 }
 
 function replyCodeIn(said: string): number | null {
-  const [, code] = /^(?:smtp; ?)?([45]\d\d)(?=[ -])/i.exec(said) ?? []
+  const [code] = /^[45]\d\d(?=[ -])/.exec(said) ?? []
   return code === undefined ? null : Number(code)
 }
 
@@ -194,7 +188,7 @@ function alikeOf(status: string | null, said: string, recipient: string): string
     .slice(0, ALIKE_LENGTH)
 }
 
-interface Unsubscribed extends Pick<Applied, 'outcome' | 'isConfirmed'> {
+interface Unsubscribed extends Pick<Applied, 'outcome'> {
   readonly key: PreferenceKey | null
 }
 
@@ -202,23 +196,27 @@ interface Unsubscribed extends Pick<Applied, 'outcome' | 'isConfirmed'> {
 async function unsubscribe(
   trx: Trx,
   deps: NotificationDeps,
-  { recipients, report }: Notification,
+  { recipients, report, at }: Notification,
   message: NotifiedMessage | null,
   now: Date,
 ): Promise<Unsubscribed> {
   const author = recipients[0] ?? null
   const key = message === null ? ownReport(deps, author, report) : keyOf(message)
-  if (key === null) return { key, outcome: 'unmatched', isConfirmed: false }
+  if (key === null) return { key, outcome: 'unmatched' }
   const earlier = await findPreference(trx, key)
-  if (earlier?.state === 'unsubscribed') return { key, outcome: 'unchanged', isConfirmed: false }
+  // A mail from before the recipient came back, in a mailbox that is read for the first time, is over.
+  const isOver = at !== null && (earlier?.changedAt ?? '') > at
+  if (earlier?.state === 'unsubscribed' || isOver) return { key, outcome: 'unchanged' }
   const by = author === key.address.toLowerCase() ? null : author
   const reason = by === null ? 'by mail' : `by mail from ${by}`
   await changePreferenceIn(trx, key, 'stop', { by: 'recipient', reason }, now)
-  const last = message ?? (await findLastMessageOf(trx, key.address.toLowerCase(), key.report))
+  const own = message
+    ? [message]
+    : await listMessagesTo(trx, key.address.toLowerCase(), '', now.toISOString())
+  const last = own.find((each) => each.report === key.report)
   // Nobody gets a mail to whom none was ever sent.
-  if (last === undefined) return { key, outcome: 'applied', isConfirmed: false }
-  await confirm(trx, deps, last, by, now)
-  return { key, outcome: 'applied', isConfirmed: true }
+  if (last !== undefined) await confirm(trx, deps, last, by, now)
+  return { key, outcome: 'applied' }
 }
 
 /** Null for an alert, which nobody can unsubscribe from. */
@@ -254,7 +252,8 @@ async function confirm(
   const known = of?.recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   const { locale: lang, timeZone } = known ?? of?.report ?? reader
   const locale = createLocaleContext(lang, timeZone, at)
-  const revision = await nextConfirmation(trx, issueId, address)
+  // The number is another one for each mail that unsubscribes.
+  const revision = -Math.floor(now.getTime() / MINUTE_MS)
   const facts = {
     address,
     title: of?.report.title ?? nameReport(report, locale),

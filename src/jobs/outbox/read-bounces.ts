@@ -8,12 +8,25 @@ import { readProviderEvent } from '../../mail/bounce/provider-event.ts'
 import { readNotification } from '../../mail/bounce/read-notification.ts'
 import type { Mailbox } from '../../mail/mailbox.ts'
 import type { Queue } from '../../queue/queue.ts'
-import { findBounceMailbox, saveBounceMailbox } from '../../store/outbox/notification.ts'
+import type { Trx } from '../../store/db/store.ts'
+import {
+  findBounceMailbox,
+  insertNotification,
+  isKnownNotification,
+  type StoredNotification,
+  saveBounceMailbox,
+} from '../../store/outbox/notification.ts'
 import { withLease } from '../../store/schedule/lease.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { pauseRefused } from '../reports/preferences.ts'
 import { createSerialTask, type SerialTask } from '../schedule/serial-task.ts'
-import { type Applied, type Notice, type NotificationDeps, takeNotification } from './apply-notification.ts'
+import {
+  type Applied,
+  type ArrivedNotification,
+  isIgnored,
+  type NotificationDeps,
+  takeNotification,
+} from './apply-notification.ts'
 
 export interface ProviderDeps extends NotificationDeps {
   /** 0 if recipients are never paused. */
@@ -35,13 +48,15 @@ export interface BouncesRead {
   readonly notifications: readonly Applied[]
 }
 
+/** The most mails that say nothing and wait to be stored. */
+const IGNORED_MAX = 200
 const EVERY_MS = 5 * MINUTE_MS
 
 /** Creates the daemon's task that reads the mailbox every five minutes. Of several workers, one runs it. */
 export function createBouncesTask(
-  deps: BouncesDeps & { readonly queue: Queue; readonly onConfirmed: () => void },
+  deps: BouncesDeps & { readonly queue: Queue; readonly onUnsubscribed: () => void },
 ): SerialTask {
-  const { store, log, now, queue, onConfirmed } = deps
+  const { store, log, now, queue, onUnsubscribed } = deps
   return createSerialTask(queue, 'bounces', async (signal) => {
     await using mailbox = deps.openMailbox()
     const { triedAt } = (await findBounceMailbox(store.db, mailbox.name)) ?? {}
@@ -49,7 +64,7 @@ export function createBouncesTask(
     if (triedAt !== undefined && Math.abs(now().getTime() - Date.parse(triedAt)) < EVERY_MS) return
     try {
       const { notifications } = await readBounces({ ...deps, openMailbox: () => mailbox }, signal)
-      if (notifications.some(({ isConfirmed }) => isConfirmed)) onConfirmed()
+      if (notifications.some(({ kind }) => kind === 'unsubscribe')) onUnsubscribed()
     } catch (thrown) {
       if (signal.aborted) return
       const isExpected =
@@ -70,26 +85,40 @@ export async function readBounces(deps: BouncesDeps, signal: AbortSignal): Promi
   const { name } = mailbox
   const notifications: Applied[] = []
   let messages = 0
-  await withLease(store, 'bounces', now, async (lease) => {
+  await withLease(store, 'bounce-reader', now, async (lease) => {
     const earlier = await findBounceMailbox(store.db, name)
     const triedAt = now().toISOString()
     await store.write((trx) => saveBounceMailbox(trx, { name, triedAt }))
     const until = AbortSignal.any([signal, lease.lost])
+    let place = earlier?.position ?? null
+    // Most mails of a mailbox say nothing. They are stored together with the next one that does.
+    const ignored: Pick<StoredNotification, 'id' | 'kind'>[] = []
+    const keepPlace = async (trx: Trx): Promise<void> => {
+      await lease.renew(trx, now())
+      for (const one of ignored.splice(0))
+        await insertNotification(trx, { ...one, readAt: triedAt, outcome: 'ignored', messageId: null })
+      await saveBounceMailbox(trx, { name, triedAt, position: place })
+    }
     try {
-      for await (const { raw, position } of mailbox.read(earlier?.position ?? null, { signal: until })) {
-        const notification = await readNotification(raw, deps.returnAddress)
+      for await (const { raw, position } of mailbox.read(place, { signal: until })) {
         const id = createHash('sha256').update(raw).digest('hex')
-        const notice = { id, notification, quotes: quoterOf(raw), providerId: null }
-        const applied = await takeNotification(deps, notice, async (trx) => {
-          await lease.renew(trx, now())
-          await saveBounceMailbox(trx, { name, triedAt, position })
-        })
-        if (applied !== null) messages++
-        if (applied !== null && applied.outcome !== 'ignored') notifications.push(applied)
+        place = position
+        if (await isKnownNotification(store.db, id)) continue
+        messages++
+        const notification = await readNotification(raw, deps.returnAddress)
+        if (isIgnored(notification)) {
+          ignored.push({ id, kind: notification.kind })
+          if (ignored.length >= IGNORED_MAX) await store.write(keepPlace)
+          continue
+        }
+        const arrived = { id, notification, quotes: quoterOf(raw), providerId: null }
+        const applied = await takeNotification(deps, arrived, keepPlace)
+        if (applied !== null) notifications.push(applied)
       }
-      await store.write((trx) =>
-        saveBounceMailbox(trx, { name, triedAt, failingSince: null, response: null }),
-      )
+      await store.write(async (trx) => {
+        await keepPlace(trx)
+        await saveBounceMailbox(trx, { name, triedAt, failingSince: null, response: null })
+      })
     } catch (thrown) {
       if (thrown instanceof LeadsheetError && thrown.code === 'mail_unreachable') {
         const failing = { failingSince: earlier?.failingSince ?? triedAt, response: thrown.message }
@@ -131,7 +160,7 @@ function parseJson(body: Buffer): unknown {
 /** A returned message has its header near the beginning of the notification. */
 const QUOTED_LENGTH = 200_000
 
-function quoterOf(raw: Buffer): Notice['quotes'] {
+function quoterOf(raw: Buffer): ArrivedNotification['quotes'] {
   return async (subject) => {
     const { decodeWords } = await import('postal-mime')
     const plain = (text: string) => text.replace(/\s+/g, ' ').trim()

@@ -21,9 +21,8 @@ const eventSchema = z.object({
     email_id: z.string(),
     to: z.array(z.string()).default([]),
     subject: z.string().default(''),
-    tags: z
-      .union([z.record(z.string(), z.string()), z.array(z.object({ name: z.string(), value: z.string() }))])
-      .default({}),
+    /** An object, or an array of names and values: the documentation has both. */
+    tags: z.unknown().optional(),
     bounce: words.optional(),
     failed: words.optional(),
     suppressed: words.optional(),
@@ -61,7 +60,8 @@ export function readProviderEvent(body: unknown): ProviderEvent | null {
   if (!success || kind === undefined) return null
   const { email_id: providerId, to, subject, tags, bounce, failed, suppressed } = event.data
   const about = bounce ?? failed ?? suppressed ?? {}
-  const tag = Array.isArray(tags) ? tags.find(({ name }) => name === 'leadsheet')?.value : tags.leadsheet
+  const pair = Array.isArray(tags) ? tags.find((each) => Object(each).name === 'leadsheet') : undefined
+  const tag: unknown = Object(pair).value ?? Object(tags).leadsheet
   const said = about.diagnosticCode?.[0] ?? about.message ?? about.reason ?? event.type
   const at = new Date(event.created_at)
   return {
@@ -69,11 +69,15 @@ export function readProviderEvent(body: unknown): ProviderEvent | null {
     subject,
     notification: {
       kind,
-      ids: tag === undefined ? [] : [tag],
+      ids: typeof tag === 'string' ? [tag] : [],
       recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
       reason: kind === 'bounced' ? blameFor(event.type, about) : null,
       status: statusOf('', said),
-      said: said.replace(/\s+/g, ' ').trim().slice(0, SAID_MAX),
+      said: said
+        .replace(/^smtp;/i, '')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .slice(0, SAID_MAX),
       report: null,
       at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
     },

@@ -131,7 +131,7 @@ function listLost(db: Db, since: Instant, state: 'failed' | 'bounced'): Promise<
     sql`state_at`,
     sql<boolean>`message.state IN ('failed', 'bounced') AND message.state = ${sql.lit(state)} AND message.state_at >= ${since}
       AND NOT EXISTS (SELECT 1 FROM delivery AS later LEFT JOIN report_issue ON report_issue.id = later.issue_id
-        WHERE later.recipient = message.recipient AND later.state = 'sent' AND later.state_at > message.state_at
+        WHERE later.recipient = message.recipient AND later.state IN ('sent', 'complained') AND later.state_at > message.state_at
           AND report_issue.report IS NOT DISTINCT FROM issue.report)`,
   )
 }

@@ -13,8 +13,13 @@ export async function isKnownNotification(db: Db, id: string): Promise<boolean> 
   )
 }
 
+/** A notification that is stored already stays as it is. */
 export async function insertNotification(trx: Trx, notification: StoredNotification): Promise<void> {
-  await modelsIn(trx).insertInto('notification').values(notification).execute()
+  await modelsIn(trx)
+    .insertInto('notification')
+    .values(notification)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** Counts the notifications by kind and outcome. */
@@ -38,7 +43,7 @@ export function findMessageById(db: Db, id: string) {
     .executeTakeFirst()
 }
 
-/** Lists the messages to an address that were queued in a span, the newest first. */
+/** Lists the messages to an address that were queued in a span and tried, the newest first. */
 export function listMessagesTo(db: Db, address: string, from: Instant, to: Instant) {
   return messages(db)
     .where(sql`lower(recipient)`, '=', address)
@@ -47,17 +52,6 @@ export function listMessagesTo(db: Db, address: string, from: Instant, to: Insta
     .where('state', 'not in', ['pending', 'failed', 'withdrawn'])
     .orderBy('queuedAt', 'desc')
     .execute()
-}
-
-/** Finds the last message of a report that an address was ever sent. */
-export function findLastMessageOf(db: Db, address: string, report: string) {
-  return messages(db)
-    .where(sql`lower(recipient)`, '=', address)
-    .where('report', '=', report)
-    .where('revision', '>=', 0)
-    .where('state', 'not in', ['pending', 'withdrawn'])
-    .orderBy('queuedAt', 'desc')
-    .executeTakeFirst()
 }
 
 function messages(db: Db) {
@@ -75,17 +69,6 @@ export async function readSubject(db: Db, messageId: string): Promise<string> {
     .select('head')
     .executeTakeFirstOrThrow()
   return JSON.parse(head).subject
-}
-
-/** Returns the number of a further message that confirms an unsubscribe; the first has -1. */
-export async function nextConfirmation(db: Db, issueId: string, recipient: string): Promise<number> {
-  const { least } = await db
-    .selectFrom('delivery')
-    .where('issue_id', '=', issueId)
-    .where('recipient', '=', recipient)
-    .select((eb) => eb.fn.min('revision').as('least'))
-    .executeTakeFirstOrThrow()
-  return Math.min(least ?? 0, 0) - 1
 }
 
 export function findBounceMailbox(db: Db, name: string): Promise<BounceMailbox | undefined> {

@@ -69,7 +69,7 @@ describe('a recipient whose server refuses issue after issue', () => {
     await days.pause(0)
     expect(await days.preferences()).toEqual([])
     await days.pause(5)
-    const reason = '5 issues in a row were refused: 550 no such user'
+    const reason = '5 issues in a row were refused or came back: 550 no such user'
     expect(await listPreferences(days.store.db)).toMatchObject([
       { address: GONE, report: 'daily', state: 'paused', changedBy: 'leadsheet', reason },
     ])

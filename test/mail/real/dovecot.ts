@@ -30,7 +30,7 @@ interface Introspection {
 
 /**
  * Starts Dovecot for the current test, which must run as root.
- * @param introspection absent: Dovecot logs nobody in. Otherwise it takes tokens, and nothing else
+ * @param introspection absent: Dovecot takes the one password. Otherwise it takes tokens, and nothing else
  */
 export async function startDovecot(introspection?: Introspection) {
   const folder = folderWith()
@@ -45,7 +45,7 @@ export async function startDovecot(introspection?: Introspection) {
   const tokens = join(folder, 'tokens.conf')
   if (introspection) writeFileSync(tokens, tokenSettings(introspection))
   const file = join(folder, 'dovecot.conf')
-  const login = introspection ? tokenLogin(tokens, authPort) : ''
+  const login = introspection ? tokenLogin(tokens, authPort) : PASSWORDS
   writeFileSync(file, `${settings(folder, mail, lmtpPort, imapPort)}${login}`)
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, () => canConnect(lmtpPort))
@@ -64,6 +64,10 @@ export async function startDovecot(introspection?: Introspection) {
     /** The port of IMAP, without TLS. */
     imapPort,
     list,
+    /** The user to whom all mailboxes belong. */
+    uid: NOBODY,
+    /** Returns the folder of somebody's INBOX, a Maildir. */
+    maildirOf: (address: string): string => join(mail, address),
     /** Runs doveadm(1) with arguments. Returns what it prints. */
     run,
   }
@@ -107,15 +111,16 @@ mail_location = maildir:${mail}/%u
 mail_save_crlf = yes
 lmtp_save_to_detail_mailbox = yes
 lda_mailbox_autocreate = yes
+auth_failure_delay = 0
 first_valid_uid = 1
-passdb {
-  driver = static
-  mechanisms = plain
-  args = password=${PASSWORD}
-}
 userdb {
   driver = static
   args = uid=${NOBODY} gid=${NOBODY} home=${mail}/%u allow_all_users=yes
+}
+service anvil {
+  unix_listener anvil-auth-penalty {
+    mode = 0
+  }
 }
 service imap-login {
   chroot =
@@ -135,3 +140,9 @@ service lmtp {
 }
 `
 }
+
+const PASSWORDS = `passdb {
+  driver = static
+  args = password=${PASSWORD}
+}
+`

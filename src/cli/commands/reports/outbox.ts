@@ -16,7 +16,6 @@ import { formatDates, localDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { readBounces } from '../../../jobs/outbox/read-bounces.ts'
 import { deliverDue } from '../../../jobs/outbox/send-due.ts'
-import type { NotificationKind } from '../../../mail/bounce/notification.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Trx } from '../../../store/db/store.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
@@ -149,14 +148,6 @@ const STATE_WORDS = new Map([
   ['unconfirmed', 'unconfirmed'],
 ])
 
-const BOUNCES = {
-  bounced: 'came back',
-  delayed: 'is still tried',
-  delivered: 'arrived',
-  complained: 'reported as spam',
-  unsubscribe: 'unsubscribes',
-} as const satisfies Partial<Record<NotificationKind, string>>
-
 function defineBounces(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('bounces')
@@ -179,7 +170,8 @@ async function readBouncesNow(terminal: Terminal): Promise<Result> {
     })
   }
   const { mailbox, messages, notifications } = await readBounces(bounces, terminal.signal)
-  if (notifications.some(({ isConfirmed }) => isConfirmed) && config.mail.url !== null) {
+  // What confirms it waits to be sent.
+  if (notifications.some(({ kind }) => kind === 'unsubscribe') && config.mail.url !== null) {
     await using transport = openMail(config, log)
     await deliverDue({ ...deps, transport, log, policy: deliveryPolicyOf(config) }, terminal.signal)
   }
@@ -194,13 +186,13 @@ async function readBouncesNow(terminal: Terminal): Promise<Result> {
           title: 'REPORT',
           value: ({ report, outcome }) => (outcome === 'unmatched' ? '?' : (report ?? 'alert')),
         },
-        { title: 'SAYS', value: ({ kind }) => BOUNCES[kind as keyof typeof BOUNCES] },
+        { title: 'SAYS', value: ({ kind }) => kind },
         { title: 'CHANGED', value: ({ outcome }) => (outcome === 'applied' ? 'yes' : 'no') },
         { title: 'WORDS', value: ({ said }) => said },
       ]),
     ],
     notes: [
-      `${counted(messages, 'new message')} in ${mailbox}: ${found.length} about messages of leadsheet, ${notifications.length - found.length} about none that is known, ${messages - notifications.length} about none.`,
+      `${counted(messages, 'new message')} in ${mailbox}: ${found.length} about messages of leadsheet, ${notifications.length - found.length} about none that is known, ${messages - notifications.length} others.`,
     ],
   }
 }
@@ -215,7 +207,7 @@ export function wordOf(state: string): string {
 }
 
 function deliveryJson(
-  { issueId: _issueId, deferredAt: _deferredAt, sender: _sender, ...one }: ListedDelivery,
+  { issueId: _issueId, deferredAt: _deferredAt, sender: _sender, alike: _alike, ...one }: ListedDelivery,
   outages: readonly MailOutage[],
 ) {
   return {

@@ -1,7 +1,15 @@
 // @long
 /** `leadsheet outbox list` and `resend`: the state of each mail, and sending some of them again. */
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import {
+  autoReplyMail,
+  complaintMail,
+  ordinaryMail,
+  statusMail,
+  unsubscribeMail,
+} from '../../../support/mail/notifications.ts'
 import { openMailServer } from '../../../support/mail-server.ts'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { syncedForFile } from '../../../support/process/synced-installation.ts'
@@ -50,6 +58,7 @@ async function openMailed() {
   const listed: readonly Record<string, string>[] = JSON.parse(stdout).data
   return {
     server,
+    folder: options.cwd,
     /** Runs the commands of a golden file. */
     check: (file: string, known = {}) =>
       checkTranscript(join(import.meta.dirname, 'golden', file), options, known),
@@ -96,4 +105,25 @@ it('before several people get again what they have or may have, or one does wher
   expect(sent).toHaveLength(3)
   expect(sent).toEqual(expect.arrayContaining([firstOf('gone'), firstOf('lost')]))
   expect(sent).not.toContainEqual(firstOf('ana'))
+})
+
+it('what came back is read, shown, and told', async () => {
+  await using mailed = await openMailed()
+  const about = (name: string) => {
+    const { message_id: messageId = '', recipient = '' } = mailed.firstTo(name)
+    return { messageId, recipient }
+  }
+  mkdirSync(join(mailed.folder, 'data', 'bounces'), { recursive: true })
+  const mails = {
+    bounced: statusMail(about('ana')),
+    complaint: complaintMail(about('lost')),
+    unsubscribe: unsubscribeMail('later@example.com', 'unsubscribe daily'),
+    unknown: statusMail({ messageId: `<${'0'.repeat(40)}@example.com>`, recipient: 'eve@example.net' }),
+    holiday: autoReplyMail(about('ana')),
+    ordinary: ordinaryMail(1),
+  }
+  for (const [name, mail] of Object.entries(mails))
+    writeFileSync(join(mailed.folder, 'data', 'bounces', `${name}.eml`), mail)
+  await mailed.check('bounces.txt')
+  expect(mailed.server.received.map(({ to }) => to[0])).toEqual(['ana@example.com', 'gone@example.com'])
 })
