@@ -52,7 +52,13 @@ const STRICT = [
   'report test --round-trip',
   ...['report new mine', 'report send daily', 'report resend daily --all', 'report approve daily'],
   ...['recipients set paused ana@example.com', 'recipients link --revoke', 'snapshot', 'run', 'probe'],
-  ...['outbox resolve --report daily --as lost', 'alerts ack 1', 'db restore copy.db', 'db prune'],
+  ...[
+    'outbox resolve --report daily --as lost',
+    'outbox bounces',
+    'alerts ack 1',
+    'db restore copy.db',
+    'db prune',
+  ],
   'db copy --to copied.db',
 ]
 
