@@ -18,7 +18,7 @@ import { COMPANIES } from '../support/service.ts'
 /** Commands that are not called here: they run until they are stopped, or were called before. */
 const NOT_CALLED = ['run', 'service run', 'demo']
 /** Commands without an example: they run until they are stopped, or need a service that answers, or a report that is held. */
-const NO_EXAMPLE = ['run', 'service run', 'init', 'report approve']
+const NO_EXAMPLE = ['run', 'service run', 'init', 'report approve', 'report test']
 
 /** Commands with their required arguments. Some need the results of others, so their order matters. */
 const GIVEN: readonly string[] = [
@@ -129,7 +129,13 @@ beforeAll(async () => {
   database.close()
   service = await startService()
   const key = await service.createKey({ name: 'test', scope: 'write' })
-  env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, TZ: 'UTC' }
+  mkdirSync(join(cwd, 'bounces'))
+  env = {
+    LEADSHEET_API_URL: service.url,
+    LEADSHEET_API_KEY: key,
+    LEADSHEET_MAIL_BOUNCES_URL: 'file:./bounces',
+    TZ: 'UTC',
+  }
 })
 afterAll(async () => {
   if (isRenewed) writeExamples()

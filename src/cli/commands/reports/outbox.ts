@@ -207,11 +207,18 @@ export function wordOf(state: string): string {
 }
 
 function deliveryJson(
-  { issueId: _issueId, deferredAt: _deferredAt, sender: _sender, alike: _alike, ...one }: ListedDelivery,
+  {
+    issueId: _issueId,
+    deferredAt: _deferredAt,
+    sender: _sender,
+    alike: _alike,
+    isRefusal,
+    ...one
+  }: ListedDelivery,
   outages: readonly MailOutage[],
 ) {
   return {
-    ...inSnakeCase(one),
+    ...inSnakeCase({ ...one, isRefusal: isRefusal === 1 }),
     period: one.period && periodJson(one.period),
     next_attempt_at: nextTry(one.nextAttemptAt, outages),
   }
