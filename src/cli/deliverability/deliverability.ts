@@ -144,33 +144,36 @@ async function checkSpf({ from, host, provider, envelope: domain }: Way, ask: As
     return [from, null, ok('SPF', found)]
   }
   const addresses = provider === null ? await publicAddressesOf(host, ask) : []
-  const spf = await readSpf(ask, domain, addresses)
-  const isAllowed = provider === null ? spf.result === '+' : spf.included.has(provider.include)
-  const own = isIP(host) === 0 ? `a:${host}` : `ip${isIP(host)}:${host}`
-  const sender = addresses.length > 0 ? own : 'ip4:ADDRESS-OF-THE-SERVER'
+  const { records, allows, faults, included, lookups, letsAll } = await readSpf(ask, domain, addresses)
+  const sender = addresses.length === 0 ? 'ip4:ADDRESS-OF-THE-SERVER' : `${SENDERS[isIP(host)]}:${host}`
   const term = provider === null ? sender : `include:${provider.include}`
-  const publish = `publish this TXT record at ${domain}: ${proposeSpf(spf, isAllowed && !spf.letsAll ? null : term)}`
+  const publish = `publish this TXT record at ${domain}: ${proposeSpf(records, term)}`
   const replace = `in place of its SPF record, ${publish}`
   const name = provider?.name ?? `${host} (${addresses.join(', ')})`
-  const lookups = `${spf.lookups} of ${LOOKUPS_MAX} lookups`
-  if (spf.records.length === 0)
+  const counted = `${lookups} of ${LOOKUPS_MAX} lookups`
+  if (records.length === 0)
     return [domain, false, warn('SPF', `${domain} has no SPF record: nobody knows who may send`, publish)]
-  if (spf.faults.length > 0) {
-    const found = `the record of ${domain} has faults: ${spf.faults.join('; ')}`
-    const fewer = 'take out what sends no mail, or write its networks (ip4:, ip6:) in place of its name'
-    const isSingle = spf.records.length === 1
+  if (records.length > 1)
+    return [domain, false, fail('SPF', `${domain} has ${records.length} SPF records`, replace)]
+  if (faults.length > 0) {
+    const found = `the record of ${domain} has faults: ${faults.join('; ')}`
+    const remedy = 'take out what is wrong or sends no mail, or write its networks (ip4:, ip6:) in its place'
     // A receiver that finds the sender before a fault takes no notice of it.
-    return [domain, isSingle && null, fail('SPF', found, isSingle && spf.broken.size === 0 ? fewer : replace)]
+    return [domain, null, fail('SPF', found, remedy)]
   }
-  if (spf.letsAll) return [domain, true, fail('SPF', `${domain} lets everybody send (+all)`, replace)]
-  if (isAllowed) return [domain, true, ok('SPF', `${domain} lets ${name} send, ${lookups}`)]
-  if (provider === null && (addresses.length === 0 || spf.result === 'unknown')) {
-    const found = `${domain} has a record, ${lookups}; whether it lets ${host} send is not seen from here`
+  if (letsAll) return [domain, true, fail('SPF', `${domain} lets everybody send (+all)`, replace)]
+  if (provider === null ? allows === 'yes' : included.has(provider.include))
+    return [domain, true, ok('SPF', `${domain} lets ${name} send, ${counted}`)]
+  if (provider === null && (addresses.length === 0 || allows === 'unknown')) {
+    const found = `${domain} has a record, ${counted}; whether it lets ${host} send is not seen from here`
     return [domain, null, ok('SPF', found)]
   }
   const doubt = provider === null ? '; the address from which that server sends may be another' : ''
   return [domain, null, warn('SPF', `${domain} does not name ${name}${doubt}`, replace)]
 }
+
+/** The mechanism of SPF for a name, and for an address of each version of IP. */
+const SENDERS: Readonly<Record<number, string>> = { 0: 'a', 4: 'ip4', 6: 'ip6' }
 
 /** Returns the addresses by which the Internet may know a mail server. */
 async function publicAddressesOf(host: string, ask: AskDns): Promise<string[]> {
