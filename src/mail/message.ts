@@ -108,7 +108,8 @@ function attachmentOf({ name, contentType, content, cid }: MessageFile) {
     : { ...file, contentDisposition: 'inline', cid }
 }
 
-function domainOf(from: string): string {
+/** Returns the domain of an address as it is written. Throws LeadsheetError config_invalid. */
+export function domainOf(from: string): string {
   const { address } = parseMailbox(from)
   return address.slice(address.lastIndexOf('@') + 1)
 }

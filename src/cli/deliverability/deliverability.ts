@@ -10,7 +10,7 @@ import type { Config } from '../../config/config.ts'
 import { shellCommand } from '../../errors.ts'
 import { VENDORS } from '../../mail/http/http-transport.ts'
 import { isMailApi, mailWayOf } from '../../mail/mail-url.ts'
-import { buildMessage, parseMailbox } from '../../mail/message.ts'
+import { buildMessage, domainOf } from '../../mail/message.ts'
 import type { Db } from '../../store/db/store.ts'
 import { readLastMessages } from '../../store/outbox/stored-message.ts'
 import { checkSignature } from '../installation-checks.ts'
@@ -90,20 +90,19 @@ export async function* checkDeliverability(
     yield warn('sender', found, 'set mail.from (LEADSHEET_FROM) to an address of a domain of yours')
     return
   }
-  const proofs: Proof[] = []
-  let isSilent = false
-  for (const [what, check] of Object.entries({ SPF: checkSpf, signature: checkKey, DMARC: checkDmarc })) {
-    const proof = await check(way, ask, proofs).catch((thrown): Proof => {
-      if (thrown.code === undefined) throw thrown
-      const found = `the DNS cannot be asked about ${from}: ${thrown.message}`
-      const remedy = `see that this machine can ask the DNS, then ${shellCommand('doctor')} again`
-      // Without an answer in time, the other questions would have to wait as long.
-      isSilent ||= thrown.code !== 'ESERVFAIL'
-      return [from, null, warn(what, found, remedy)]
-    })
-    proofs.push(proof)
-    if (proof[2] !== null) yield proof[2]
-    if (isSilent) return
+  try {
+    const proofs: Proof[] = []
+    for (const check of [checkSpf, checkKey]) {
+      const proof = await check(way, ask)
+      proofs.push(proof)
+      if (proof[2] !== null) yield proof[2]
+    }
+    yield await checkDmarc(way, ask, proofs)
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException
+    if (code === undefined) throw thrown
+    const remedy = `see that this machine can ask the DNS, then ${shellCommand('doctor')} again`
+    yield warn('DNS', `it cannot be asked about ${from}: ${message}`, remedy)
   }
 }
 
@@ -115,24 +114,22 @@ function wayOf(mail: Config['mail']) {
   const { protocol, hostname } = new URL(url?.reveal() ?? 'file:')
   if (from === null || mailWayOf({ protocol }) === null) return null
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  const domain = domainOf(from)
+  const domain = domainOf(from).toLowerCase()
   const provider = PROVIDERS.find((each) => each.url.test(`${protocol}//${host}`)) ?? null
   // APIs take no envelope sender.
-  const sender = isMailApi({ protocol }) ? domain : domainOf(bounces.address?.replace('{id}', 'id') ?? from)
+  const sender = isMailApi({ protocol }) ? from : (bounces.address?.replace('{id}', 'id') ?? from)
   return {
     from: domain,
     host,
     /** Null for a mail server of one's own. */
     provider,
     /** The domain of the envelope sender; null if it is not ours. */
-    envelope: provider?.envelope ? provider.envelope + domain : provider?.envelope === null ? null : sender,
+    envelope:
+      provider?.envelope === undefined
+        ? domainOf(sender).toLowerCase()
+        : provider.envelope && provider.envelope + domain,
     key: dkimOf(mail),
   }
-}
-
-function domainOf(text: string): string {
-  const { address } = parseMailbox(text)
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }
 
 /** Matches the addresses of private networks (RFC 1918, RFC 4193), from which no mail comes over the Internet. */
@@ -197,15 +194,15 @@ async function checkKey({ from, provider, key }: Way, ask: AskDns): Promise<Proo
 }
 
 /** RFC 7489. A domain without a record is under that of the nearest domain above it that has one. */
-async function checkDmarc({ from }: Way, ask: AskDns, proofs: readonly Proof[]): Promise<Proof> {
+async function checkDmarc({ from }: Way, ask: AskDns, proofs: readonly Proof[]): Promise<CheckResult> {
   const labels = from.split('.')
   for (const domain of labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'))) {
     const texts = await ask(`_dmarc.${domain}`, 'TXT')
     const records = texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text))
-    if (records.length > 0) return [from, null, judgeDmarc(from, domain, records, proofs)]
+    if (records.length > 0) return judgeDmarc(from, domain, records, proofs)
   }
   const found = `${from} has no DMARC record, which Gmail and Yahoo want of those who send much`
-  return [from, null, warn('DMARC', found, `publish this TXT record at _dmarc.${from}: v=DMARC1; p=none`)]
+  return warn('DMARC', found, `publish this TXT record at _dmarc.${from}: v=DMARC1; p=none`)
 }
 
 /** @param domain where the records stand: `from`, or a domain above it */
