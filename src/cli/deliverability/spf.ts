@@ -1,13 +1,12 @@
-/** Reads SPF records (RFC 7208) with all that they include, and finds whether they let a sender send. */
+/** Reads SPF records (RFC 7208) with all that they include. */
 import { getServers } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
-import { BlockList, isIPv6 } from 'node:net'
 
 /**
- * Asks the DNS. The pieces of a text are joined. A name that is not there, or has no such record, gives none.
+ * Asks the DNS for the texts (TXT) of a name, each with its pieces joined. A name that is not there gives none.
  * @throws Error with the code of node:dns, such as ESERVFAIL; ETIMEOUT or ECANCELLED if nobody answers in time
  */
-export type AskDns = (name: string, type: 'A' | 'AAAA' | 'MX' | 'TXT') => Promise<readonly string[]>
+export type AskDns = (name: string) => Promise<readonly string[]>
 
 /** The time for all questions together. */
 const LIMIT_MS = 5_000
@@ -18,107 +17,54 @@ export function createAskDns(servers = getServers(), limitMs = LIMIT_MS): AskDns
   const resolver = new Resolver({ timeout: limitMs / 4, tries: 2 })
   resolver.setServers(servers)
   AbortSignal.timeout(limitMs).addEventListener('abort', () => resolver.cancel())
-  return async (name, type) => {
+  return async (name) => {
     try {
-      if (type === 'TXT') return (await resolver.resolveTxt(name)).map((pieces) => pieces.join(''))
-      if (type === 'MX') return (await resolver.resolveMx(name)).map(({ exchange }) => exchange)
-      return await (type === 'A' ? resolver.resolve4(name) : resolver.resolve6(name))
+      return (await resolver.resolveTxt(name)).map((pieces) => pieces.join(''))
     } catch (thrown) {
       const { code = 'no answer' } = thrown as NodeJS.ErrnoException
       if (NOTHING_THERE.includes(code)) return []
-      throw Object.assign(new Error(`${name} ${type}: ${code}`), { code })
+      throw Object.assign(new Error(`${name} TXT: ${code}`), { code })
     }
   }
 }
 
 export const LOOKUPS_MAX = 10
 
-/** Whether a sender fits; `unknown` if that depends on more than its address. */
-type Fit = 'yes' | 'no' | 'unknown'
-
-export interface Spf {
-  /** The records of the domain itself, which should be exactly one. */
-  readonly records: readonly string[]
-  /** Whether they let the sender send. */
-  readonly allows: Fit
-  /** Why receivers find the record wrong (permerror), one sentence each. */
-  readonly faults: readonly string[]
-  /** The domains that are included, at any depth. */
-  readonly included: ReadonlySet<string>
-  /** The questions to the DNS that receivers count (RFC 7208, 4.6.4). */
-  readonly lookups: number
-  readonly letsAll: boolean
-}
-
+/** A mechanism, or a modifier. */
 const TERM =
-  /^([-+~?]?)(all|include|redirect|a|mx|ptr|exists|ip4|ip6)(?:[:=]([^/]+))?(?:\/(\d+))?(?:\/\/(\d+))?$/
+  /^(?:[-+~?]?(?:all|(?:a|mx|ptr)(?:[:/].+)?|(?:include|exists):.+|ip4:[\d./]+|ip6:[\da-f:./]+)|[a-z][\w.-]*=.*)$/i
+/** The terms that receivers count as questions to the DNS (RFC 7208, 4.6.4). */
+const LOOKUP = /^[-+~?]?(?:include|a|mx|ptr|exists)(?:[:/]|$)|^redirect=/i
 
-/**
- * Reads the record of a domain. Throws what `AskDns` throws.
- * @param addresses those of the sender; it may send if one of them may
- */
-export async function readSpf(ask: AskDns, domain: string, addresses: readonly string[]): Promise<Spf> {
+/** Reads the records of a domain, which should be exactly one. Throws what `AskDns` throws. */
+export async function readSpf(ask: AskDns, domain: string) {
+  /** Why receivers find the record wrong (permerror), one sentence each. */
   const faults: string[] = []
+  /** The domains that are included, at any depth. */
   const included = new Set<string>()
   let lookups = 0
   let letsAll = false
-
-  async function readRecords(name: string): Promise<Pick<Spf, 'records' | 'allows'>> {
-    const records = (await ask(name, 'TXT')).filter((text) => /^v=spf1(?: |$)/i.test(text))
+  const read = async (name: string): Promise<string[]> => {
+    const records = (await ask(name)).filter((text) => /^v=spf1(?: |$)/i.test(text))
     if (records.length !== 1) faults.push(`${name} has ${records.length} SPF records`)
-    let allows: Fit | null = null
-    for (const term of records.length === 1 ? records.flatMap(termsOf) : []) {
-      const [, sign = '', kind, value = name, ...bits] = TERM.exec(term.toLowerCase()) ?? []
-      const isModifier = kind !== 'redirect' && /^[a-z][\w.-]*=/i.test(term)
-      const found = isModifier ? 'no' : await readTerm(kind, value, bits).catch(orNoTerm)
-      if (found === null) faults.push(`${name} says ${term}, which is no term of SPF`)
-      else if (found !== 'no') allows ??= found === 'yes' && /[-~?]/.test(sign) ? 'no' : found
-      letsAll ||= kind === 'all' && /^\+?$/.test(sign)
-      if (kind === 'all') break
+    for (const term of records.flatMap(termsOf)) {
+      if (!TERM.test(term)) faults.push(`${name} says ${term}, which is no term of SPF`)
+      letsAll ||= /^\+?all$/i.test(term)
+      if (LOOKUP.test(term)) lookups++
+      const [, inner] = /^[-+~?]?(?:include:|redirect=)([^%]+)$/.exec(term.toLowerCase()) ?? []
+      if (inner === undefined || lookups > LOOKUPS_MAX) continue
+      included.add(inner)
+      await read(inner)
     }
-    return { records, allows: allows ?? 'no' }
+    return records
   }
-
-  /** Null if it is no term. Throws the errors of node:net if an address is none. */
-  async function readTerm(
-    kind: string | undefined,
-    value: string,
-    bits: readonly Bits[],
-  ): Promise<Fit | null> {
-    if (kind === undefined || kind === 'all') return kind === undefined ? null : 'yes'
-    if (kind.startsWith('ip')) return fits([value], kind === 'ip6' ? bits.toReversed() : bits)
-    if (++lookups > LOOKUPS_MAX || /ptr|exists/.test(kind) || value.includes('%')) return 'unknown'
-    if (/include|redirect/.test(kind)) return (await readRecords(included.add(value) && value)).allows
-    const hosts = kind === 'mx' ? (await ask(value, 'MX')).slice(0, LOOKUPS_MAX) : [value]
-    const asked = hosts.flatMap((host) => [ask(host, 'A'), ask(host, 'AAAA')])
-    return fits((await Promise.all(asked)).flat(), bits)
-  }
-
-  function fits(found: readonly string[], [four = '32', six = '128']: readonly Bits[]): Fit {
-    const family = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
-    const networks = new BlockList()
-    for (const each of found) networks.addSubnet(each, Number(isIPv6(each) ? six : four), family(each))
-    return addresses.some((address) => networks.check(address, family(address))) ? 'yes' : 'no'
-  }
-
-  const { records, allows } = await readRecords(domain)
+  const records = await read(domain)
   if (lookups > LOOKUPS_MAX) faults.push(`more than ${LOOKUPS_MAX} lookups`)
-  return { records, allows, faults, included, lookups, letsAll }
+  return { records, faults, included, lookups, letsAll }
 }
 
-/** The length of the prefix of a network, such as `24`; absent for an address. */
-type Bits = string | undefined
-
-function orNoTerm(thrown: NodeJS.ErrnoException): null {
-  if (thrown.code?.startsWith('ERR_')) return null
-  throw thrown
-}
-
-/** The record that `redirect` names is asked last, wherever it stands (RFC 7208, 6.1). */
 function termsOf(record: string): string[] {
-  const [, ...terms] = record.trim().split(/ +/)
-  const isLast = (term: string) => Number(/^redirect=/i.test(term))
-  return terms.toSorted((a, b) => isLast(a) - isLast(b))
+  return record.trim().split(/ +/).slice(1)
 }
 
 /** Returns one record with what the present ones say, and with one more mechanism. */
