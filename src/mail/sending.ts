@@ -91,24 +91,6 @@ export interface FailedSend {
 }
 
 /**
- * A failed attempt: with the code `mail_rejected` if the server refused this message or its sender, otherwise
- * with `mail_unreachable`.
- */
-export class SendError extends LeadsheetError {
-  readonly failed: FailedSend
-
-  constructor(
-    code: 'mail_rejected' | 'mail_unreachable',
-    message: string,
-    failed: FailedSend,
-    { hint, cause }: { readonly hint: string; readonly cause?: unknown },
-  ) {
-    super(code, message, { hint, cause })
-    this.failed = failed
-  }
-}
-
-/**
  * Whom or what a failure blames. `message`: the content, or nobody knows. `deferred`: the message may pass later, which
  * is about its recipient; `unsure`: about that or the sender, or the connection broke. `busy`: all may pass later.
  * `unclear`: nobody knows whether the message was accepted. `conflict`: the same, and to ask again brings the same
@@ -162,25 +144,35 @@ interface ErrorFacts {
   readonly words?: string
   /** The row of words, if it is not that of the kind. */
   readonly as?: keyof typeof WORDS | undefined
+  /** What to do if there is no advice, if it is not that of the row. */
+  readonly hint?: string | undefined
 }
 
-/** @param place the name of the server or the API, such as `smtp://mail.example.com:587` */
-export function sendError(
-  place: string,
-  failed: FailedSend,
-  { recipient, cause, words = failed.said, as }: ErrorFacts,
-): SendError {
-  const { kind, concerns, isTooLarge, replyCode, said } = failed
-  const isOne = concerns === 'message' || (concerns === 'either' && replyCode !== null)
-  const isRefused = isOne && kind !== 'unknown'
-  const row = WORDS[as ?? (isTooLarge ? 'size' : kind)]
-  const problem = isRefused && !isTooLarge ? REFUSED : row.problem
-  return new SendError(
-    isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
-    `${place} ${problem}${recipient ? ` for ${recipient}` : ''}: ${said}`,
-    failed,
-    { hint: adviceFor(words, URL.parse(place)?.protocol) ?? row.hint, cause },
-  )
+/**
+ * A failed attempt: with the code `mail_rejected` if the server refused this message or its sender, otherwise
+ * with `mail_unreachable`.
+ */
+export class SendError extends LeadsheetError {
+  readonly failed: FailedSend
+
+  /** @param place the name of the server or the API, such as `smtp://mail.example.com:587` */
+  constructor(
+    place: string,
+    failed: FailedSend,
+    { recipient, cause, words = failed.said, as, hint }: ErrorFacts,
+  ) {
+    const { kind, concerns, isTooLarge, replyCode, said } = failed
+    const isOne = concerns === 'message' || (concerns === 'either' && replyCode !== null)
+    const isRefused = isOne && kind !== 'unknown'
+    const row = WORDS[as ?? (isTooLarge ? 'size' : kind)]
+    const problem = isRefused && !isTooLarge ? REFUSED : row.problem
+    super(
+      isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
+      `${place} ${problem}${recipient ? ` for ${recipient}` : ''}: ${said}`,
+      { hint: adviceFor(words, URL.parse(place)?.protocol) ?? hint ?? row.hint, cause },
+    )
+    this.failed = failed
+  }
 }
 
 const REFUSED = 'refused the message'
@@ -199,6 +191,7 @@ const WORDS = {
     problem: 'did not let us in',
     hint: 'Check the login in mail.oauth, or the key in mail.url (LEADSHEET_MAIL_URL), and that it may send mail as mail.from.',
   },
+  no_token: { problem: 'was not asked', hint: OF_PASSING },
   token: {
     problem: 'did not take the access token',
     hint: 'The token is new, and came from mail.oauth.token_url. Check the user in mail.url, mail.oauth.scope, and whether the app may send as this user: "Microsoft 365" and "Google Workspace" in docs/how-to/send-mail.md.',
@@ -259,14 +252,10 @@ export async function withToken<T>(
 ): Promise<T> {
   const noToken = (thrown: unknown): never => {
     if (!(thrown instanceof LeadsheetError || signal.aborted)) throw thrown
-    const { code = null, hint = OF_PASSING } = thrown instanceof LeadsheetError ? thrown : {}
-    const blame = code !== null && NO_TOKEN_CODES.includes(code) ? 'setting' : 'busy'
-    const message = errorText(thrown)
-    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(message, []) })
-    throw new SendError('mail_unreachable', `${place} was not asked: ${message}`, failed, {
-      hint: adviceFor(message) ?? hint,
-      cause: thrown,
-    })
+    const { code, hint } = thrown instanceof LeadsheetError ? thrown : {}
+    const blame = code !== undefined && NO_TOKEN_CODES.includes(code) ? 'setting' : 'busy'
+    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(errorText(thrown), []) })
+    throw new SendError(place, failed, { cause: thrown, as: 'no_token', hint })
   }
   const token = await tokens.current(signal).catch(noToken)
   try {

@@ -4,8 +4,8 @@
  */
 import { errorText } from '../errors.ts'
 import { redactor } from '../redaction.ts'
-import type { Blame, SendError } from './sending.ts'
-import { CERTIFICATE, failedBy, quoteServer, sendError } from './sending.ts'
+import type { Blame } from './sending.ts'
+import { CERTIFICATE, failedBy, quoteServer, SendError } from './sending.ts'
 
 /** The step that an attempt reached. After the step `data` began, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
@@ -222,5 +222,5 @@ export function smtpError(
   const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : undefined
   // Not nodemailer's error, which quotes the reply in several places.
   const told = new Error(redactor(secrets)(error.message))
-  return sendError(place, failed, { words, cause: told, recipient, as })
+  return new SendError(place, failed, { words, cause: told, recipient, as })
 }

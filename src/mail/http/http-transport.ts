@@ -10,14 +10,7 @@ import { withoutLearnedSecrets } from '../../redaction.ts'
 import { retryAfterMs, wait } from '../../retry.ts'
 import { type MailScheme, mailApiOf } from '../mail-url.ts'
 import { idOf } from '../message.ts'
-import type {
-  FailedSend,
-  Receipt,
-  SendError,
-  SendFailure,
-  SendOptions,
-  TransportOptions,
-} from '../sending.ts'
+import type { FailedSend, Receipt, SendFailure, SendOptions, TransportOptions } from '../sending.ts'
 import {
   bodyOf,
   CERTIFICATE,
@@ -25,7 +18,7 @@ import {
   failedSendOf,
   NotBegun,
   quoteServer,
-  sendError,
+  SendError,
   sendFitting,
   withToken,
 } from '../sending.ts'
@@ -43,12 +36,6 @@ export const VENDORS: Readonly<Partial<Record<string, Vendor>>> = {
   'ses:': SES,
   'resend:': RESEND,
 } satisfies Partial<Record<MailScheme, Vendor>>
-
-function vendorOf({ protocol }: URL): Vendor {
-  const vendor = VENDORS[protocol]
-  if (vendor === undefined) throw new Error(`${protocol} is no API`)
-  return vendor
-}
 
 const CONNECT_MS = 30_000
 /** Servers keep an idle connection longer, so a message rarely meets one that is just closing. */
@@ -76,11 +63,10 @@ interface Purpose extends SendOptions {
   readonly until: Instant | null
 }
 
-/** @param url a URL with the protocol of an API */
-export function openHttpTransport(url: URL, options: TransportOptions) {
+/** @param url a URL with the protocol of the vendor */
+export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOptions) {
   const { log, tokens = null, returnAddress = null, proxy, now = () => new Date() } = options
   const api = mailApiOf(url)
-  const vendor = vendorOf(url)
   const dispatcher = openDispatcher(proxy, {
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
@@ -101,25 +87,28 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
     const bounceTo = returnAddress?.replace('{id}', idOf(message.messageId)) ?? null
     const request = vendor.request(message, bytes, api, bounceTo)
     const headers = { ...request.headers, ...(until && { 'idempotency-key': keyOf(message, queuedAt) }) }
-    const isTaken = (answer: ApiAnswer): boolean => vendor.acceptedAs(answer) !== null
-    const answer = await call({ ...request, headers }, purpose, isTaken)
-    const id = vendor.acceptedAs(answer)
+    const [id, status] = await call({ ...request, headers }, purpose, vendor.acceptedAs)
     const accepted = quoteServer(id === '' ? 'accepted' : `accepted as ${id}`, [])
     // Without a code, because an earlier attempt with this key was the same to the API.
     const isSame = until !== null && now().toISOString() < until
-    return isSame ? accepted : `${answer.status} ${accepted}`
+    return isSame ? accepted : `${status} ${accepted}`
   }
 
-  /** Sends a request until there is an answer that is taken, or that says no. */
+  /**
+   * Sends a request until there is an answer that is taken, or that says no.
+   * @param read finds in an answer what is wanted; null if it says no
+   * @returns that, and the status
+   */
   function call(
     request: ApiRequest,
     purpose: Purpose,
-    isTaken: (answer: ApiAnswer) => boolean,
-  ): Promise<ApiAnswer> {
-    const ask = async (key: string): Promise<ApiAnswer> => {
+    read: (answer: ApiAnswer) => string | null,
+  ): Promise<readonly [found: string, status: number]> {
+    const ask = async (key: string) => {
       for (let waits = 0; ; waits++) {
         const answer = await exchange(request, key, purpose)
-        if (isTaken(answer)) return answer
+        const found = read(answer)
+        if (found !== null) return [found, answer.status] as const
         const { recipient, until, signal } = purpose
         const waitMs = waitIn(answer, now())
         const said = quote(wordsOf(answer), key)
@@ -177,7 +166,7 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
   function errorOf(failed: FailedSend, { recipient }: Purpose, cause?: unknown): SendError {
     const isBusy = failed.kind === 'transient' && failed.replyCode !== null
     const as = isBusy ? 'busy' : API_ROWS[failed.kind]
-    return sendError(api.name, failed, { recipient, cause, as })
+    return new SendError(api.name, failed, { recipient, cause, as })
   }
 
   const quote = (words: string, key: string): string =>
@@ -205,12 +194,8 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
     },
     verify: async (signal: AbortSignal): Promise<string> => {
       const request = { method: 'GET', path: vendor.probePath, headers: {}, body: Buffer.alloc(0) } as const
-      const answer = await call(
-        request,
-        { recipient: null, until: null, signal },
-        (one) => vendor.found(one) !== null,
-      )
-      return vendor.found(answer) ?? ''
+      const [found] = await call(request, { recipient: null, until: null, signal }, vendor.found)
+      return found
     },
     close,
     [Symbol.asyncDispose]: close,

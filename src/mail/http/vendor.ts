@@ -35,7 +35,7 @@ export interface Vendor {
    */
   readonly authorize?: (request: ApiRequest, api: MailApi, now: Date) => Readonly<Record<string, string>>
   /** Returns the id under which a message was accepted, empty if the API gives none; null if it was not accepted. */
-  acceptedAs(answer: ApiAnswer): string | null
+  readonly acceptedAs: (answer: ApiAnswer) => string | null
   /** The first row that fits decides; then the rows for all vendors. */
   readonly rules: readonly AnswerRule[]
   /**
@@ -45,7 +45,7 @@ export interface Vendor {
   /** A request that changes nothing, and shows that the API takes the login. */
   readonly probePath: string
   /** Returns what the answer to that request shows, as the rest of a sentence; null if it is a failure. */
-  found(answer: ApiAnswer): string | null
+  readonly found: (answer: ApiAnswer) => string | null
 }
 
 export interface AnswerRule {
