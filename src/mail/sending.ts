@@ -254,8 +254,9 @@ export async function withToken<T>(
     if (!(thrown instanceof LeadsheetError || signal.aborted)) throw thrown
     const { code, hint } = thrown instanceof LeadsheetError ? thrown : {}
     const blame = code !== undefined && NO_TOKEN_CODES.includes(code) ? 'setting' : 'busy'
-    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(errorText(thrown), []) })
-    throw new SendError(place, failed, { cause: thrown, as: 'no_token', hint })
+    const words = errorText(thrown)
+    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(words, []) })
+    throw new SendError(place, failed, { cause: thrown, words, as: 'no_token', hint })
   }
   const token = await tokens.current(signal).catch(noToken)
   try {
