@@ -5,7 +5,7 @@ import type { Instant } from '../domain/model.ts'
 import { type ErrorCode, errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
-import { redactor } from '../redaction.ts'
+import { learnSecret, redactor, withoutLearnedSecrets } from '../redaction.ts'
 import { adviceFor } from './advice.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage, fitFiles, withoutFiles } from './message.ts'
@@ -255,15 +255,15 @@ export async function withToken<T>(
     const { code, hint } = thrown instanceof LeadsheetError ? thrown : {}
     const blame = code !== undefined && NO_TOKEN_CODES.includes(code) ? 'setting' : 'busy'
     const words = errorText(thrown)
-    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(words, []) })
+    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(words) })
     throw new SendError(place, failed, { cause: thrown, words, as: 'no_token', hint })
   }
-  const token = await tokens.current(signal).catch(noToken)
+  const token = learnSecret(await tokens.current(signal).catch(noToken))
   try {
     return await logIn(token)
   } catch (thrown) {
     if (!isRefused(thrown) || !(await tokens.hasOther(token, signal).catch(noToken))) throw thrown
-    return logIn(await tokens.current(signal).catch(noToken))
+    return logIn(learnSecret(await tokens.current(signal).catch(noToken)))
   }
 }
 
@@ -296,11 +296,11 @@ export function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Rea
 const SAID_LENGTH = 300
 
 /**
- * Shortens the words of a server for the ledger. Removes secrets before it cuts the text, because half a
- * password at the cut would not be recognised.
+ * Shortens the words of a server for the ledger. Removes secrets and the tokens of logins before it cuts the text,
+ * because half a password at the cut would not be recognised.
  */
-export function quoteServer(words: string, secrets: readonly string[]): string {
-  return redactor(secrets)(words).replace(/\s+/g, ' ').slice(0, SAID_LENGTH).trim()
+export function quoteServer(words: string, secrets: readonly string[] = []): string {
+  return redactor(secrets)(withoutLearnedSecrets(words)).replace(/\s+/g, ' ').slice(0, SAID_LENGTH).trim()
 }
 
 /**

@@ -3,7 +3,6 @@
  * server's reply code and its enhanced code (RFC 3463). The words of a reply decide only where codes do not.
  */
 import { errorText } from '../errors.ts'
-import { redactor } from '../redaction.ts'
 import type { Blame } from './sending.ts'
 import { CERTIFICATE, failedBy, quoteServer, SendError } from './sending.ts'
 
@@ -203,24 +202,24 @@ export function sessionAfter(thrown: unknown, phase: SendPhase): 'kept' | 'other
 
 /**
  * @param place the name of the server, such as `smtp://mail.example.com:587`
- * @param secrets the password and the tokens, which are removed from the server's reply because it may repeat them
+ * @param password is removed from the server's reply, because it may repeat it
  */
 export function smtpError(
   cause: unknown,
   phase: SendPhase,
   place: string,
-  { recipient, secrets = [] }: { readonly recipient?: string; readonly secrets?: readonly string[] } = {},
+  { recipient, password = '' }: { readonly recipient?: string; readonly password?: string } = {},
 ): SendError {
   const error = cause instanceof Error ? cause : new Error(String(cause))
   const fault = faultOf(error, phase)
   const { replyCode } = fault
   const words = `${fault.reply || error.message} ${fault.challenge}`
-  const said = quoteServer(replyCode === null ? errorText(error) : words, secrets)
+  const said = quoteServer(replyCode === null ? errorText(error) : words, [password])
   const failed = failedBy(blameFor(fault), { isInMessage: !isBeforeMessage(phase), replyCode, said })
   const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
   const refused = isMechanismRefused(error) ? 'no_oauth' : 'token'
   const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : undefined
   // Not nodemailer's error, which quotes the reply in several places.
-  const told = new Error(redactor(secrets)(error.message))
+  const told = new Error(quoteServer(error.message, [password]))
   return new SendError(place, failed, { words, cause: told, recipient, as })
 }

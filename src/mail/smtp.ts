@@ -37,7 +37,6 @@ export function openSmtp(
   { log, dkim = null, tokens = null, returnAddress = null, timeouts }: SmtpOptions,
 ) {
   const server = serverOf(url, timeouts)
-  const login: Login = { tokens, secrets: [server.password] }
   let kept: SMTPConnection | null = null
   let messages = 0
   let idle: NodeJS.Timeout | undefined
@@ -69,9 +68,12 @@ export function openSmtp(
     const isReused = kept !== null
     const progress: Progress = { phase: 'connect' }
     try {
-      kept ??= await connect(server, login, options.signal, progress)
+      kept ??= await connect(server, tokens, options.signal, progress)
       progress.phase = 'envelope'
-      return await sendInSession(kept, server, envelopeOf(message, returnAddress), bytes, options, progress)
+      const sender = returnAddress?.replace('{id}', idOf(message.messageId))
+      const { address: from } = parseMailbox(sender ?? message.from)
+      const envelope = { from, to: parseMailbox(message.to).address }
+      return await sendInSession(kept, server, envelope, bytes, options, progress)
     } catch (thrown) {
       if (thrown instanceof NotBegun) {
         drop()
@@ -79,7 +81,10 @@ export function openSmtp(
       }
       if (thrown instanceof SendError) throw thrown
       const { phase } = progress
-      const error = smtpError(thrown, phase, server.name, { recipient: message.to, secrets: login.secrets })
+      const error = smtpError(thrown, phase, server.name, {
+        recipient: message.to,
+        password: server.password,
+      })
       const left = sessionAfter(thrown, phase)
       if (kept === null || left !== 'kept' || !(await isReset(kept, server, options.signal))) drop()
       const isConnectionLost = error.code === 'mail_unreachable' && error.failed.kind === 'transient'
@@ -114,11 +119,11 @@ export function openSmtp(
       inTurn(async () => {
         const progress: Progress = { phase: 'connect' }
         try {
-          kept ??= await connect(server, login, signal, progress)
+          kept ??= await connect(server, tokens, signal, progress)
           return 'lets us in'
         } catch (thrown) {
           if (thrown instanceof SendError) throw thrown
-          throw smtpError(thrown, progress.phase, server.name, { secrets: login.secrets })
+          throw smtpError(thrown, progress.phase, server.name, { password: server.password })
         }
       }),
     close,
@@ -133,24 +138,15 @@ interface Progress {
   phase: SendPhase
 }
 
-interface Login {
-  readonly tokens: Tokens | null
-  /** The password, and the token of the last login: what no error may quote. */
-  readonly secrets: [password: string, ...token: string[]]
-}
-
 /** Opens a session. The token comes before the connection, because no server waits long for a login. */
 function connect(
   server: SmtpServer,
-  { tokens, secrets }: Login,
+  tokens: Tokens | null,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<SMTPConnection> {
   if (tokens === null) return openSession(server, null, signal, progress)
-  const open = (token: string) => {
-    secrets[1] = token
-    return openSession(server, token, signal, progress)
-  }
+  const open = (token: string) => openSession(server, token, signal, progress)
   return withToken({ tokens, place: server.name, signal }, open, isTokenRefused)
 }
 
@@ -237,18 +233,11 @@ function maxSizeOf(session: SMTPConnection): number {
   return typeof size === 'number' ? size : 0
 }
 
-type Envelope = Readonly<Record<'from' | 'to', string>>
-
-function envelopeOf({ from, to, messageId }: Message, returnAddress: string | null): Envelope {
-  const sender = returnAddress?.replace('{id}', idOf(messageId)) ?? parseMailbox(from).address
-  return { from: sender, to: parseMailbox(to).address }
-}
-
 /** @returns the server's reply to the whole message */
 async function sendInSession(
   session: SMTPConnection,
   server: SmtpServer,
-  envelope: Envelope,
+  envelope: Readonly<Record<'from' | 'to', string>>,
   bytes: Buffer,
   { signal, onData }: SendOptions,
   progress: Progress,

@@ -6,7 +6,6 @@ import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import { errorText } from '../../errors.ts'
 import { openDispatcher } from '../../proxy.ts'
-import { withoutLearnedSecrets } from '../../redaction.ts'
 import { retryAfterMs, wait } from '../../retry.ts'
 import { type MailScheme, mailApiOf } from '../mail-url.ts'
 import { idOf } from '../message.ts'
@@ -88,7 +87,7 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
     const request = vendor.request(message, bytes, api, bounceTo)
     const headers = { ...request.headers, ...(until && { 'idempotency-key': keyOf(message, queuedAt) }) }
     const [id, status] = await call({ ...request, headers }, purpose, vendor.acceptedAs)
-    const accepted = quoteServer(id === '' ? 'accepted' : `accepted as ${id}`, [])
+    const accepted = quoteServer(id === '' ? 'accepted' : `accepted as ${id}`)
     // Without a code, because an earlier attempt with this key was the same to the API.
     const isSame = until !== null && now().toISOString() < until
     return isSame ? accepted : `${status} ${accepted}`
@@ -111,7 +110,7 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
         if (found !== null) return [found, answer.status] as const
         const { recipient, until, signal } = purpose
         const waitMs = waitIn(answer, now())
-        const said = quote(wordsOf(answer), key)
+        const said = quoteServer(wordsOf(answer), [api.password])
         const failed = judgeAnswer(vendor, answer, { recipient, until, waitMs, said })
         const error = errorOf(failed, purpose)
         const isShort = waitMs !== null && waitMs <= WAIT_MAX_MS
@@ -158,7 +157,11 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
     } catch (thrown) {
       if (thrown instanceof NotBegun) throw thrown.cause
       const blame = CERTIFICATE.test(String(Object(thrown).code)) ? 'setting' : 'busy'
-      const facts = { isInMessage: hasBegun, until: purpose.until, said: quote(errorText(thrown), key) }
+      const facts = {
+        isInMessage: hasBegun,
+        until: purpose.until,
+        said: quoteServer(errorText(thrown), [api.password]),
+      }
       throw errorOf(failedBy(hasBegun ? 'unclear' : blame, facts), purpose, thrown)
     }
   }
@@ -168,12 +171,6 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
     const as = isBusy ? 'busy' : API_ROWS[failed.kind]
     return new SendError(api.name, failed, { recipient, cause, as })
   }
-
-  const quote = (words: string, key: string): string =>
-    quoteServer(
-      withoutLearnedSecrets(words),
-      [key, api.password].filter((secret) => secret !== ''),
-    )
 
   const close = async (): Promise<void> => {
     await Promise.all([tokens?.close(), dispatcher.close()])
