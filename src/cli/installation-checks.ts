@@ -60,7 +60,7 @@ export async function* checkMailServer(
 export async function checkSignature(key: DkimKey, ask: AskDns): Promise<CheckResult> {
   const { name, text } = dnsRecordOf(key)
   const remedy = `publish this TXT record at ${name}: ${text}`
-  const records = await ask(name, 'TXT')
+  const records = await ask(name)
   if (records.length === 0) return fail('signature', `the DNS has nothing at ${name}`, remedy)
   return records.some((record) => publicKeyIn(record) === publicKeyIn(text))
     ? ok('signature', `${name} has the key`)

@@ -1,10 +1,7 @@
 /** The schema of the logins: OAuth 2.0 (`oauth` of the API and of mail), and a program that prints the key (`api.key_command`). */
-import type { KeyObject } from 'node:crypto'
-import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
-import { isOpenHttp } from '../upstream/client/authorize.ts'
 import { Secret } from './secrets.ts'
-import { group, named, path, secret, setting, text } from './validators.ts'
+import { group, named, path, privateKeyFault, secret, setting, text, tokenUrlFault } from './validators.ts'
 
 const word = text('a text')
 const COMMAND = 'a list of a program and its arguments'
@@ -54,7 +51,9 @@ const oauthGroupOf = (variables: string) =>
     ),
     private_key: setting(
       'Private key in PEM (RSA, or EC with P-256), or the JSON file of a Google service account.',
-      secret('a private key in PEM, RSA or EC (P-256)', privateKeyFault)
+      secret('a private key in PEM, RSA or EC (P-256)', (key) =>
+        privateKeyFault(pemOf(key), ['rsa', 'prime256v1']),
+      )
         .transform((key) => new Secret(pemOf(key.reveal())))
         .optional(),
     ),
@@ -110,25 +109,6 @@ export function refuseTwoKeys({ key, keyCommand, oauth }: Keys, context: z.Refin
       path: [name],
       message: `none, because api.${given[0]?.[0]} is set too`,
     })
-}
-
-function tokenUrlFault(value: string): string | null {
-  const url = URL.parse(value)
-  if (url === null) return 'it is no URL'
-  if (!/^https?:$/.test(url.protocol)) return `the protocol is ${url.protocol}`
-  if (isOpenHttp(url)) return `http:// would send secrets unencrypted over the internet to ${url.host}`
-  return url.username || url.password ? 'it must not hold a user or password' : null
-}
-
-function privateKeyFault(value: string): string | null {
-  let key: KeyObject
-  try {
-    key = createPrivateKey(pemOf(value))
-  } catch {
-    return /ENCRYPTED/.test(value) ? 'it is locked by a passphrase' : 'it is none'
-  }
-  const kind = key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyType
-  return kind === 'rsa' || kind === 'prime256v1' ? null : `it is of the type ${kind}`
 }
 
 /** Google gives the key of a service account inside a JSON file. */

@@ -8,12 +8,12 @@ import type { Secret } from './secrets.ts'
 import {
   alertUrlFault,
   bouncesUrlFault,
-  dkimKeyFault,
   listOf,
   mailbox,
   mailUrlFault,
   path,
   pattern,
+  privateKeyFault,
   returnAddressFault,
   secret,
   section,
@@ -38,7 +38,8 @@ const dkimSchema = section({
   ),
   key: setting(
     'The RSA private key in PEM, of 1024 bits or more. Keep it out of this file: see key_file.',
-    secret('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault),
+    // Mail servers ignore signatures with shorter keys (RFC 8301, section 3.2).
+    secret('an RSA private key in PEM, of 1024 bits or more', (pem) => privateKeyFault(pem, ['rsa'], 1024)),
   ),
   key_file: setting('File that holds the private key, in place of key.', path.optional()),
 })

@@ -82,13 +82,25 @@ export function leadUrlFault(text: string): string | null {
   return unknown === undefined ? null : `${unknown} is no placeholder`
 }
 
-export function apiUrlFault(text: string): string | null {
-  const url = URL.parse(text)
-  if (url === null) return 'it is no URL'
-  if (!/^https?:$/.test(url.protocol)) return `the protocol is ${url.protocol}`
-  if (isOpenHttp(url)) return `http:// would send the API key unencrypted over the internet to ${url.host}`
-  return url.username || url.password ? 'it must not hold a user or password' : null
+/**
+ * Makes the rule for a URL of HTTP, which holds no user or password.
+ * @param otherFault finds what else is wrong with it
+ */
+function httpUrlFault(otherFault: (url: URL) => string | null) {
+  return (text: string): string | null => {
+    const url = URL.parse(text)
+    if (url === null) return 'it is no URL'
+    if (!/^https?:$/.test(url.protocol)) return `the protocol is ${url.protocol}`
+    return otherFault(url) ?? (url.username || url.password ? 'it must not hold a user or password' : null)
+  }
 }
+
+function openFault(url: URL, what: string): string | null {
+  return isOpenHttp(url) ? `http:// would send ${what} unencrypted over the internet to ${url.host}` : null
+}
+
+export const apiUrlFault = httpUrlFault((url) => openFault(url, 'the API key'))
+export const tokenUrlFault = httpUrlFault((url) => openFault(url, 'secrets'))
 
 /** Finds a line break or an invisible sign, which was copied along with the key. */
 export function apiKeyFault(key: string): string | null {
@@ -106,38 +118,40 @@ export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
  * Checks the address to which alerts are sent. Without TLS, anyone on the network could read the address and
  * send messages to it.
  */
-export function alertUrlFault(text: string): string | null {
-  const url = URL.parse(text)
-  if (url === null) return 'it is no URL'
-  if (!/^https?:$/.test(url.protocol)) return `the protocol is ${url.protocol}`
+export const alertUrlFault = httpUrlFault((url) => {
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
     return 'http:// shows it to everyone on the way'
-  if (url.username || url.password) return 'it must not hold a user or password'
   return url.hash === '' ? null : 'what stands behind # is never sent'
+})
+
+/**
+ * Makes the rule for a URL of a mail server or of a folder.
+ * @param serverFault finds what is wrong with one that is no folder
+ */
+function mailPlaceFault(serverFault: (url: URL) => string | null) {
+  return (text: string): string | null => {
+    const url = URL.parse(text)
+    if (url === null) return 'it is no URL'
+    if (!isDecodable(url.username + url.password + url.pathname)) return 'a % of its own is written %25'
+    if (url.protocol !== 'file:') return serverFault(url)
+    return url.host === '' ? null : 'a file: URL must not name a host'
+  }
 }
 
-export function mailUrlFault(text: string): string | null {
-  const url = URL.parse(text)
-  if (url === null) return 'it is no URL'
-  if (!isDecodable(url.username + url.password + url.pathname)) return 'a % of its own is written %25'
-  if (url.protocol === 'file:') return url.host === '' ? null : 'a file: URL must not name a host'
+export const mailUrlFault = mailPlaceFault((url) => {
   const way = mailWayOf(url)
   if (way === null) return 'the protocol is another'
   if (url.hostname === '' && way.host === null) return 'the host is missing'
   if (way.login === 'password' && url.password === '') return 'the key before the host is missing'
   if (way.login === 'oauth' && url.password !== '') return 'mail.oauth stands in place of a password'
   return mailApiFault(url)
-}
+})
 
-export function bouncesUrlFault(text: string): string | null {
-  const url = URL.parse(text)
-  if (url === null) return 'it is no URL'
-  if (!isDecodable(url.username + url.password + url.pathname)) return 'a % of its own is written %25'
-  if (url.protocol === 'file:') return url.host === '' ? null : 'a file: URL must not name a host'
+export const bouncesUrlFault = mailPlaceFault((url) => {
   if (!/^imaps?:$/.test(url.protocol)) return 'the protocol is another'
   if (url.hostname === '') return 'the host is missing'
   return url.username === '' ? 'the user before the host is missing' : null
-}
+})
 
 /** Checks an envelope sender, in which `{id}` stands for the id of a message. */
 export function returnAddressFault(text: string): string | null {
@@ -148,21 +162,20 @@ export function returnAddressFault(text: string): string | null {
 }
 
 /**
- * The minimum length of an RSA key, in bits. Mail servers ignore signatures with shorter keys (RFC 8301,
- * section 3.2).
+ * @param kinds the types that a key may have, or their curves
+ * @param bitsMin the least length of an RSA key
  */
-const DKIM_BITS_MIN = 1024
-
-export function dkimKeyFault(pem: string): string | null {
+export function privateKeyFault(pem: string, kinds: readonly string[], bitsMin = 0): string | null {
   let key: KeyObject
   try {
     key = createPrivateKey(pem)
   } catch {
     return /ENCRYPTED/.test(pem) ? 'it is locked by a passphrase' : 'it is none'
   }
-  if (key.asymmetricKeyType !== 'rsa') return `it is of the type ${key.asymmetricKeyType}`
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
-  return bits < DKIM_BITS_MIN ? `it has ${bits} bits` : null
+  const { namedCurve, modulusLength = bitsMin } = key.asymmetricKeyDetails ?? {}
+  const kind = namedCurve ?? String(key.asymmetricKeyType)
+  if (!kinds.includes(kind)) return `it is of the type ${kind}`
+  return modulusLength < bitsMin ? `it has ${modulusLength} bits` : null
 }
 
 /**

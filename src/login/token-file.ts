@@ -136,23 +136,15 @@ function unlessBusy<T>(work: () => T): T | null {
   }
 }
 
-interface Row {
-  readonly access_token: string
-  readonly refresh_token: string | null
-  readonly expires_at: number | null
-  readonly fetched_at: number
-}
+const SELECT = `
+SELECT access_token AS accessToken, refresh_token AS refreshToken, expires_at AS expiresAt, fetched_at AS fetchedAt
+FROM token WHERE login = ?`
 
 function readToken(database: Database.Database, id: string): Token | null {
   try {
-    const row = database.prepare<string, Row>('SELECT * FROM token WHERE login = ?').get(id)
-    if (row === undefined) return null
-    return {
-      accessToken: learnSecret(row.access_token),
-      refreshToken: row.refresh_token === null ? null : learnSecret(row.refresh_token),
-      expiresAt: row.expires_at,
-      fetchedAt: row.fetched_at,
-    }
+    const token = database.prepare<string, Token>(SELECT).get(id) ?? null
+    for (const secret of [token?.accessToken, token?.refreshToken]) if (secret) learnSecret(secret)
+    return token
   } catch (thrown) {
     if (/no such table/.test(errorText(thrown))) return null
     throw thrown

@@ -59,16 +59,8 @@ const ROWS: readonly Row[] = [
     `Microsoft 365 has SMTP with a login turned off. Turn it on for the mailbox, which goes before the tenant: \`Set-CASMailbox -Identity MAILBOX -SmtpClientAuthenticationDisabled $false\` ${EXCHANGE}, or send by graph:. ${GUIDE}`,
   ],
   [
-    /basic authentication is disabled|5\.7\.30\b.{0,20}Basic authentication is not supported for Client Submission/is,
-    `Microsoft 365 takes no password of this mailbox, because basic authentication for SMTP is off (MC786329). ${OAUTH_INSTEAD}`,
-  ],
-  [
-    /5\.7\.139\b.{0,100}security defaults policy/is,
-    `The security defaults of the tenant let nobody log in with a password. ${OAUTH_INSTEAD}`,
-  ],
-  [
-    /5\.7\.139\b/,
-    `Microsoft 365 refused the login, mostly by a policy against passwords: see entra.microsoft.com > Monitoring > Sign-in logs. ${OAUTH_INSTEAD}`,
+    /basic authentication is disabled|5\.7\.30\b.{0,20}Basic authentication is not supported for Client Submission|5\.7\.139\b/is,
+    `Microsoft 365 takes no password of this mailbox: basic authentication for SMTP is off (MC786329), or the security defaults or a policy of the tenant stop it (entra.microsoft.com > Monitoring > Sign-in logs). ${OAUTH_INSTEAD}`,
   ],
   [
     /5\.7\.57\b.{0,20}Client (?:was )?not authenticated/is,

@@ -44,21 +44,11 @@ export function idOf(messageId: string): string {
  */
 export async function buildMessage(message: Message, dkim: DkimKey | null = null): Promise<Buffer> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
-  const { from, to, replyTo, subject, text, html, headers } = contentOf(message)
   const composer = new MailComposer({
-    from,
-    to,
-    ...(replyTo === null ? {} : { replyTo }),
-    subject,
-    text,
-    html,
+    ...contentOf(message),
     attachments: message.files.map(attachmentOf),
     messageId: message.messageId,
-    ...(message.inReplyTo === undefined
-      ? {}
-      : { inReplyTo: message.inReplyTo, references: message.inReplyTo }),
     date: new Date(message.date),
-    headers,
     // This encoding allows lines of any length and any language, so that no mail server has to encode the
     // text again.
     textEncoding: 'quoted-printable',
@@ -78,7 +68,7 @@ export function contentOf(message: Message) {
   return {
     from: parseMailbox(message.from),
     to: { ...parseMailbox(message.to), name: message.toName ?? '' },
-    replyTo: message.replyTo === null ? null : parseMailbox(message.replyTo),
+    ...(message.replyTo !== null && { replyTo: parseMailbox(message.replyTo) }),
     subject: keepIsolated(message.subject, printable),
     text: withLineEnds(message.text),
     html: withLineEnds(message.html),
@@ -92,6 +82,7 @@ export function contentOf(message: Message) {
       'X-Leadsheet-Report': message.report,
       // Providers may give a message another Message-ID. This one comes back with what bounces.
       'X-Leadsheet-Id': idOf(message.messageId),
+      ...(message.inReplyTo && { 'In-Reply-To': message.inReplyTo, References: message.inReplyTo }),
     },
   }
 }
@@ -108,7 +99,8 @@ function attachmentOf({ name, contentType, content, cid }: MessageFile) {
     : { ...file, contentDisposition: 'inline', cid }
 }
 
-function domainOf(from: string): string {
+/** Returns the domain of an address as it is written. Throws LeadsheetError config_invalid. */
+export function domainOf(from: string): string {
   const { address } = parseMailbox(from)
   return address.slice(address.lastIndexOf('@') + 1)
 }

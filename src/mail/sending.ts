@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream'
 import type { Message } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
-import { type ErrorCode, LeadsheetError } from '../errors.ts'
+import { type ErrorCode, errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
-import { redactor } from '../redaction.ts'
+import { learnSecret, redactor, withoutLearnedSecrets } from '../redaction.ts'
 import { adviceFor } from './advice.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage, fitFiles, withoutFiles } from './message.ts'
@@ -91,34 +91,141 @@ export interface FailedSend {
 }
 
 /**
+ * Whom or what a failure blames. `message`: the content, or nobody knows. `deferred`: the message may pass later, which
+ * is about its recipient; `unsure`: about that or the sender, or the connection broke. `busy`: all may pass later.
+ * `unclear`: nobody knows whether the message was accepted. `conflict`: the same, and to ask again brings the same
+ * answer.
+ */
+export type Blame = keyof typeof MEANINGS
+
+const MEANINGS = {
+  recipient: { kind: 'permanent', concerns: 'message' },
+  message: { kind: 'refused', concerns: 'message' },
+  size: { kind: 'permanent', concerns: 'message' },
+  sender: { kind: 'sender', concerns: 'server' },
+  setting: { kind: 'configuration', concerns: 'server' },
+  busy: { kind: 'transient', concerns: 'server' },
+  deferred: { kind: 'transient', concerns: 'message' },
+  unsure: { kind: 'transient', concerns: 'either' },
+  unclear: { kind: 'unknown', concerns: 'either' },
+  conflict: { kind: 'unknown', concerns: 'message' },
+} as const satisfies Record<string, { kind: SendFailure; concerns: SendConcern }>
+
+interface FaultFacts extends Pick<FailedSend, 'isInMessage' | 'said'> {
+  /** Absent if there was no answer. */
+  readonly replyCode?: number | null
+  readonly waitMs?: number | null
+  /** Until when another attempt cannot double the message. */
+  readonly until?: Instant | null
+}
+
+export function failedBy(blame: Blame, facts: FaultFacts): FailedSend {
+  const { isInMessage, said, replyCode = null, waitMs = null, until = null } = facts
+  const { kind, concerns } = MEANINGS[blame]
+  return {
+    kind,
+    concerns,
+    isInMessage,
+    isTooLarge: blame === 'size',
+    isRefusal: replyCode !== null && (blame === 'recipient' || blame === 'message'),
+    // An answer that leaves the fate of the message open counts like none.
+    replyCode: blame === 'size' || kind === 'unknown' ? null : replyCode,
+    waitMs,
+    said,
+    repeatableUntil: blame === 'unclear' ? until : null,
+  }
+}
+
+interface ErrorFacts {
+  /** Absent or null if nothing was to be sent. */
+  readonly recipient?: string | null | undefined
+  readonly cause?: unknown
+  /** The words that decide on the advice, if they are more than those that are quoted. */
+  readonly words?: string
+  /** The row of words, if it is not that of the kind. */
+  readonly as?: keyof typeof WORDS | undefined
+  /** What to do if there is no advice, if it is not that of the row. */
+  readonly hint?: string | undefined
+}
+
+/**
  * A failed attempt: with the code `mail_rejected` if the server refused this message or its sender, otherwise
  * with `mail_unreachable`.
  */
 export class SendError extends LeadsheetError {
   readonly failed: FailedSend
 
+  /** @param place the name of the server or the API, such as `smtp://mail.example.com:587` */
   constructor(
-    code: 'mail_rejected' | 'mail_unreachable',
-    message: string,
+    place: string,
     failed: FailedSend,
-    { hint, cause }: { readonly hint: string; readonly cause?: unknown },
+    { recipient, cause, words = failed.said, as, hint }: ErrorFacts,
   ) {
-    super(code, message, { hint, cause })
+    const { kind, concerns, isTooLarge, replyCode, said } = failed
+    const isOne = concerns === 'message' || (concerns === 'either' && replyCode !== null)
+    const isRefused = isOne && kind !== 'unknown'
+    const row = WORDS[as ?? (isTooLarge ? 'size' : kind)]
+    const problem = isRefused && !isTooLarge ? REFUSED : row.problem
+    super(
+      isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
+      `${place} ${problem}${recipient ? ` for ${recipient}` : ''}: ${said}`,
+      { hint: adviceFor(words, URL.parse(place)?.protocol) ?? hint ?? row.hint, cause },
+    )
     this.failed = failed
   }
 }
 
-/** A failure before anything was sent, which may pass. */
-export const NOT_SENT: FailedSend = {
-  kind: 'transient',
-  concerns: 'server',
-  isInMessage: false,
-  isTooLarge: false,
-  isRefusal: false,
-  replyCode: null,
-  waitMs: null,
-  said: '',
-}
+const REFUSED = 'refused the message'
+const OF_PASSING = `Nothing was delivered; it can be tried again. If it keeps failing, check mail.url (LEADSHEET_MAIL_URL): ${shellCommand('doctor')} tries it.`
+const OF_UNKNOWN = 'The message may have arrived. Sent again it has the same Message-ID.'
+
+/** By the kind of a failure, and further rows of one way of sending. */
+const WORDS = {
+  transient: { problem: 'could not be reached', hint: OF_PASSING },
+  busy: { problem: 'defers messages', hint: OF_PASSING },
+  configuration: {
+    problem: 'did not let us in',
+    hint: `Check the user, password, port and protocol of mail.url (LEADSHEET_MAIL_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
+  },
+  api_login: {
+    problem: 'did not let us in',
+    hint: 'Check the login in mail.oauth, or the key in mail.url (LEADSHEET_MAIL_URL), and that it may send mail as mail.from.',
+  },
+  no_token: { problem: 'was not asked', hint: OF_PASSING },
+  token: {
+    problem: 'did not take the access token',
+    hint: 'The token is new, and came from mail.oauth.token_url. Check the user in mail.url, mail.oauth.scope, and whether the app may send as this user: "Microsoft 365" and "Google Workspace" in docs/how-to/send-mail.md.',
+  },
+  no_oauth: {
+    problem: 'takes no login by OAuth',
+    hint: 'Check the host and the port of mail.url (LEADSHEET_MAIL_URL), or put a password into it in place of mail.oauth.',
+  },
+  permanent: { problem: REFUSED, hint: 'Check the address of the recipient and of the sender.' },
+  refused: {
+    problem: REFUSED,
+    hint: 'The answer names no recipient, so it may be about the content or the sender: ask whoever runs the mail server.',
+  },
+  sender: {
+    problem: 'takes no message from us',
+    hint: 'This is about the sender and not about a recipient. Check the sending limits of the account, whether it may send as mail.from, and the SPF, DKIM and DMARC records of the domain.',
+  },
+  unknown: {
+    problem: 'was lost after the message was sent and before it was confirmed',
+    hint: OF_UNKNOWN,
+  },
+  unclear: { problem: 'gave no clear answer', hint: OF_UNKNOWN },
+  size: {
+    problem: 'takes no message of this size',
+    hint: 'Have the limit of the mail server raised, or give the report fewer blocks and rows.',
+  },
+  no_tls: {
+    problem: 'has no TLS to offer',
+    hint: 'Take the port of the server that has TLS: smtp:// with STARTTLS, mostly 587, or smtps://, mostly 465. Where each machine on the way is trusted, ?insecure=true behind the mail URL goes without.',
+  },
+} satisfies Readonly<Record<string, { problem: string; hint: string }>>
+
+/** The codes of errors of TLS about a certificate. */
+export const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
 /** With these, there is no token until a person has changed something. */
 const NO_TOKEN_CODES: readonly ErrorCode[] = [
@@ -129,18 +236,35 @@ const NO_TOKEN_CODES: readonly ErrorCode[] = [
 ]
 
 /**
- * The error for a message that could not be sent because there is no access token.
+ * Logs in with a token. One that the server refuses is replaced once; the second refusal is final.
  * @param place the name of the server or the API
- * @param thrown the error of `Tokens`; one of the token URL says that, and quotes its answer
+ * @param isRefused tells whether an error of `logIn` is about the token
+ * @throws SendError if there is no token; one of the token URL says that, and quotes its answer
  */
-export function noTokenError(place: string, thrown: LeadsheetError): SendError {
-  const { code, message, hint = '' } = thrown
-  const kind = NO_TOKEN_CODES.includes(code) ? 'configuration' : 'transient'
-  const failed: FailedSend = { ...NOT_SENT, kind, said: quoteServer(message, []) }
-  return new SendError('mail_unreachable', `${place} was not asked: ${message}`, failed, {
-    hint: adviceFor(message) ?? hint,
-    cause: thrown,
-  })
+export async function withToken<T>(
+  {
+    tokens,
+    place,
+    signal,
+  }: { readonly tokens: Tokens; readonly place: string; readonly signal: AbortSignal },
+  logIn: (token: string) => Promise<T>,
+  isRefused: (thrown: unknown) => boolean,
+): Promise<T> {
+  const noToken = (thrown: unknown): never => {
+    if (!(thrown instanceof LeadsheetError || signal.aborted)) throw thrown
+    const { code, hint } = thrown instanceof LeadsheetError ? thrown : {}
+    const blame = code !== undefined && NO_TOKEN_CODES.includes(code) ? 'setting' : 'busy'
+    const words = errorText(thrown)
+    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(words) })
+    throw new SendError(place, failed, { cause: thrown, words, as: 'no_token', hint })
+  }
+  const token = learnSecret(await tokens.current(signal).catch(noToken))
+  try {
+    return await logIn(token)
+  } catch (thrown) {
+    if (!isRefused(thrown) || !(await tokens.hasOther(token, signal).catch(noToken))) throw thrown
+    return logIn(learnSecret(await tokens.current(signal).catch(noToken)))
+  }
 }
 
 /** Null if the error comes neither from the server nor from the message. */
@@ -148,7 +272,7 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
   if (thrown instanceof SendError) return thrown.failed
   if (!(thrown instanceof LeadsheetError) || thrown.code !== 'config_invalid') return null
   // An address that no mail can have is refused before the server is asked.
-  return { ...NOT_SENT, kind: 'permanent', concerns: 'message', isInMessage: true, said: thrown.message }
+  return failedBy('recipient', { isInMessage: true, said: thrown.message })
 }
 
 /** Is thrown if `onData` fails before any byte is sent. Its `cause` is the error of `onData`. */
@@ -172,11 +296,11 @@ export function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Rea
 const SAID_LENGTH = 300
 
 /**
- * Shortens the words of a server for the ledger. Removes secrets before it cuts the text, because half a
- * password at the cut would not be recognised.
+ * Shortens the words of a server for the ledger. Removes secrets and the tokens of logins before it cuts the text,
+ * because half a password at the cut would not be recognised.
  */
-export function quoteServer(words: string, secrets: readonly string[]): string {
-  return redactor(secrets)(words).replace(/\s+/g, ' ').slice(0, SAID_LENGTH).trim()
+export function quoteServer(words: string, secrets: readonly string[] = []): string {
+  return redactor(secrets)(withoutLearnedSecrets(words)).replace(/\s+/g, ' ').slice(0, SAID_LENGTH).trim()
 }
 
 /**

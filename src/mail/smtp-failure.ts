@@ -2,11 +2,9 @@
  * Decides what a failed attempt to send means, and for whom. Facts come first: how far the attempt got, the
  * server's reply code and its enhanced code (RFC 3463). The words of a reply decide only where codes do not.
  */
-import { errorText, shellCommand } from '../errors.ts'
-import { redactor } from '../redaction.ts'
-import { adviceFor } from './advice.ts'
-import type { FailedSend, SendConcern, SendFailure } from './sending.ts'
-import { quoteServer, SendError } from './sending.ts'
+import { errorText } from '../errors.ts'
+import type { Blame } from './sending.ts'
+import { CERTIFICATE, failedBy, quoteServer, SendError } from './sending.ts'
 
 /** The step that an attempt reached. After the step `data` began, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
@@ -22,7 +20,6 @@ const SETTINGS_AT_FAULT = /^(?:E(?:NO)?AUTH|E(?:REQUIRE)?TLS|EACCES|EPERM|EROFS|
 export const TOO_LARGE = 'ESIZE'
 /** The name of the login by an access token, which nodemailer puts into its error behind `AUTH`. */
 export const TOKEN = 'TOKEN'
-export const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
 /** The facts of a failed attempt, as nodemailer, the server or the system told them. */
 type SendFault = Readonly<ReturnType<typeof faultOf>>
@@ -47,55 +44,22 @@ function faultOf(thrown: unknown, phase: SendPhase) {
   }
 }
 
-function judge(fault: SendFault, said: string): FailedSend {
-  const { phase, code, replyCode } = fault
-  const kind = kindOf(fault)
-  const isTooLarge = replyCode === null ? code === TOO_LARGE : blameOf(fault) === 'size'
-  return {
-    kind,
-    concerns: concernOf(kind, fault),
-    isInMessage: !isBeforeMessage(phase),
-    isTooLarge,
-    isRefusal: replyCode !== null && replyCode >= 500 && !isTooLarge,
-    replyCode: isTooLarge ? null : replyCode,
-    waitMs: null,
-    said,
-  }
-}
-
-function kindOf(fault: SendFault): SendFailure {
+/** Finds whom or what a failure blames, at whatever step. */
+function blameFor(fault: SendFault): Blame {
   const { phase, code, originalCode, replyCode } = fault
-  if (replyCode !== null) return meaningOfReply(replyCode, fault)
-  if (code === TOO_LARGE) return 'permanent'
-  if (phase === 'data') return 'unknown'
-  if (REFUSED_HERE.includes(code)) return 'permanent'
-  const isSetting = SETTINGS_AT_FAULT.test(code) || CERTIFICATE.test(originalCode) || CERTIFICATE.test(code)
-  return isSetting ? 'configuration' : 'transient'
-}
-
-function meaningOfReply(replyCode: number, fault: SendFault): SendFailure {
-  if (AUTH_REPLIES.includes(replyCode)) return 'configuration'
-  if (replyCode < 500) return 'transient'
-  if (isBeforeMessage(fault.phase)) return 'configuration'
-  // Reply 503 (bad sequence of commands) is a fault of the session, so the message is tried again.
-  if (replyCode === 503) return 'transient'
-  return MEANINGS[blameOf(fault)]
-}
-
-const MEANINGS = {
-  recipient: 'permanent',
-  message: 'refused',
-  sender: 'sender',
-  size: 'permanent',
-} as const satisfies Record<Blame, SendFailure>
-
-function concernOf(kind: SendFailure, fault: SendFault): SendConcern {
-  const { phase, code, replyCode } = fault
-  if (replyCode === null && [...REFUSED_HERE, TOO_LARGE].includes(code)) return 'message'
-  if (replyCode === 421 || kind === 'configuration' || kind === 'sender' || isBeforeMessage(phase)) {
-    return 'server'
+  const isBefore = isBeforeMessage(phase)
+  if (replyCode === null) {
+    if (code === TOO_LARGE) return 'size'
+    if (phase === 'data') return 'unclear'
+    if (REFUSED_HERE.includes(code)) return 'recipient'
+    const isSetting = SETTINGS_AT_FAULT.test(code) || CERTIFICATE.test(originalCode) || CERTIFICATE.test(code)
+    return isSetting ? 'setting' : isBefore ? 'busy' : 'unsure'
   }
-  return replyCode === null || (kind === 'transient' && blameOf(fault) === 'sender') ? 'either' : 'message'
+  if (AUTH_REPLIES.includes(replyCode) || (isBefore && replyCode >= 500)) return 'setting'
+  if (isBefore || replyCode === 421) return 'busy'
+  const blame = blameOf(fault)
+  // Reply 503 (bad sequence of commands) is a fault of the session, so the message is tried again.
+  return replyCode >= 500 && replyCode !== 503 ? blame : blame === 'sender' ? 'unsure' : 'deferred'
 }
 
 /** Tells whether a server refused an access token, so that another one may help. */
@@ -117,8 +81,7 @@ export function isMechanismRefused(thrown: unknown): boolean {
   )
 }
 
-/** `message`: the content, or nobody knows. `size`: the message is too large for the server. */
-export type Blame = 'recipient' | 'message' | 'sender' | 'size'
+type ReplyBlame = 'recipient' | 'message' | 'sender' | 'size'
 
 interface ReplyRule {
   /** Tests the reply code and the enhanced code, such as `550 5.7.1`, or `550 ` if there is none. */
@@ -126,7 +89,7 @@ interface ReplyRule {
   /** The command that was refused: MAIL, RCPT (also DATA itself), or the body after the dot; absent for any. */
   readonly at?: 'MAIL' | 'RCPT' | 'body'
   readonly words?: RegExp
-  readonly blame: Blame
+  readonly blame: ReplyBlame
 }
 
 /**
@@ -198,7 +161,7 @@ const REPLIES: readonly ReplyRule[] = [
  * Returns whom a reply blames that a notification quotes, without the command that was refused.
  * @param reply the reply with its enhanced code, if it has any
  */
-export function blameOfReply(reply: string, replyCode: number): Blame {
+export function blameOfReply(reply: string, replyCode: number): ReplyBlame {
   return blameOf({ phase: 'envelope', command: '', replyCode, reply })
 }
 
@@ -207,7 +170,7 @@ function blameOf({
   command,
   replyCode,
   reply,
-}: Pick<SendFault, 'phase' | 'command' | 'replyCode' | 'reply'>): Blame {
+}: Pick<SendFault, 'phase' | 'command' | 'replyCode' | 'reply'>): ReplyBlame {
   const at = phase === 'data' ? 'body' : command === 'MAIL FROM' ? 'MAIL' : 'RCPT'
   // Takes the class from the reply code, because some servers write 4.x.x after a 5xx. Four numbers are an
   // address of the network.
@@ -226,96 +189,37 @@ function isBeforeMessage(phase: SendPhase): boolean {
   return phase === 'connect' || phase === 'login'
 }
 
-/** A failed attempt over SMTP. */
-class SmtpError extends SendError {
-  /** Tells whether another session may be let in: MAIL FROM was refused, or the login does not count any more. */
-  readonly isOfSession: boolean
-  /** Tells whether the session can carry another message: the server has refused only this one. */
-  readonly keepsSession: boolean
-
-  constructor(
-    { phase, command, code, replyCode }: SendFault,
-    ...error: ConstructorParameters<typeof SendError>
-  ) {
-    super(...error)
-    this.isOfSession = replyCode !== null && (command === 'MAIL FROM' || AUTH_REPLIES.includes(replyCode))
-    const isOne = !isBeforeMessage(phase) && replyCode !== null && replyCode !== 421 && !this.isOfSession
-    this.keepsSession = code === TOO_LARGE || isOne
-  }
+/**
+ * What a failure leaves of the session. `kept`: it can carry another message, because the server has refused only this
+ * one. `other`: another session may be let in, because MAIL FROM was refused, or the login does not count any more.
+ */
+export function sessionAfter(thrown: unknown, phase: SendPhase): 'kept' | 'other' | 'broken' {
+  const { code, command, replyCode } = faultOf(thrown, phase)
+  if (replyCode !== null && (command === 'MAIL FROM' || AUTH_REPLIES.includes(replyCode))) return 'other'
+  if (code === TOO_LARGE) return 'kept'
+  return isBeforeMessage(phase) || replyCode === null || replyCode === 421 ? 'broken' : 'kept'
 }
 
 /**
  * @param place the name of the server, such as `smtp://mail.example.com:587`
- * @param secrets the password and the tokens, which are removed from the server's reply because it may repeat them
+ * @param password is removed from the server's reply, because it may repeat it
  */
 export function smtpError(
   cause: unknown,
   phase: SendPhase,
   place: string,
-  { recipient, secrets = [] }: { readonly recipient?: string; readonly secrets?: readonly string[] } = {},
-): SmtpError {
+  { recipient, password = '' }: { readonly recipient?: string; readonly password?: string } = {},
+): SendError {
   const error = cause instanceof Error ? cause : new Error(String(cause))
   const fault = faultOf(error, phase)
+  const { replyCode } = fault
   const words = `${fault.reply || error.message} ${fault.challenge}`
-  const said = quoteServer(fault.replyCode === null ? errorText(error) : words, secrets)
-  const failed = judge(fault, said)
-  const { kind, concerns, isTooLarge } = failed
-  const isRefused = concerns === 'message' || (fault.replyCode !== null && concerns === 'either')
+  const said = quoteServer(replyCode === null ? errorText(error) : words, [password])
+  const failed = failedBy(blameFor(fault), { isInMessage: !isBeforeMessage(phase), replyCode, said })
   const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
-  const oauth = isMechanismRefused(error) ? 'no_oauth' : 'token'
-  const { problem, hint } = WORDS[isTooLarge ? 'size' : isPlain ? 'no_tls' : isOfToken(fault) ? oauth : kind]
-  const whom = recipient === undefined ? '' : ` for ${recipient}`
-  return new SmtpError(
-    fault,
-    isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
-    `${place} ${isRefused && !isTooLarge ? REFUSED : problem}${whom}: ${said}`,
-    failed,
-    // Not nodemailer's error, which quotes the reply in several places.
-    { hint: adviceFor(words) ?? hint, cause: new Error(redactor(secrets)(error.message)) },
-  )
-}
-
-const REFUSED = 'refused the message'
-
-type Said = SendFailure | 'size' | 'no_tls' | 'token' | 'no_oauth'
-
-/** The words for failures of any transport; some are of SMTP alone. */
-export const WORDS: Readonly<Record<Said, { problem: string; hint: string }>> = {
-  transient: {
-    problem: 'could not be reached',
-    hint: `Nothing was delivered; it can be tried again. If it keeps failing, check mail.url (LEADSHEET_MAIL_URL): ${shellCommand('doctor')} tries it.`,
-  },
-  configuration: {
-    problem: 'did not let us in',
-    hint: `Check the user, password, port and protocol of mail.url (LEADSHEET_MAIL_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
-  },
-  token: {
-    problem: 'did not take the access token',
-    hint: 'The token is new, and came from mail.oauth.token_url. Check the user in mail.url, mail.oauth.scope, and whether the app may send as this user: "Microsoft 365" and "Google Workspace" in docs/how-to/send-mail.md.',
-  },
-  no_oauth: {
-    problem: 'takes no login by OAuth',
-    hint: 'Check the host and the port of mail.url (LEADSHEET_MAIL_URL), or put a password into it in place of mail.oauth.',
-  },
-  permanent: { problem: REFUSED, hint: 'Check the address of the recipient and of the sender.' },
-  refused: {
-    problem: REFUSED,
-    hint: 'The answer names no recipient, so it may be about the content or the sender: ask whoever runs the mail server.',
-  },
-  sender: {
-    problem: 'takes no message from us',
-    hint: 'This is about the sender and not about a recipient. Check the sending limits of the account, whether it may send as mail.from, and the SPF, DKIM and DMARC records of the domain.',
-  },
-  unknown: {
-    problem: 'was lost after the message was sent and before it was confirmed',
-    hint: 'The message may have arrived. Sent again it has the same Message-ID.',
-  },
-  size: {
-    problem: 'takes no message of this size',
-    hint: 'Have the limit of the mail server raised, or give the report fewer blocks and rows.',
-  },
-  no_tls: {
-    problem: 'has no TLS to offer',
-    hint: 'Take the port of the server that has TLS: smtp:// with STARTTLS, mostly 587, or smtps://, mostly 465. Where each machine on the way is trusted, ?insecure=true behind the mail URL goes without.',
-  },
+  const refused = isMechanismRefused(error) ? 'no_oauth' : 'token'
+  const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : undefined
+  // Not nodemailer's error, which quotes the reply in several places.
+  const told = new Error(quoteServer(error.message, [password]))
+  return new SendError(place, failed, { words, cause: told, recipient, as })
 }

@@ -11,12 +11,18 @@ import type {
   SMTPConnectionSendInfo,
 } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
-import { LeadsheetError } from '../errors.ts'
 import { idOf, parseMailbox } from './message.ts'
 import type { Receipt, SendOptions, Tokens, TransportOptions } from './sending.ts'
-import { bodyOf, NotBegun, noTokenError, sendFitting } from './sending.ts'
+import { bodyOf, NotBegun, SendError, sendFitting, withToken } from './sending.ts'
 import type { SendPhase } from './smtp-failure.ts'
-import { isMechanismRefused, isTokenRefused, smtpError, TOKEN, TOO_LARGE } from './smtp-failure.ts'
+import {
+  isMechanismRefused,
+  isTokenRefused,
+  sessionAfter,
+  smtpError,
+  TOKEN,
+  TOO_LARGE,
+} from './smtp-failure.ts'
 
 export interface SmtpOptions extends TransportOptions {
   readonly timeouts?: Partial<SmtpTimeouts>
@@ -31,7 +37,6 @@ export function openSmtp(
   { log, dkim = null, tokens = null, returnAddress = null, timeouts }: SmtpOptions,
 ) {
   const server = serverOf(url, timeouts)
-  const login: Login = { tokens, secrets: [server.password] }
   let kept: SMTPConnection | null = null
   let messages = 0
   let idle: NodeJS.Timeout | undefined
@@ -63,22 +68,27 @@ export function openSmtp(
     const isReused = kept !== null
     const progress: Progress = { phase: 'connect' }
     try {
-      kept ??= await connect(server, login, options.signal, progress)
+      kept ??= await connect(server, tokens, options.signal, progress)
       progress.phase = 'envelope'
-      return await sendInSession(kept, server, envelopeOf(message, returnAddress), bytes, options, progress)
+      const sender = returnAddress?.replace('{id}', idOf(message.messageId))
+      const { address: from } = parseMailbox(sender ?? message.from)
+      const envelope = { from, to: parseMailbox(message.to).address }
+      return await sendInSession(kept, server, envelope, bytes, options, progress)
     } catch (thrown) {
       if (thrown instanceof NotBegun) {
         drop()
         throw thrown.cause
       }
-      if (isNoToken(thrown)) throw noTokenError(server.name, thrown)
+      if (thrown instanceof SendError) throw thrown
       const { phase } = progress
-      const error = smtpError(thrown, phase, server.name, { recipient: message.to, secrets: login.secrets })
-      const { failed } = error
-      const session = kept
-      if (session === null || !error.keepsSession || !(await isReset(session, server, options.signal))) drop()
-      const isConnectionLost = error.code === 'mail_unreachable' && failed.kind === 'transient'
-      const isClosed = (phase === 'envelope' && isConnectionLost) || error.isOfSession
+      const error = smtpError(thrown, phase, server.name, {
+        recipient: message.to,
+        password: server.password,
+      })
+      const left = sessionAfter(thrown, phase)
+      if (kept === null || left !== 'kept' || !(await isReset(kept, server, options.signal))) drop()
+      const isConnectionLost = error.code === 'mail_unreachable' && error.failed.kind === 'transient'
+      const isClosed = (phase === 'envelope' && isConnectionLost) || left === 'other'
       if (!isReused || !isClosed || options.signal.aborted) throw error
       // A server may close an idle connection just as the next message begins, or take no more messages over
       // it, for example because its token was revoked. No byte of the message was sent yet, or the server has
@@ -109,11 +119,11 @@ export function openSmtp(
       inTurn(async () => {
         const progress: Progress = { phase: 'connect' }
         try {
-          kept ??= await connect(server, login, signal, progress)
+          kept ??= await connect(server, tokens, signal, progress)
           return 'lets us in'
         } catch (thrown) {
-          if (isNoToken(thrown)) throw noTokenError(server.name, thrown)
-          throw smtpError(thrown, progress.phase, server.name, { secrets: login.secrets })
+          if (thrown instanceof SendError) throw thrown
+          throw smtpError(thrown, progress.phase, server.name, { password: server.password })
         }
       }),
     close,
@@ -128,36 +138,16 @@ interface Progress {
   phase: SendPhase
 }
 
-interface Login {
-  readonly tokens: Tokens | null
-  /** The password, and the token of the last login: what no error may quote. */
-  readonly secrets: [password: string, ...token: string[]]
-}
-
-function isNoToken(thrown: unknown): thrown is LeadsheetError {
-  return thrown instanceof LeadsheetError && thrown.code !== 'run_interrupted'
-}
-
-/** Opens a session. A token that the server refuses is replaced once; the second refusal is final. */
-async function connect(
+/** Opens a session. The token comes before the connection, because no server waits long for a login. */
+function connect(
   server: SmtpServer,
-  login: Login,
+  tokens: Tokens | null,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<SMTPConnection> {
-  const { tokens, secrets } = login
   if (tokens === null) return openSession(server, null, signal, progress)
-  // The token comes before the connection, because no server waits long for a login.
-  const token = await tokens.current(signal)
-  secrets[1] = token
-  try {
-    return await openSession(server, token, signal, progress)
-  } catch (thrown) {
-    if (!isTokenRefused(thrown) || !(await tokens.hasOther(token, signal))) throw thrown
-    const other = await tokens.current(signal)
-    secrets[1] = other
-    return openSession(server, other, signal, progress)
-  }
+  const open = (token: string) => openSession(server, token, signal, progress)
+  return withToken({ tokens, place: server.name, signal }, open, isTokenRefused)
 }
 
 /** Opens a session, and logs in if there is a token or the settings name a user. */
@@ -171,7 +161,7 @@ async function openSession(
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection({
     ...server.connection,
-    customAuth: { [TOKEN]: (session) => sayToken(session, mechanismIn(connection), server, token ?? '') },
+    customAuth: { [TOKEN]: (session) => sayToken(session, server.user, token ?? '') },
   })
   // An error during a step reaches the caller of the step. An error between two steps is ignored, because the
   // next step then finds the connection closed.
@@ -207,33 +197,22 @@ async function logIn(connection: SMTPConnection, server: SmtpServer, signal: Abo
   }
 }
 
-type Mechanism = 'XOAUTH2' | 'OAUTHBEARER'
-
-/** The last reply before a login is that to EHLO. Most servers that announce OAUTHBEARER announce XOAUTH2 too. */
-function mechanismIn({ lastServerResponse }: SMTPConnection): Mechanism {
-  const announced = /^250[- ]AUTH[ =].*/im.exec(lastServerResponse || '')?.[0] ?? ''
-  return /\bOAUTHBEARER\b/i.test(announced) && !/\bXOAUTH2\b/i.test(announced) ? 'OAUTHBEARER' : 'XOAUTH2'
-}
-
 /**
- * Logs in with a token (RFC 7628; XOAUTH2: https://developers.google.com/workspace/gmail/imap/xoauth2-protocol).
- * Nodemailer's own way would forget what the server says of a refused token.
+ * Logs in with a token (https://developers.google.com/workspace/gmail/imap/xoauth2-protocol). Nodemailer's own way
+ * would forget what the server says of a refused token.
  */
 async function sayToken(
   { sendCommand, reject }: SMTPConnectionCustomAuthContext,
-  mechanism: Mechanism,
-  { user, connection: { host, port } }: SmtpServer,
+  user: string,
   token: string,
 ): Promise<void> {
-  const isBearer = mechanism === 'OAUTHBEARER'
-  const whose = isBearer ? `n,a=${user},\x01host=${host}\x01port=${port}` : `user=${user}`
-  const response = Buffer.from(`${whose}\x01auth=Bearer ${token}\x01\x01`).toString('base64')
+  const response = Buffer.from(`user=${user}\x01auth=Bearer ${token}\x01\x01`).toString('base64')
   const say = async (line: string): Promise<string> => (await sendCommand(line)).response
-  let reply = await say(`AUTH ${mechanism} ${response}`)
+  let reply = await say(`AUTH XOAUTH2 ${response}`)
   // Without a challenge the server asks for the response, which it did not read beside the command.
   if (/^334\s*$/.test(reply)) reply = await say(response)
   const challenge = /^334\s+(\S+)/.exec(reply)?.[1]
-  if (challenge !== undefined) reply = await say(isBearer ? 'AQ==' : '')
+  if (challenge !== undefined) reply = await say('')
   if (reply.startsWith('2')) return
   const said = Buffer.from(challenge ?? '', 'base64').toString()
   reject(Object.assign(new Error('Invalid login'), { challenge: said }))
@@ -254,18 +233,11 @@ function maxSizeOf(session: SMTPConnection): number {
   return typeof size === 'number' ? size : 0
 }
 
-type Envelope = Readonly<Record<'from' | 'to', string>>
-
-function envelopeOf({ from, to, messageId }: Message, returnAddress: string | null): Envelope {
-  const sender = returnAddress?.replace('{id}', idOf(messageId)) ?? parseMailbox(from).address
-  return { from: sender, to: parseMailbox(to).address }
-}
-
 /** @returns the server's reply to the whole message */
 async function sendInSession(
   session: SMTPConnection,
   server: SmtpServer,
-  envelope: Envelope,
+  envelope: Readonly<Record<'from' | 'to', string>>,
   bytes: Buffer,
   { signal, onData }: SendOptions,
   progress: Progress,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from '../domain/message.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { openHttpTransport } from './http/http-transport.ts'
+import { openHttpTransport, VENDORS } from './http/http-transport.ts'
 import { isMailApi, mailApiOf } from './mail-url.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage } from './message.ts'
@@ -43,7 +43,8 @@ export interface Transport extends AsyncDisposable {
  */
 export function openTransport(url: string, options: SmtpOptions): Transport {
   const parsed = URL.parse(url)
-  if (parsed !== null && isMailApi(parsed)) return openHttpTransport(parsed, options)
+  const vendor = VENDORS[parsed?.protocol ?? '']
+  if (parsed !== null && vendor !== undefined) return openHttpTransport(parsed, vendor, options)
   if (parsed?.protocol === 'file:') return openDirectory(pathOf(url), options.log, options.dkim ?? null)
   if ((parsed?.protocol === 'smtp:' || parsed?.protocol === 'smtps:') && parsed.hostname !== '') {
     return openSmtp(parsed, options)

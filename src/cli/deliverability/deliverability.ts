@@ -2,7 +2,6 @@
  * The checks of `leadsheet doctor` whether receivers will trust our mails: SPF, the key of the signature, and DMARC, as
  * the DNS has them, and the size of the mails. What a receiver thinks of a mail, only a sent one tells.
  */
-import { isIP } from 'node:net'
 import { dkimOf } from '../../app/configured-mail.ts'
 import type { CheckResult } from '../../checks/check.ts'
 import { fail, ok, warn } from '../../checks/check.ts'
@@ -10,7 +9,7 @@ import type { Config } from '../../config/config.ts'
 import { shellCommand } from '../../errors.ts'
 import { VENDORS } from '../../mail/http/http-transport.ts'
 import { isMailApi, mailWayOf } from '../../mail/mail-url.ts'
-import { buildMessage, parseMailbox } from '../../mail/message.ts'
+import { buildMessage, domainOf } from '../../mail/message.ts'
 import type { Db } from '../../store/db/store.ts'
 import { readLastMessages } from '../../store/outbox/stored-message.ts'
 import { checkSignature } from '../installation-checks.ts'
@@ -77,33 +76,27 @@ type Proof = readonly [domain: string, passes: boolean | null, result: CheckResu
 /** Domains of which the DNS of the Internet knows nothing (RFC 2606), and names without a dot. */
 const NOBODYS = /(?:^|\.)(?:example(?:\.(?:com|net|org))?|invalid|localhost)$|^[^.]*$/
 
-/** Yields nothing, and asks nothing, without a mail server or a provider. */
+/** Yields nothing, and asks nothing, without a mail server or a provider, and for a domain of examples. */
 export async function* checkDeliverability(
   { mail }: Pick<Config, 'mail'>,
   ask: AskDns,
 ): AsyncGenerator<CheckResult> {
   const way = wayOf(mail)
-  if (way === null) return
+  if (way === null || NOBODYS.test(way.from)) return
   const { from } = way
-  if (NOBODYS.test(from)) {
-    const found = `mail.from is at ${from}, which is no domain that receivers can look up`
-    yield warn('sender', found, 'set mail.from (LEADSHEET_FROM) to an address of a domain of yours')
-    return
-  }
-  const proofs: Proof[] = []
-  let isSilent = false
-  for (const [what, check] of Object.entries({ SPF: checkSpf, signature: checkKey, DMARC: checkDmarc })) {
-    const proof = await check(way, ask, proofs).catch((thrown): Proof => {
-      if (thrown.code === undefined) throw thrown
-      const found = `the DNS cannot be asked about ${from}: ${thrown.message}`
-      const remedy = `see that this machine can ask the DNS, then ${shellCommand('doctor')} again`
-      // Without an answer in time, the other questions would have to wait as long.
-      isSilent ||= thrown.code !== 'ESERVFAIL'
-      return [from, null, warn(what, found, remedy)]
-    })
-    proofs.push(proof)
-    if (proof[2] !== null) yield proof[2]
-    if (isSilent) return
+  try {
+    const proofs: Proof[] = []
+    for (const check of [checkSpf, checkKey]) {
+      const proof = await check(way, ask)
+      proofs.push(proof)
+      if (proof[2] !== null) yield proof[2]
+    }
+    yield await checkDmarc(way, ask, proofs)
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException
+    if (code === undefined) throw thrown
+    const remedy = `see that this machine can ask the DNS, then ${shellCommand('doctor')} again`
+    yield warn('DNS', `it cannot be asked about ${from}: ${message}`, remedy)
   }
 }
 
@@ -115,68 +108,54 @@ function wayOf(mail: Config['mail']) {
   const { protocol, hostname } = new URL(url?.reveal() ?? 'file:')
   if (from === null || mailWayOf({ protocol }) === null) return null
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  const domain = domainOf(from)
+  const domain = domainOf(from).toLowerCase()
   const provider = PROVIDERS.find((each) => each.url.test(`${protocol}//${host}`)) ?? null
   // APIs take no envelope sender.
-  const sender = isMailApi({ protocol }) ? domain : domainOf(bounces.address?.replace('{id}', 'id') ?? from)
+  const sender = isMailApi({ protocol }) ? from : (bounces.address?.replace('{id}', 'id') ?? from)
   return {
     from: domain,
     host,
     /** Null for a mail server of one's own. */
     provider,
     /** The domain of the envelope sender; null if it is not ours. */
-    envelope: provider?.envelope ? provider.envelope + domain : provider?.envelope === null ? null : sender,
+    envelope:
+      provider?.envelope === undefined
+        ? domainOf(sender).toLowerCase()
+        : provider.envelope && provider.envelope + domain,
     key: dkimOf(mail),
   }
 }
 
-function domainOf(text: string): string {
-  const { address } = parseMailbox(text)
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
-}
-
-/** Matches the addresses of private networks (RFC 1918, RFC 4193), from which no mail comes over the Internet. */
-const PRIVATE = /^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.|^::1$|^f[cd]/
-
+/** Whether a mail server of one's own may send is not looked at, because the address from which it sends is not known. */
 async function checkSpf({ from, host, provider, envelope: domain }: Way, ask: AskDns): Promise<Proof> {
   if (domain === null) {
     const found = `${provider?.name} sends from a domain of its own, for which SPF passes; with a MAIL FROM domain below ${from}, set there, it would align`
     return [from, null, ok('SPF', found)]
   }
-  const addresses = provider === null ? await publicAddressesOf(host, ask) : []
-  const spf = await readSpf(ask, domain, addresses)
-  const isAllowed = provider === null ? spf.result === '+' : spf.included.has(provider.include)
-  const own = isIP(host) === 0 ? `a:${host}` : `ip${isIP(host)}:${host}`
-  const sender = addresses.length > 0 ? own : 'ip4:ADDRESS-OF-THE-SERVER'
-  const term = provider === null ? sender : `include:${provider.include}`
-  const publish = `publish this TXT record at ${domain}: ${proposeSpf(spf, isAllowed && !spf.letsAll ? null : term)}`
+  const { records, faults, included, lookups, letsAll } = await readSpf(ask, domain)
+  const term = provider === null ? 'ip4:ADDRESS-OF-THE-SERVER' : `include:${provider.include}`
+  const publish = `publish this TXT record at ${domain}: ${proposeSpf(records, term)}`
   const replace = `in place of its SPF record, ${publish}`
-  const name = provider?.name ?? `${host} (${addresses.join(', ')})`
-  const lookups = `${spf.lookups} of ${LOOKUPS_MAX} lookups`
-  if (spf.records.length === 0)
+  const counted = `${lookups} of ${LOOKUPS_MAX} lookups`
+  if (records.length === 0)
     return [domain, false, warn('SPF', `${domain} has no SPF record: nobody knows who may send`, publish)]
-  if (spf.faults.length > 0) {
-    const found = `the record of ${domain} has faults: ${spf.faults.join('; ')}`
-    const fewer = 'take out what sends no mail, or write its networks (ip4:, ip6:) in place of its name'
-    const isSingle = spf.records.length === 1
+  if (records.length > 1)
+    return [domain, false, fail('SPF', `${domain} has ${records.length} SPF records`, replace)]
+  if (faults.length > 0) {
+    const found = `the record of ${domain} has faults: ${faults.join('; ')}`
+    const remedy = 'take out what is wrong or sends no mail, or write its networks (ip4:, ip6:) in its place'
     // A receiver that finds the sender before a fault takes no notice of it.
-    return [domain, isSingle && null, fail('SPF', found, isSingle && spf.broken.size === 0 ? fewer : replace)]
+    return [domain, null, fail('SPF', found, remedy)]
   }
-  if (spf.letsAll) return [domain, true, fail('SPF', `${domain} lets everybody send (+all)`, replace)]
-  if (isAllowed) return [domain, true, ok('SPF', `${domain} lets ${name} send, ${lookups}`)]
-  if (provider === null && (addresses.length === 0 || spf.result === 'unknown')) {
-    const found = `${domain} has a record, ${lookups}; whether it lets ${host} send is not seen from here`
+  if (letsAll) return [domain, true, fail('SPF', `${domain} lets everybody send (+all)`, replace)]
+  if (provider === null) {
+    const found = `${domain} has a record, ${counted}; whether it lets ${host} send is not seen from here`
     return [domain, null, ok('SPF', found)]
   }
-  const doubt = provider === null ? '; the address from which that server sends may be another' : ''
-  return [domain, null, warn('SPF', `${domain} does not name ${name}${doubt}`, replace)]
-}
-
-/** Returns the addresses by which the Internet may know a mail server. */
-async function publicAddressesOf(host: string, ask: AskDns): Promise<string[]> {
-  const isName = isIP(host) === 0
-  const found = isName ? [...(await ask(host, 'A')), ...(await ask(host, 'AAAA'))] : [host]
-  return found.filter((address) => !PRIVATE.test(address))
+  const { name, include } = provider
+  return included.has(include)
+    ? [domain, true, ok('SPF', `${domain} lets ${name} send, ${counted}`)]
+    : [domain, null, warn('SPF', `${domain} does not name ${name}`, replace)]
 }
 
 async function checkKey({ from, provider, key }: Way, ask: AskDns): Promise<Proof> {
@@ -186,7 +165,7 @@ async function checkKey({ from, provider, key }: Way, ask: AskDns): Promise<Proo
   }
   const names = provider?.selectors.map((selector) => `${selector}._domainkey.${from}`) ?? []
   for (const name of names)
-    if ((await ask(name, 'TXT')).some((text) => /(?:^|;)\s*p=[^;\s]/.test(text)))
+    if ((await ask(name)).some((text) => /(?:^|;)\s*p=[^;\s]/.test(text)))
       return [from, true, ok('signature', `${name} is found`)]
   const found = `no key of ${provider?.name} is found under the usual name ${names.join(' or ')}`
   const remedy = `publish the records that ${provider?.page} shows, and turn the signature on there`
@@ -194,15 +173,15 @@ async function checkKey({ from, provider, key }: Way, ask: AskDns): Promise<Proo
 }
 
 /** RFC 7489. A domain without a record is under that of the nearest domain above it that has one. */
-async function checkDmarc({ from }: Way, ask: AskDns, proofs: readonly Proof[]): Promise<Proof> {
+async function checkDmarc({ from }: Way, ask: AskDns, proofs: readonly Proof[]): Promise<CheckResult> {
   const labels = from.split('.')
   for (const domain of labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'))) {
-    const texts = await ask(`_dmarc.${domain}`, 'TXT')
+    const texts = await ask(`_dmarc.${domain}`)
     const records = texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text))
-    if (records.length > 0) return [from, null, judgeDmarc(from, domain, records, proofs)]
+    if (records.length > 0) return judgeDmarc(from, domain, records, proofs)
   }
   const found = `${from} has no DMARC record, which Gmail and Yahoo want of those who send much`
-  return [from, null, warn('DMARC', found, `publish this TXT record at _dmarc.${from}: v=DMARC1; p=none`)]
+  return warn('DMARC', found, `publish this TXT record at _dmarc.${from}: v=DMARC1; p=none`)
 }
 
 /** @param domain where the records stand: `from`, or a domain above it */

@@ -18,7 +18,7 @@ import { upperFirst } from '../../report/words/clean-text.ts'
 import { COUNTRIES } from '../../schedule/holidays.ts'
 import type { Prompter, Question } from '../terminal/prompter.ts'
 import type { Access } from './find-profile.ts'
-import { askLogin, type LoginAnswers, OAUTH } from './login-answers.ts'
+import { askLogin, type LoginAnswers, NONE, OAUTH } from './login-answers.ts'
 import { askMail, type MailAnswers, type TryMail } from './mail-answers.ts'
 
 export interface Answer {
@@ -29,9 +29,6 @@ export interface Answer {
   /** The absolute path of the file that already holds the value; null if there is none. */
   readonly file: string | null
 }
-
-/** Stands for "no addresses" or "no dashboard" in an answer. */
-export const NONE = 'none'
 
 interface Row {
   readonly path: SettingPath

@@ -25,10 +25,10 @@ import { openPrompter } from '../terminal/prompter.ts'
 import { fields, localTime, plainText } from '../terminal/table.ts'
 import type { Result, Terminal } from '../terminal/terminal.ts'
 import type { AnswerOptions, TryAccess } from './answers.ts'
-import { completeAnswers, NONE, QUESTIONS, readGiven } from './answers.ts'
+import { completeAnswers, QUESTIONS, readGiven } from './answers.ts'
 import { refuseTaken, writeFirstSettings } from './files.ts'
 import { findProfile, withoutVariables } from './find-profile.ts'
-import { oauthOf } from './login-answers.ts'
+import { NONE, oauthOf } from './login-answers.ts'
 import type { TryMail } from './mail-answers.ts'
 
 type Options = AnswerOptions & {

@@ -9,7 +9,8 @@ import type { Prompter } from '../terminal/prompter.ts'
 
 /** The answer to the question for a key or a password that leads to these questions. */
 export const OAUTH = 'oauth'
-const NONE = 'none'
+/** Stands for "no addresses", "no user" or "no dashboard" in an answer. */
+export const NONE = 'none'
 
 type LoginName = keyof typeof QUESTIONS
 

@@ -2,9 +2,7 @@
 import { settingFault } from '../../config/errors.ts'
 import { mailWayOf } from '../../mail/mail-url.ts'
 import type { Prompter, Question } from '../terminal/prompter.ts'
-import { askLogin, type LoginAnswers, OAUTH } from './login-answers.ts'
-
-const NONE = 'none'
+import { askLogin, type LoginAnswers, NONE, OAUTH } from './login-answers.ts'
 
 export interface MailAnswers {
   /** The `mail.url`, with the password if there is one. */

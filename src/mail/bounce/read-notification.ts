@@ -59,7 +59,7 @@ async function read(raw: Uint8Array, returnAddress: string | null, depth: number
     const inner = await read(bytes, returnAddress, depth - 1)
     if (['bounced', 'delayed', 'delivered', 'complained'].includes(inner.kind)) return inner
   }
-  const said = printable(quoteServer(found?.said || mail.subject, []))
+  const said = printable(quoteServer(found?.said || mail.subject))
   return { ...NOTHING, ids: idsIn(mail, returnAddress, came.status), at: mail.at, ...found, said }
 }
 

@@ -3,28 +3,30 @@
  * tokens, waits, and how sure it is that a message was not accepted.
  */
 import type { Message } from '../../domain/message.ts'
-import { errorText, LeadsheetError } from '../../errors.ts'
+import type { Instant } from '../../domain/model.ts'
+import { errorText } from '../../errors.ts'
 import { openDispatcher } from '../../proxy.ts'
-import { withoutLearnedSecrets } from '../../redaction.ts'
 import { retryAfterMs, wait } from '../../retry.ts'
 import { type MailScheme, mailApiOf } from '../mail-url.ts'
 import { idOf } from '../message.ts'
-import type { FailedSend, Receipt, SendOptions, TransportOptions } from '../sending.ts'
-import { bodyOf, NOT_SENT, NotBegun, noTokenError, quoteServer, sendFitting } from '../sending.ts'
-import { CERTIFICATE } from '../smtp-failure.ts'
+import type { FailedSend, Receipt, SendFailure, SendOptions, TransportOptions } from '../sending.ts'
+import {
+  bodyOf,
+  CERTIFICATE,
+  failedBy,
+  failedSendOf,
+  NotBegun,
+  quoteServer,
+  SendError,
+  sendFitting,
+  withToken,
+} from '../sending.ts'
 import { GMAIL } from './gmail.ts'
 import { GRAPH } from './graph.ts'
 import { RESEND } from './resend.ts'
 import { SES } from './ses.ts'
-import {
-  type ApiAnswer,
-  type ApiRequest,
-  apiError,
-  faultIn,
-  judgeAnswer,
-  objectIn,
-  type Vendor,
-} from './vendor.ts'
+import type { ApiAnswer, ApiRequest, Vendor } from './vendor.ts'
+import { faultIn, judgeAnswer, objectIn } from './vendor.ts'
 
 /** By the protocol of the mail URL. */
 export const VENDORS: Readonly<Partial<Record<string, Vendor>>> = {
@@ -33,12 +35,6 @@ export const VENDORS: Readonly<Partial<Record<string, Vendor>>> = {
   'ses:': SES,
   'resend:': RESEND,
 } satisfies Partial<Record<MailScheme, Vendor>>
-
-function vendorOf({ protocol }: URL): Vendor {
-  const vendor = VENDORS[protocol]
-  if (vendor === undefined) throw new Error(`${protocol} is no API`)
-  return vendor
-}
 
 const CONNECT_MS = 30_000
 /** Servers keep an idle connection longer, so a message rarely meets one that is just closing. */
@@ -52,17 +48,24 @@ const ANSWER_BYTES_MAX = 256 * 1024
 const WAIT_MAX_MS = 30_000
 const WAITS_MAX = 3
 
+/** The rows of words that are other for an API than for a mail server. */
+const API_ROWS: Partial<Record<SendFailure, 'api_login' | 'unclear'>> = {
+  configuration: 'api_login',
+  unknown: 'unclear',
+}
+
 /** What a request is for. */
 interface Purpose extends SendOptions {
   /** Null if the request is for no message. */
   readonly recipient: string | null
+  /** The time up to which the API recognises the request if it is sent again; null if it does not. */
+  readonly until: Instant | null
 }
 
-/** @param url a URL with the protocol of an API */
-export function openHttpTransport(url: URL, options: TransportOptions) {
+/** @param url a URL with the protocol of the vendor */
+export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOptions) {
   const { log, tokens = null, returnAddress = null, proxy, now = () => new Date() } = options
   const api = mailApiOf(url)
-  const vendor = vendorOf(url)
   const dispatcher = openDispatcher(proxy, {
     // Certificates are always checked. Otherwise an environment variable of Node could turn the check off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
@@ -70,67 +73,61 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
     bodyTimeout: ANSWER_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    maxResponseSize: ANSWER_BYTES_MAX,
   })
 
   const attempt = async (message: Message, bytes: Buffer, { signal, onData, queuedAt }: SendOptions) => {
-    const purpose = { recipient: message.to, signal, ...(onData && { onData }) }
-    if (bytes.length > vendor.maxBytes) throw apiError(api.name, tooLarge(bytes.length, vendor), purpose)
+    const until = recognisedUntil(vendor, queuedAt)
+    const purpose = { recipient: message.to, until, signal, ...(onData && { onData }) }
+    if (bytes.length > vendor.maxBytes) {
+      const said = `the message has ${bytes.length} bytes, and the API takes at most ${vendor.maxBytes}`
+      throw errorOf(failedBy('size', { isInMessage: true, said }), purpose)
+    }
     const bounceTo = returnAddress?.replace('{id}', idOf(message.messageId)) ?? null
     const request = vendor.request(message, bytes, api, bounceTo)
-    const until = recognisedUntil(vendor, queuedAt)
     const headers = { ...request.headers, ...(until && { 'idempotency-key': keyOf(message, queuedAt) }) }
-    const isTaken = (answer: ApiAnswer): boolean => vendor.acceptedAs(answer) !== null
-    const answer = await call({ ...request, headers }, purpose, isTaken, until)
-    const id = vendor.acceptedAs(answer)
-    const accepted = quoteServer(id === '' ? 'accepted' : `accepted as ${id}`, [])
+    const [id, status] = await call({ ...request, headers }, purpose, vendor.acceptedAs)
+    const accepted = quoteServer(id === '' ? 'accepted' : `accepted as ${id}`)
     // Without a code, because an earlier attempt with this key was the same to the API.
     const isSame = until !== null && now().toISOString() < until
-    return isSame ? accepted : `${answer.status} ${accepted}`
+    return isSame ? accepted : `${status} ${accepted}`
   }
 
   /**
    * Sends a request until there is an answer that is taken, or that says no.
-   * @param until the time up to which the API recognises the request if it is sent again; null if it does not
+   * @param read finds in an answer what is wanted; null if it says no
+   * @returns that, and the status
    */
-  async function call(
+  function call(
     request: ApiRequest,
     purpose: Purpose,
-    isTaken: (answer: ApiAnswer) => boolean,
-    until: string | null = null,
-  ): Promise<ApiAnswer> {
-    let key = await withTokens(purpose, (signal) => tokens?.current(signal) ?? api.password)
-    let isRenewed = false
-    for (let waits = 0; ; waits++) {
-      const answer = await exchange(request, key, purpose, until)
-      if (isTaken(answer)) return answer
-      if (answer.status === 401 && tokens !== null && !isRenewed) {
-        isRenewed = true
-        const refused = key
-        key = await withTokens(purpose, async (signal) =>
-          (await tokens.hasOther(refused, signal)) ? tokens.current(signal) : refused,
-        )
-        if (key !== refused) continue
+    read: (answer: ApiAnswer) => string | null,
+  ): Promise<readonly [found: string, status: number]> {
+    const ask = async (key: string) => {
+      for (let waits = 0; ; waits++) {
+        const answer = await exchange(request, key, purpose)
+        const found = read(answer)
+        if (found !== null) return [found, answer.status] as const
+        const { recipient, until, signal } = purpose
+        const waitMs = waitIn(answer, now())
+        const said = quoteServer(wordsOf(answer), [api.password])
+        const failed = judgeAnswer(vendor, answer, { recipient, until, waitMs, said })
+        const error = errorOf(failed, purpose)
+        const isShort = waitMs !== null && waitMs <= WAIT_MAX_MS
+        if (failed.kind !== 'transient' || !isShort || waits === WAITS_MAX) throw error
+        log.debug({ server: api.name, waitMs }, error.message)
+        await wait(waitMs, signal).catch(() => {
+          throw error
+        })
       }
-      const waitMs = waitIn(answer, now())
-      const about = { recipient: purpose.recipient, waitMs }
-      const failed = judgeAnswer(vendor, answer, about, quote(wordsOf(answer), key))
-      const error = apiError(api.name, openFor(failed, until), purpose)
-      const isShort = waitMs !== null && waitMs <= WAIT_MAX_MS
-      if (failed.kind !== 'transient' || !isShort || waits === WAITS_MAX) throw error
-      log.debug({ server: api.name, waitMs }, error.message)
-      await wait(waitMs, purpose.signal).catch(() => {
-        throw error
-      })
     }
+    if (tokens === null) return ask(api.password)
+    const isRefused = (thrown: unknown) => failedSendOf(thrown)?.replyCode === 401
+    return withToken({ tokens, place: api.name, signal: purpose.signal }, ask, isRefused)
   }
 
   /** @throws SendError if there is no answer */
-  async function exchange(
-    request: ApiRequest,
-    key: string,
-    { recipient, signal, onData }: Purpose,
-    until: string | null,
-  ): Promise<ApiAnswer> {
+  async function exchange(request: ApiRequest, key: string, purpose: Purpose): Promise<ApiAnswer> {
     let hasBegun = false
     const isPost = request.method === 'POST'
     try {
@@ -148,40 +145,32 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
         // The body is read when the connection stands. If that breaks after this, delivery is unknown.
         body: isPost
           ? bodyOf(request.body, async () => {
-              await onData?.()
+              await purpose.onData?.()
               hasBegun = true
             })
           : null,
-        signal,
+        signal: purpose.signal,
       })
-      const text = await readText(body)
+      // If the body breaks off, the status has to say enough.
+      const text = await body.text().catch(() => '')
       return { status: statusCode, headers, json: parsed(text), text }
     } catch (thrown) {
       if (thrown instanceof NotBegun) throw thrown.cause
-      const failed = lostConnection(thrown, hasBegun, quote(errorText(thrown), key))
-      throw apiError(api.name, openFor(failed, until), { recipient, cause: thrown })
+      const blame = CERTIFICATE.test(String(Object(thrown).code)) ? 'setting' : 'busy'
+      const facts = {
+        isInMessage: hasBegun,
+        until: purpose.until,
+        said: quoteServer(errorText(thrown), [api.password]),
+      }
+      throw errorOf(failedBy(hasBegun ? 'unclear' : blame, facts), purpose, thrown)
     }
   }
 
-  /** @throws SendError if there is no token now */
-  async function withTokens(
-    { recipient, signal }: Purpose,
-    work: (signal: AbortSignal) => string | Promise<string>,
-  ): Promise<string> {
-    try {
-      return await work(signal)
-    } catch (thrown) {
-      if (thrown instanceof LeadsheetError) throw noTokenError(api.name, thrown)
-      if (!signal.aborted) throw thrown
-      throw apiError(api.name, { ...NOT_SENT, said: errorText(thrown) }, { recipient, cause: thrown })
-    }
+  function errorOf(failed: FailedSend, { recipient }: Purpose, cause?: unknown): SendError {
+    const isBusy = failed.kind === 'transient' && failed.replyCode !== null
+    const as = isBusy ? 'busy' : API_ROWS[failed.kind]
+    return new SendError(api.name, failed, { recipient, cause, as })
   }
-
-  const quote = (words: string, key: string): string =>
-    quoteServer(
-      withoutLearnedSecrets(words),
-      [key, api.password].filter((secret) => secret !== ''),
-    )
 
   const close = async (): Promise<void> => {
     await Promise.all([tokens?.close(), dispatcher.close()])
@@ -202,8 +191,8 @@ export function openHttpTransport(url: URL, options: TransportOptions) {
     },
     verify: async (signal: AbortSignal): Promise<string> => {
       const request = { method: 'GET', path: vendor.probePath, headers: {}, body: Buffer.alloc(0) } as const
-      const answer = await call(request, { recipient: null, signal }, (one) => vendor.found(one) !== null)
-      return vendor.found(answer) ?? ''
+      const [found] = await call(request, { recipient: null, until: null, signal }, vendor.found)
+      return found
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -219,40 +208,6 @@ function recognisedUntil({ recognisesMs }: Vendor, queuedAt: string | undefined)
 /** A message that a person sends again is another one, and so is one without its attachments. */
 function keyOf({ messageId, files }: Message, queuedAt: string | undefined): string {
   return `${idOf(messageId)}-${queuedAt}-${files.length}`
-}
-
-/** If another attempt can show the fate of a message, adds until when it cannot double the message. */
-function openFor(failed: FailedSend, until: string | null): FailedSend {
-  return failed.kind === 'unknown' && failed.concerns === 'either'
-    ? { ...failed, repeatableUntil: until }
-    : failed
-}
-
-function lostConnection(thrown: unknown, hasBegun: boolean, said: string): FailedSend {
-  if (hasBegun) return { ...NOT_SENT, kind: 'unknown', concerns: 'either', isInMessage: true, said }
-  const { code } = Object(thrown)
-  return { ...NOT_SENT, kind: CERTIFICATE.test(String(code)) ? 'configuration' : 'transient', said }
-}
-
-function tooLarge(bytes: number, { maxBytes }: Vendor): FailedSend {
-  const said = `the message has ${bytes} bytes, and the API takes at most ${maxBytes}`
-  return { ...NOT_SENT, kind: 'permanent', concerns: 'message', isInMessage: true, isTooLarge: true, said }
-}
-
-/** If the body breaks off, the status has to say enough. */
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.length
-      if (bytes > ANSWER_BYTES_MAX) break
-      chunks.push(chunk)
-    }
-  } catch {
-    return ''
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function parsed(text: string) {

@@ -13,25 +13,21 @@ export const RESEND: Vendor = {
   maxBytes: 40_000_000,
   request(message) {
     const { from, to, replyTo, subject, text, html, headers } = contentOf(message)
-    const { inReplyTo, files, messageId } = message
     const json = {
       from: written(from),
       to: [written(to)],
-      ...(replyTo === null ? {} : { reply_to: written(replyTo) }),
+      ...(replyTo && { reply_to: written(replyTo) }),
       subject,
       html,
       text,
-      headers: {
-        ...headers,
-        ...(inReplyTo === undefined ? {} : { 'In-Reply-To': inReplyTo, References: inReplyTo }),
-      },
-      attachments: files.map(({ name, contentType, content, cid }) => ({
+      headers,
+      attachments: message.files.map(({ name, contentType, content, cid }) => ({
         filename: name,
         content_type: contentType,
         content: Buffer.from(content).toString('base64'),
         ...(cid === null ? {} : { content_id: cid }),
       })),
-      tags: [{ name: 'leadsheet', value: idOf(messageId) }],
+      tags: [{ name: 'leadsheet', value: idOf(message.messageId) }],
     }
     const body = Buffer.from(JSON.stringify(json))
     return { method: 'POST', path: '/emails', headers: { 'content-type': 'application/json' }, body }

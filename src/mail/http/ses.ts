@@ -4,9 +4,10 @@
  * https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
  */
 import { createHash, createHmac } from 'node:crypto'
+import type { MailApi } from '../mail-url.ts'
 import { idOf, parseMailbox } from '../message.ts'
 import type { ApiRequest, Vendor } from './vendor.ts'
-import { faultIn, objectIn, textIn } from './vendor.ts'
+import { faultIn, textIn } from './vendor.ts'
 
 export const SES: Vendor = {
   // https://docs.aws.amazon.com/ses/latest/dg/quotas.html: 40 MB, after the encoding of attachments.
@@ -24,12 +25,7 @@ export const SES: Vendor = {
       }),
     ),
   }),
-  authorize: (request, { origin, user, password, region }, now) =>
-    signed(
-      request,
-      { host: new URL(origin).host, keyId: user, secret: password, region, service: 'ses' },
-      now,
-    ),
+  authorize: (request, api, now) => signed(request, api, now),
   acceptedAs: ({ status, json }) => (status === 200 ? textIn(json, 'MessageId') : null),
   rules: [
     { codes: /./, words: /message length|too (?:large|long)|exceeds.{0,40}size/i, blame: 'size' },
@@ -49,25 +45,9 @@ export const SES: Vendor = {
     if (status === 403 && faultIn(answer).code.startsWith('AccessDenied'))
       return 'takes the key, which may not read the account (ses:GetAccount); the first message shows whether it may send'
     if (status !== 200 || json?.SendingEnabled !== true) return null
-    const { SentLast24Hours: sent, Max24HourSend: most } = objectIn(json.SendQuota) ?? {}
-    const used =
-      typeof sent === 'number' && typeof most === 'number'
-        ? `: ${sent} of ${most} messages a day are used`
-        : ''
-    const sandbox =
-      json.ProductionAccessEnabled === false
-        ? '; it is in the sandbox, and sends to verified addresses alone'
-        : ''
-    return `lets us in, and the account may send${used}${sandbox}`
+    const isSandbox = json.ProductionAccessEnabled === false
+    return `lets us in, and the account may send${isSandbox ? ', from the sandbox to verified addresses alone' : ''}`
   },
-}
-
-interface AwsLogin {
-  readonly host: string
-  readonly keyId: string
-  readonly secret: string
-  readonly region: string
-  readonly service: string
 }
 
 /**
@@ -76,9 +56,11 @@ interface AwsLogin {
  */
 export function signed(
   { method, path, headers, body }: ApiRequest,
-  { host, keyId, secret, region, service }: AwsLogin,
+  { origin, user, password, region }: Omit<MailApi, 'name'>,
   now: Date,
+  service = 'ses',
 ): Record<'x-amz-date' | 'authorization', string> {
+  const { host } = new URL(origin)
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
   const fields = Object.entries({ ...headers, host, 'x-amz-date': time }).sort(([a], [b]) => (a < b ? -1 : 1))
   const names = fields.map(([name]) => name).join(';')
@@ -86,11 +68,11 @@ export function signed(
   const canonical = [method, path, '', lines, names, sha256(body)].join('\n')
   const steps = [time.slice(0, 8), region, service, 'aws4_request']
   const scope = steps.join('/')
-  const key = steps.reduce<string | Buffer>((key, step) => hmac(key, step).digest(), `AWS4${secret}`)
+  const key = steps.reduce<string | Buffer>((key, step) => hmac(key, step).digest(), `AWS4${password}`)
   const signature = hmac(key, ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')).digest('hex')
   return {
     'x-amz-date': time,
-    authorization: `AWS4-HMAC-SHA256 Credential=${keyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+    authorization: `AWS4-HMAC-SHA256 Credential=${user}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
   }
 }
 

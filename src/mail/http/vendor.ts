@@ -1,11 +1,10 @@
 /** What one provider's API looks like: the request for a message, and what each of its answers means. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../domain/message.ts'
-import { adviceFor } from '../advice.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { MailApi } from '../mail-url.ts'
-import type { FailedSend, SendConcern, SendFailure } from '../sending.ts'
-import { SendError } from '../sending.ts'
-import { WORDS } from '../smtp-failure.ts'
+import type { Blame, FailedSend } from '../sending.ts'
+import { failedBy } from '../sending.ts'
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST'
@@ -36,7 +35,7 @@ export interface Vendor {
    */
   readonly authorize?: (request: ApiRequest, api: MailApi, now: Date) => Readonly<Record<string, string>>
   /** Returns the id under which a message was accepted, empty if the API gives none; null if it was not accepted. */
-  acceptedAs(answer: ApiAnswer): string | null
+  readonly acceptedAs: (answer: ApiAnswer) => string | null
   /** The first row that fits decides; then the rows for all vendors. */
   readonly rules: readonly AnswerRule[]
   /**
@@ -46,25 +45,8 @@ export interface Vendor {
   /** A request that changes nothing, and shows that the API takes the login. */
   readonly probePath: string
   /** Returns what the answer to that request shows, as the rest of a sentence; null if it is a failure. */
-  found(answer: ApiAnswer): string | null
+  readonly found: (answer: ApiAnswer) => string | null
 }
-
-/**
- * Whom or what an answer blames. `unclear`: nobody knows whether the message was accepted. `conflict`: the same,
- * and to ask again brings the same answer.
- */
-type Blame = 'recipient' | 'message' | 'size' | 'sender' | 'setting' | 'busy' | 'unclear' | 'conflict'
-
-const MEANINGS = {
-  recipient: { kind: 'permanent', concerns: 'message' },
-  message: { kind: 'refused', concerns: 'message' },
-  size: { kind: 'permanent', concerns: 'message' },
-  sender: { kind: 'sender', concerns: 'server' },
-  setting: { kind: 'configuration', concerns: 'server' },
-  busy: { kind: 'transient', concerns: 'server' },
-  unclear: { kind: 'unknown', concerns: 'either' },
-  conflict: { kind: 'unknown', concerns: 'message' },
-} as const satisfies Record<Blame, { kind: SendFailure; concerns: SendConcern }>
 
 export interface AnswerRule {
   /** Tests the status with the code that the API gives, such as `403 rateLimitExceeded`, or `403 ` without one. */
@@ -87,43 +69,35 @@ const RULES: readonly AnswerRule[] = [
   { codes: /./, blame: 'unclear' },
 ]
 
-/**
- * Judges an answer that accepts nothing.
- * @param recipient the address; null if the request was for no message
- * @param waitMs the wait that the answer asks for
- */
+interface AnswerFacts {
+  /** The address; null if the request was for no message. */
+  readonly recipient: string | null
+  /** The wait that the answer asks for. */
+  readonly waitMs: number | null
+  readonly until: Instant | null
+  readonly said: string
+}
+
+/** Judges an answer that accepts nothing. */
 export function judgeAnswer(
   { rules }: Pick<Vendor, 'rules'>,
   answer: ApiAnswer,
-  { recipient, waitMs }: { readonly recipient: string | null; readonly waitMs: number | null },
-  said: string,
+  { recipient, ...facts }: AnswerFacts,
 ): FailedSend {
   const { status } = answer
   const { code, words } = faultIn(answer)
   const codes = `${status} ${code}`
   const isOfRecipient = recipient !== null && words.toLowerCase().includes(recipient.toLowerCase())
-  const own = rules.find(
-    (rule) => rule.codes.test(codes) && (rule.words === undefined || rule.words.test(words)),
-  )
+  const own = rules.find((rule) => rule.codes.test(codes) && rule.words?.test(words) !== false)
   const blame =
     own?.blame ??
     // Where the API names no reason that is known, the address that it quotes is the reason.
     ((isOfRecipient && /^4(?:00|22) /.test(codes) && 'recipient') ||
-      (status === 503 && waitMs !== null && 'busy') ||
+      (status === 503 && facts.waitMs !== null && 'busy') ||
       (RULES.find((rule) => rule.codes.test(codes))?.blame ?? 'unclear'))
   // A request for no message leaves nothing open.
-  const { kind, concerns } = MEANINGS[recipient === null && blame === 'unclear' ? 'busy' : blame]
-  return {
-    kind,
-    concerns,
-    isInMessage: recipient !== null,
-    isTooLarge: blame === 'size',
-    isRefusal: blame === 'recipient' || blame === 'message',
-    // An answer that leaves the fate of the message open counts like none.
-    replyCode: blame === 'size' || kind === 'unknown' ? null : status,
-    waitMs,
-    said,
-  }
+  const known = recipient === null && blame === 'unclear' ? 'busy' : blame
+  return failedBy(known, { ...facts, isInMessage: recipient !== null, replyCode: status })
 }
 
 /** Finds the code and the words of an error, in the forms of Microsoft, Google, Amazon and Resend. */
@@ -150,32 +124,4 @@ export function objectIn(value: unknown): Json | null {
 export function textIn(json: Json | null, name: string): string | null {
   const value = json?.[name]
   return typeof value === 'string' && value !== '' ? value : null
-}
-
-const SETTING_HINT =
-  'Check the login in mail.oauth, or the key in mail.url (LEADSHEET_MAIL_URL), and that it may send mail as mail.from.'
-
-interface ErrorAbout {
-  /** Null if the request was for no message. */
-  readonly recipient: string | null
-  readonly cause?: unknown
-}
-
-/** @param place the name of the API, such as `graph://graph.microsoft.com` */
-export function apiError(place: string, failed: FailedSend, { recipient, cause }: ErrorAbout): SendError {
-  const { kind, concerns, isTooLarge, replyCode, said } = failed
-  const isRefused = concerns === 'message' && kind !== 'unknown'
-  const words = WORDS[isTooLarge ? 'size' : kind]
-  const isBusy = kind === 'transient' && replyCode !== null
-  const problem = isBusy ? 'defers messages' : kind === 'unknown' ? 'gave no clear answer' : words.problem
-  return new SendError(
-    isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
-    `${place} ${problem}${recipient === null ? '' : ` for ${recipient}`}: ${said}`,
-    failed,
-    {
-      hint:
-        adviceFor(said, URL.parse(place)?.protocol) ?? (kind === 'configuration' ? SETTING_HINT : words.hint),
-      cause,
-    },
-  )
 }

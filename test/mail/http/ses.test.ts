@@ -26,14 +26,13 @@ it.each([
   ],
 ])('the request %s is signed as published', (_name, headers, body, signature) => {
   const login = {
-    host: 'example.amazonaws.com',
-    keyId: 'AKIDEXAMPLE',
-    secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+    origin: 'https://example.amazonaws.com',
+    user: 'AKIDEXAMPLE',
+    password: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
     region: 'us-east-1',
-    service: 'service',
   }
   const request = { method: 'POST', path: '/', headers, body: Buffer.from(body) } as const
-  const { authorization, ...time } = signed(request, login, new Date('2015-08-30T12:36:00Z'))
+  const { authorization, ...time } = signed(request, login, new Date('2015-08-30T12:36:00Z'), 'service')
   expect(time).toEqual({ 'x-amz-date': '20150830T123600Z' })
   const names = [...Object.keys(headers), 'host', 'x-amz-date'].sort().join(';')
   expect(authorization).toBe(

@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-const TYPES = { A: 1, CNAME: 5, MX: 15, TXT: 16, AAAA: 28 } as const
+const TYPES = { CNAME: 5, TXT: 16 } as const
 const CODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const
 const FOUND = 0x8180
 
@@ -99,10 +99,7 @@ function encodeRecord({ name, type, value }: DnsRecord): Buffer {
 }
 
 function encodeValue(type: DnsRecord['type'], value: string): Buffer {
-  if (type === 'A') return Buffer.from(value.split('.').map(Number))
-  if (type === 'AAAA') return encodeAddress(value)
   if (type === 'CNAME') return encodeName(value)
-  if (type === 'MX') return Buffer.concat([Buffer.from([0, 10]), encodeName(value)])
   const pieces = [...value.matchAll(/"([^"]*)"/g)].map(([, piece = '']) => Buffer.from(piece))
   return Buffer.concat(pieces.flatMap((piece) => [Buffer.from([piece.length]), piece]))
 }
@@ -110,18 +107,4 @@ function encodeValue(type: DnsRecord['type'], value: string): Buffer {
 function encodeName(name: string): Buffer {
   const labels = name.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)])
   return Buffer.concat([...labels, Buffer.from([0])])
-}
-
-/** Encodes an address of IPv6 with one `::`. */
-function encodeAddress(text: string): Buffer {
-  const [start = '', end = ''] = text.split('::')
-  const wordsOf = (part: string) => part.split(':').filter((word) => word !== '')
-  const words = [
-    ...wordsOf(start),
-    ...Array(8 - wordsOf(start).length - wordsOf(end).length).fill('0'),
-    ...wordsOf(end),
-  ]
-  return Buffer.from(
-    words.flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]),
-  )
 }

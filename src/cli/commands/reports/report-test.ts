@@ -66,9 +66,10 @@ async function testRoundTrip(
     const mailbox = opened.use(openConfiguredMailbox(config, placeUrl, log))
     return { mailbox, after: await mailbox.position(signal) }
   }
-  const inbox = await open(url)
-  const spamUrl = await inbox.mailbox.spamUrl(signal)
-  const spam = spamUrl && (await open(spamUrl))
+  const places = [await open(url)]
+  const spamUrl = await places[0]?.mailbox.spamUrl(signal)
+  if (spamUrl) places.push(await open(spamUrl))
+  const [inbox, spam] = places.map(({ mailbox }) => mailbox.name)
 
   const templates = await openTemplatesOf(config, [settings.template])
   const { report, recipients } = reportOf(settings, config, templates)
@@ -77,9 +78,9 @@ async function testRoundTrip(
   const deps = { ...(await openReportDeps(config, store, templates)), transport }
   const { messageId, response } = await sendTestReport(deps, report, recipients, to, signal)
   const waiting = { waitMs: options.wait * MINUTE_MS, signal, returnAddress: bounces.address }
-  const found = await waitFor(idOf(messageId), spam ? [inbox, spam] : [inbox], waiting)
+  const found = await waitFor(idOf(messageId), places, waiting)
   if (found.state !== 'arrived') terminal.end('failed')
-  const look = `Look into the spam folder of ${to}, and see that its mails arrive in ${inbox.mailbox.name}: --to names another address. ${shellCommand('doctor')} checks SPF, DKIM and DMARC. It may still come: --wait 10 waits longer.`
+  const look = `Look into the spam folder of ${to}, and see that its mails arrive in ${inbox}: --to names another address. ${shellCommand('doctor')} checks SPF, DKIM and DMARC. It may still come: --wait 10 waits longer.`
   return {
     data: { report: report.name, message_id: messageId, recipient: to, response, ...found },
     text: [
@@ -88,7 +89,7 @@ async function testRoundTrip(
         Recipient: to,
         Answer: response,
         State: `${found.state} after ${found.seconds.toFixed(1)} s`,
-        Mailbox: spam && found.place === spam.mailbox.name ? `${found.place}, for spam` : found.place,
+        Mailbox: found.place !== null && found.place === spam ? `${spam}, for spam` : found.place,
         Words: found.said,
         'Judged by': found.state === 'arrived' ? (found.judged_by ?? 'nobody') : null,
         SPF: found.results.spf,
@@ -100,11 +101,8 @@ async function testRoundTrip(
   }
 }
 
-interface Place {
-  readonly mailbox: Mailbox
-  /** The position behind the messages that were looked at. */
-  after: string
-}
+/** A mailbox, and the position behind the messages that were looked at. */
+type Place = { readonly mailbox: Mailbox; after: string }
 
 /** What is known of the message, as `--json` prints it. */
 interface Found extends Judgement {
@@ -160,22 +158,20 @@ interface Judgement {
   readonly results: Readonly<Record<string, string>>
 }
 
-const METHOD = /^\s*(spf|dkim|dmarc)\s*=\s*(\w+)/i
+const RESULT = /(?:^|;)\s*(spf|dkim|dmarc)\s*=\s*(\w+)([^;]*)/gi
 const DOMAIN = /(?:smtp\.mailfrom|header\.(?:d|i|from))\s*=\s*["<]*(?:[^\s;"]*@)?([^\s;">@]+)/i
 
 /** Reads the topmost Authentication-Results (RFC 8601) and those of the same server. Others may be of anybody. */
 export function judgementOf(header: Fields): Judgement {
-  const judged = valuesOf(header, /^authentication-results$/)
-  const texts = judged.map((text) => text.replace(/\([^()]*\)/g, ' '))
+  const judged = valuesOf(header, /^authentication-results$/).map((text) => text.replace(/\([^()]*\)/g, ' '))
   // Microsoft 365 leaves the name of the server out.
   const nameOf = (text: string) => /^\s*([^\s;=]+)\s*\d*\s*;/.exec(text)?.[1] ?? ''
-  const [server = null] = texts.map(nameOf)
-  const parts = texts.filter((text) => nameOf(text) === server).flatMap((text) => text.split(';'))
+  const [server = null] = judged.map(nameOf)
   const results: Record<string, string> = {}
-  for (const part of parts) {
-    const [, method = '', result = ''] = METHOD.exec(part.toLowerCase()) ?? []
-    const words = `${result} (${DOMAIN.exec(part)?.[1] ?? 'of no domain'})`
-    if (method !== '') results[method] = method in results ? `${results[method]}, ${words}` : words
-  }
+  for (const text of judged.filter((each) => nameOf(each) === server))
+    for (const [, name = '', result = '', about = ''] of text.matchAll(RESULT)) {
+      const words = `${result.toLowerCase()} (${DOMAIN.exec(about)?.[1] ?? 'of no domain'})`
+      results[name.toLowerCase()] = [results[name.toLowerCase()], words].filter(Boolean).join(', ')
+    }
   return { judged_by: server, results }
 }
