@@ -16,7 +16,7 @@ import {
   mayApplyEvents,
   postponeEvent,
 } from '../../store/events/event.ts'
-import { findAddress, readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
+import { findAddress, readWatermark, saveWatermark } from '../../store/sync/watermark.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
 import { logFailure } from '../schedule/job-failure.ts'
@@ -152,7 +152,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     const notBefore = thrown instanceof LeadsheetError ? thrown.notBefore : undefined
     if (notBefore === undefined) return fail(thrown)
     log.info({ until: notBefore }, 'events wait until the upstream wants to be asked again')
-    await store.write((trx) => saveNotBefore(trx, notBefore))
+    await store.write((trx) => saveWatermark(trx, { not_before: notBefore }))
   }
 
   async function idle(): Promise<void> {
