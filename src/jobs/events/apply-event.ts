@@ -9,7 +9,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Observation, Store, Trx } from '../../store/db/store.ts'
 import { observedByEvent } from '../../store/db/store.ts'
 import type { EventOutcome, QueuedEvent } from '../../store/events/event.ts'
-import { dequeueEvent, finishEvents, mayApplyEvents } from '../../store/events/event.ts'
+import { finishEvents, mayApplyEvents } from '../../store/events/event.ts'
 import { outdateDetails, saveDetail } from '../../store/leads/detail.ts'
 import { forgetFingerprints, isReadAnew, saveFingerprints } from '../../store/leads/fingerprints.ts'
 import type { FoundLead } from '../../store/leads/lead.ts'
@@ -99,9 +99,7 @@ async function finish(
   await store.writeSoon(async (trx) => {
     const followed = (await mayApplyEvents(trx, at)) ? await keep(trx, observed) : null
     if (followed === null) return
-    const { resource, resource_id: resourceId, last_at: until } = row
-    await finishEvents(trx, { resource, resourceId, until }, { at: observed.at, ...followed })
-    await dequeueEvent(trx, row)
+    await finishEvents(trx, row, { at: observed.at, ...followed })
   })
 }
 

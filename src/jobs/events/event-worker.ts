@@ -9,13 +9,7 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
 import type { QueuedEvent } from '../../store/events/event.ts'
-import {
-  dequeueEvent,
-  finishEvents,
-  listQueued,
-  mayApplyEvents,
-  postponeEvent,
-} from '../../store/events/event.ts'
+import { finishEvents, listQueued, mayApplyEvents, postponeEvent } from '../../store/events/event.ts'
 import { findAddress, readWatermark, saveWatermark } from '../../store/sync/watermark.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
@@ -138,10 +132,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
       if (waitMs !== null) {
         return postponeEvent(trx, row, new Date(at.getTime() + waitMs).toISOString())
       }
-      const { resource, resource_id: resourceId, last_at: until } = row
-      const end = { at: at.toISOString(), outcome: 'failed', problem } as const
-      await finishEvents(trx, { resource, resourceId, until }, end)
-      await dequeueEvent(trx, row)
+      await finishEvents(trx, row, { at: at.toISOString(), outcome: 'failed', problem })
     })
   }
 

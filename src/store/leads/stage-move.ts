@@ -6,7 +6,7 @@
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
+import { replaceRows, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
@@ -52,12 +52,7 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   const wanted = [...steps].flatMap(([id, some]) =>
     movesOf(some, activities.get(id) ?? []).map((move) => ({ lead_id: id, ...move })),
   )
-  const { written, deleted } = rowDifference(stored, wanted, (row) =>
-    JSON.stringify([row.lead_id, row.moved_at, row.to_status]),
-  )
-  const key = ['lead_id', 'moved_at', 'to_status']
-  await deleteRows(trx, 'stage_move', deleted, key)
-  await insertRows(trx, 'stage_move', written, { key })
+  await replaceRows(trx, 'stage_move', ['lead_id', 'moved_at', 'to_status'], { stored, wanted })
 }
 
 const selectMoves = statement((db, { ids }: { ids: string }) =>
