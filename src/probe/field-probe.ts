@@ -130,11 +130,10 @@ interface FoundStage {
 
 /** In the order of a usual funnel. The outcome of a status (such as won) is guessed from its words. */
 export function findStages(records: readonly unknown[], from: FieldPath[]): FoundStage[] {
-  const statuses = [...new Set(records.flatMap((record) => readText(record, { from, transform: [] }) ?? []))]
-  return statuses
-    .map((status, index) => ({ status, outcome: outcomeOf(status), rank: funnelRank(status), index }))
-    .sort((a, b) => a.rank - b.rank || a.index - b.index)
-    .map(({ status, outcome }) => ({ status, outcome }))
+  const statuses = new Set(records.flatMap((record) => readText(record, { from, transform: [] }) ?? []))
+  return [...statuses]
+    .sort((a, b) => funnelRank(a) - funnelRank(b))
+    .map((status) => ({ status, outcome: outcomeOf(status) }))
 }
 
 /** Null if the first or the last name is missing. Both are names of the same person, who does not sell. */
