@@ -59,18 +59,10 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   await run.write((trx) => saveOrQuarantineAgents(trx, read, observedBy(run)))
   for (const { id, reason } of quarantined) {
     const problem = unreadable(reason)
-    onProblem({
-      ...problem,
-      part: 'agents',
-      message: `agent ${id ?? 'without an id'}: ${problem.message}`,
-    })
+    onProblem({ ...problem, part: 'agents', message: `agent ${id ?? 'without an id'}: ${problem.message}` })
   }
-  run.options.onProgress?.({
-    part: 'agents',
-    pages: 0,
-    done: agents.length,
-    total: agents.length + quarantined.length,
-  })
+  const total = agents.length + quarantined.length
+  run.options.onProgress?.({ part: 'agents', pages: 0, done: agents.length, total })
   return agents.length
 }
 

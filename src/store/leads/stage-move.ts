@@ -47,8 +47,9 @@ export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): P
  */
 export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
   if (steps.size === 0) return
-  const { rows: stored } = await selectMoves(trx, { ids: JSON.stringify([...steps.keys()]) })
-  const activities = await readActivities(trx, [...steps.keys()])
+  const ids = JSON.stringify([...steps.keys()])
+  const { rows: stored } = await selectMoves(trx, { ids })
+  const activities = Map.groupBy((await selectActivities(trx, { ids })).rows, (row) => row.lead_id)
   const wanted = [...steps].flatMap(([id, some]) =>
     movesOf(some, activities.get(id) ?? []).map((move) => ({ lead_id: id, ...move })),
   )
@@ -58,14 +59,6 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
 const selectMoves = statement((db, { ids }: { ids: string }) =>
   db.selectFrom('stage_move').where('lead_id', 'in', textsIn(ids)).selectAll().compile(),
 )
-
-async function readActivities(
-  trx: Trx,
-  ids: readonly string[],
-): Promise<Map<string, (StatusActivity & { lead_id: string })[]>> {
-  const { rows } = await selectActivities(trx, { ids: JSON.stringify(ids) })
-  return Map.groupBy(rows, (row) => row.lead_id)
-}
 
 const selectActivities = statement((db, { ids }: { ids: string }) =>
   sql<StatusActivity & { lead_id: string }>`
