@@ -13,29 +13,25 @@ export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
 /** The blocks (sections) of a report, in their default order. */
 export const BLOCKS = [
-  ...[
-    'headline',
-    'goals',
-    'today',
-    'kpis',
-    'unusual',
-    'freshness',
-    'drivers',
-    'changes',
-    'top_leads',
-    'stalled',
-  ],
-  ...[
-    'pipelines',
-    'trend',
-    'funnel',
-    'sources',
-    'agents',
-    'service_stats',
-    'data_quality',
-    'record',
-    'queries',
-  ],
+  'headline',
+  'goals',
+  'today',
+  'kpis',
+  'unusual',
+  'freshness',
+  'drivers',
+  'changes',
+  'top_leads',
+  'stalled',
+  'pipelines',
+  'trend',
+  'funnel',
+  'sources',
+  'agents',
+  'service_stats',
+  'data_quality',
+  'record',
+  'queries',
 ] as const
 export type BlockName = (typeof BLOCKS)[number]
 

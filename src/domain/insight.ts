@@ -119,18 +119,15 @@ interface PaceGoal {
 }
 
 /** The rate of 30 days, judged together with the other numbers. A pipeline's rate is never unusual. */
-export interface JudgedWinRate {
-  readonly pipeline: CountedPipeline
+export interface JudgedWinRate extends Pick<Expectation, 'pipeline' | 'judgement' | 'record'> {
   readonly won: number
   readonly decided: number
-  readonly judgement: Judgement
   /** The range of the wins among `decided` leads; null if no range is shown. */
   readonly range: NormalRange | null
   /** The expected rate, from 0 to 1; null without a range. */
   readonly expected: number | null
   /** The number of earlier windows of 30 days that are known, and the number that a range needs. */
-  readonly periods: { readonly known: number; readonly needed: number }
-  readonly record: RangeRecord | null
+  readonly periods: Expectation['periods']
 }
 
 /** The span of time of a printed range. A kind with `_end` forecasts the end of the current span. */

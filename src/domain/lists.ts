@@ -1,6 +1,7 @@
 /** The lists of a report: changes, top and stalled leads, pipelines, sources, agents and faulty data. */
 import type { LISTED_FIELDS } from './lead-fields.ts'
-import type { HistoryCoverage, Instant, Lead, Money, Ratio } from './model.ts'
+import type { Agent, HistoryCoverage, Instant, Lead, Money, Ratio } from './model.ts'
+import type { FieldDrift, ScanResult } from './sync.ts'
 
 export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'deleted' | 'returned'
 
@@ -89,16 +90,10 @@ export interface Agents {
   readonly outages: readonly Outage[]
 }
 
-export interface AgentLine {
-  readonly name: string
-  readonly kind: string | null
-  readonly status: string
-  readonly statusChangedAt: Instant | null
-  readonly taskType: string | null
+type ShownOfAgent = 'name' | 'kind' | 'status' | 'statusChangedAt' | 'taskType' | 'lastSeenAt'
+
+export interface AgentLine extends Pick<Agent, ShownOfAgent | 'errors24h' | 'lastErrorMessage'> {
   readonly taskPipelineName: string | null
-  readonly lastSeenAt: Instant | null
-  readonly errors24h: number | null
-  readonly lastErrorMessage: string | null
 }
 
 export interface Outage {
@@ -137,16 +132,9 @@ export interface DataQuality {
     readonly records: number
   }[]
   /** The fields of the records that appeared, disappeared or changed their type within the period. */
-  readonly drift: readonly {
-    readonly change: 'new' | 'vanished' | 'retyped'
-    readonly path: string
-    readonly at: Instant
-  }[]
+  readonly drift: readonly (Pick<FieldDrift, 'change' | 'path'> & { readonly at: Instant })[]
   /** The result of the last scan of the upstream's list of leads; null before the first scan. */
-  readonly lastScan: {
-    readonly result: 'complete' | 'incomplete' | 'unproven'
-    readonly at: Instant
-  } | null
+  readonly lastScan: (Pick<ScanResult, 'result'> & { readonly at: Instant }) | null
 }
 
 export interface QueryTable {

@@ -215,6 +215,7 @@ const REFUSALS_MAX = 4
  * Finds the parameter that has an effect, by trying many in one request. This works because most servers
  * ignore unknown parameters. If the request has no effect, no parameter in it has one. If the request has an
  * effect or is refused, each half of the parameters is tried.
+ * @param isStrict true for a server that refuses unknown parameters: the most usual ones are tried one by one
  */
 export async function findEffective<T>(
   candidates: readonly T[],
@@ -222,15 +223,7 @@ export async function findEffective<T>(
   budget: Budget,
   isStrict = false,
 ): Promise<T | null> {
-  return isStrict ? findSingly(candidates, test, budget) : findByHalves(candidates, test, budget)
-}
-
-/** Tries the most usual candidates one by one, for a server that refuses unknown parameters. */
-async function findSingly<T>(
-  candidates: readonly T[],
-  test: (some: readonly T[]) => Promise<Effect>,
-  budget: Budget,
-): Promise<T | null> {
+  if (!isStrict) return findByHalves(candidates, test, budget)
   for (const candidate of candidates.slice(0, SINGLES_MAX)) {
     if (budget.left-- <= 0) return null
     if ((await test([candidate])) === 'effect') return candidate

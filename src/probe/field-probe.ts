@@ -1,5 +1,6 @@
 /** Recognises the meaning of a record's fields by their names and values. All functions are pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
+import type { StageOutcome } from '../domain/model.ts'
 import { readText, toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/json.ts'
 import { fieldsOf, pathText, readPath } from '../upstream/values/json.ts'
@@ -123,18 +124,12 @@ function isOfLead({ words }: Column): boolean {
   return /^(deal|lead|opp)/.test(words.at(-1) ?? '')
 }
 
-interface FoundStage {
-  readonly status: string
-  readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
-}
-
 /** In the order of a usual funnel. The outcome of a status (such as won) is guessed from its words. */
-export function findStages(records: readonly unknown[], from: FieldPath[]): FoundStage[] {
-  const statuses = [...new Set(records.flatMap((record) => readText(record, { from, transform: [] }) ?? []))]
-  return statuses
-    .map((status, index) => ({ status, outcome: outcomeOf(status), rank: funnelRank(status), index }))
-    .sort((a, b) => a.rank - b.rank || a.index - b.index)
-    .map(({ status, outcome }) => ({ status, outcome }))
+export function findStages(records: readonly unknown[], from: FieldPath[]) {
+  const statuses = new Set(records.flatMap((record) => readText(record, { from, transform: [] }) ?? []))
+  return [...statuses]
+    .sort((a, b) => funnelRank(a) - funnelRank(b))
+    .map((status) => ({ status, outcome: outcomeOf(status) }))
 }
 
 /** Null if the first or the last name is missing. Both are names of the same person, who does not sell. */
@@ -164,7 +159,7 @@ function groupOf(path: FieldPath): string {
   return pathText(path.slice(0, -1))
 }
 
-function outcomeOf(status: string): FoundStage['outcome'] {
+function outcomeOf(status: string): StageOutcome {
   return OUTCOME_WORDS.find(([, words]) => words.test(status))?.[0] ?? 'open'
 }
 

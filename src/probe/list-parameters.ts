@@ -17,6 +17,7 @@ import {
   SORT_PARAMS,
   SORT_PARAMS_IN_BRACKETS,
 } from './candidates.ts'
+import type { SinceSearch } from './since-probe.ts'
 
 const TRIES = 5
 const ORDER_QUESTIONS_MAX = 50
@@ -25,16 +26,12 @@ const ORDER_QUESTIONS_MAX = 50
  * Finds the parameter that sorts the list. The trials sort by the time of the last change, because no list
  * has that order by chance. If sorting by the time of creation works too, the profile sorts by creation,
  * because records then keep their places while pages are read.
- * @param params the parameters with which the largest page was requested
+ * @param unordered the largest page
  */
 export async function findOrder(
-  asker: Asker,
-  list: List,
-  params: Params,
-  times: { readonly updated: FieldPath; readonly created: FieldPath | null },
+  { asker, list, params, updated, created }: SinceSearch,
   unordered: Page,
 ): Promise<{ sort: Record<string, string>; finding: Finding } | null> {
-  const { updated, created } = times
   const field = updated.at(-1) ?? ''
   if (unordered.ids.length < 4 || isRising(unordered, updated) || field === '') return null
   const ask = (sort: Params): Promise<Page | null> => readPage(asker, list, { ...params, ...sort })
@@ -93,13 +90,8 @@ function orderOf(page: Page, sort: Record<string, string>, order: string) {
   return { sort, finding: finding('sort', pairs.join('&'), 'proved', evidenceOf(page.reply, order)) }
 }
 
-function isRising(page: Page, path: FieldPath): boolean {
-  return isSorted(page, path, (before, after) => before <= after)
-}
-
-function isFalling(page: Page, path: FieldPath): boolean {
-  return isSorted(page, path, (before, after) => before >= after)
-}
+const isRising = (page: Page, path: FieldPath) => isSorted(page, path, (before, after) => before <= after)
+const isFalling = (page: Page, path: FieldPath) => isSorted(page, path, (before, after) => before >= after)
 
 function isSorted(page: Page, path: FieldPath, holds: (before: string, after: string) => boolean): boolean {
   const times = page.records.map((record) => toInstant(readPath(record, path)) ?? '')

@@ -1,6 +1,7 @@
 /** Finds the list of leads: at the given address, at the usual paths, or at those of an index document. */
 
 import { problemText, quote } from '../upstream/client/answer.ts'
+import { withoutEndSlash } from '../upstream/client/request.ts'
 import { findRecords, isEmptyList, readPath } from '../upstream/values/json.ts'
 import type { Asker, Auth, Finding, Gap, List, Page, Reply } from './ask.ts'
 import { evidenceOf, finding, gap, pageOf } from './ask.ts'
@@ -300,14 +301,13 @@ function pathLike(value: unknown, name: string): string[] {
 
 /** Returns the rank of a URL by the last part of its path; 0 is the most promising. */
 function rank(url: URL): number {
-  const last =
-    url.pathname
-      .replace(/(?<!\/)\/+$/, '')
-      .split('/')
-      .at(-1)
-      ?.toLowerCase() ?? ''
+  const last = lastNameIn(url).toLowerCase()
   const index = LIST_WORDS.findIndex((word) => last.includes(word))
   return index < 0 ? LIST_WORDS.length : index
+}
+
+function lastNameIn({ pathname }: URL): string {
+  return withoutEndSlash(pathname).split('/').at(-1) ?? ''
 }
 
 function isDescription(body: unknown): boolean {
@@ -317,15 +317,15 @@ function isDescription(body: unknown): boolean {
 function below(base: URL, path: string): URL {
   const url = new URL(base)
   const [bare = '', query] = path.split('?')
-  url.pathname = `${base.pathname.replace(/(?<!\/)\/+$/, '')}/${bare.replace(/^\/+/, '')}`
+  url.pathname = `${withoutEndSlash(base.pathname)}/${bare.replace(/^\/+/, '')}`
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value)
   return url
 }
 
 /** Returns the path of an endpoint relative to `base`, as the profile writes it. */
 export function endpointPath(base: URL, url: URL): string {
-  const root = base.pathname.replace(/(?<!\/)\/+$/, '')
-  if (url.pathname.replace(/(?<!\/)\/+$/, '') === root) return '.'
+  const root = withoutEndSlash(base.pathname)
+  if (withoutEndSlash(url.pathname) === root) return '.'
   const extra = [...url.searchParams].filter(([name]) => !base.searchParams.has(name))
   const query = extra.length === 0 ? '' : `?${new URLSearchParams(extra)}`
   return url.pathname.startsWith(`${root}/`)
@@ -337,13 +337,8 @@ export function endpointPath(base: URL, url: URL): string {
 const NO_GET = new Set([400, 404, 405, 415, 501])
 
 /** Returns whether the last name in a path has a word such as `search`, so that a POST to it makes no record. */
-function onlyReads({ pathname }: URL): boolean {
-  const last =
-    pathname
-      .replace(/(?<!\/)\/+$/, '')
-      .split('/')
-      .at(-1) ?? ''
-  const words = last
+function onlyReads(url: URL): boolean {
+  const words = lastNameIn(url)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/)

@@ -1,6 +1,6 @@
 /** Finds the endpoints other than the list, with GETs only: a single lead, statistics, and agents. */
 import { API_PREFIX } from '../contract/api.ts'
-import { endpointUrl } from '../upstream/client/request.ts'
+import { endpointUrl, withoutEndSlash } from '../upstream/client/request.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { AGENT_FIELDS, EndpointName, Profile } from '../upstream/profile/profile.ts'
 import { type FieldPath, fieldsOf, findRecords, pathText, readPath } from '../upstream/values/json.ts'
@@ -64,37 +64,31 @@ export async function findOtherEndpoints(
   ids: readonly string[],
   pipelineId: string | null,
 ): Promise<OtherEndpoints> {
-  const findings: Finding[] = []
-  const endpoints: Partial<Record<EndpointName, string>> = { ...NO_OTHER_ENDPOINTS.endpoints }
-  const envelope: OtherEndpoints['envelope'] = {}
   const lead = await findLead(asker, base, list, ids)
-  endpoints.lead = lead?.path ?? 'none'
-  if (lead) envelope.lead = pathText(lead.envelope)
-  findings.push(lead?.finding ?? notFound('endpoints.lead', 'no answer with that record below the list'))
-
-  const gaps: Gap[] = []
   const isList = ({ body }: Reply): boolean => holdsAny(body, list.id, new Set(ids))
-  const stats = await findStats(asker, base, pipelineId, isList)
-  const isRead = stats !== null && 'path' in stats
-  endpoints.stats = isRead ? stats.path : 'none'
-  if (stats !== null && 'problem' in stats) gaps.push(stats)
-  findings.push(
-    isRead
-      ? stats.finding
-      : notFound('endpoints.stats', stats?.problem ?? 'no statistics at the usual paths'),
-  )
-
+  const found = await findStats(asker, base, pipelineId, isList)
+  const stats = found !== null && 'path' in found ? found : null
+  const unread = found !== null && 'problem' in found ? found : null
   const agents = await findAgents(asker, base, isList)
-  endpoints.agents = agents?.path ?? 'none'
-  if (agents) envelope.agents = pathText(agents.envelope)
-  findings.push(agents?.finding ?? notFound('endpoints.agents', 'no list of agents at the usual paths'))
   return {
-    endpoints,
-    envelope,
-    stat: isRead ? stats.mapping : {},
+    endpoints: {
+      ...NO_OTHER_ENDPOINTS.endpoints,
+      lead: lead?.path ?? 'none',
+      stats: stats?.path ?? 'none',
+      agents: agents?.path ?? 'none',
+    },
+    envelope: {
+      ...(lead && { lead: pathText(lead.envelope) }),
+      ...(agents && { agents: pathText(agents.envelope) }),
+    },
+    stat: stats?.mapping ?? {},
     agent: agents?.mapping ?? {},
-    findings,
-    gaps,
+    findings: [
+      lead?.finding ?? notFound('endpoints.lead', 'no answer with that record below the list'),
+      stats?.finding ?? notFound('endpoints.stats', unread?.problem ?? 'no statistics at the usual paths'),
+      agents?.finding ?? notFound('endpoints.agents', 'no list of agents at the usual paths'),
+    ],
+    gaps: unread === null ? [] : [unread],
   }
 }
 
@@ -129,7 +123,7 @@ function besideSearch(list: List): List {
 function leadUrl({ url }: List, id: string, query: string): URL {
   const lead = new URL(url)
   const slash = url.pathname.endsWith('/') ? '/' : ''
-  lead.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(id)}${slash}`
+  lead.pathname = `${withoutEndSlash(url.pathname)}/${encodeURIComponent(id)}${slash}`
   lead.search = query
   return lead
 }
@@ -137,12 +131,12 @@ function leadUrl({ url }: List, id: string, query: string): URL {
 /** A whole URL if the query of `api.url` must not be sent, because that query is added to every path. */
 function leadPath(base: URL, { url }: List, query: string): string {
   const slash = url.pathname.endsWith('/') ? '/' : ''
-  const bareUrl = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
+  const bareUrl = url.origin + withoutEndSlash(url.pathname)
   if (query !== url.search && base.search !== '') return `${bareUrl}/{id}${slash}`
   const listPath = endpointPath(base, url)
   const [bare = '', own] = (listPath === '.' ? '' : listPath).split('?')
   const rest = own === undefined || query !== url.search ? '' : `?${own}`
-  return `${bare.replace(/(?<!\/)\/+$/, '')}/{id}${slash}${rest}`
+  return `${withoutEndSlash(bare)}/{id}${slash}${rest}`
 }
 
 /** Returns whether an answer contains a lead with one of these ids. */

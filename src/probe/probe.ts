@@ -95,12 +95,15 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const named = findFields(records, list.id)
   // All further requests are paged, and some upstreams nest the list of records elsewhere in paged answers.
   const paged = { ...list, envelope: paging.largest.envelope }
-  const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, named))
+  const search = searchOf(asker, paged, paging, named)
+  const since = await cut.go('filters', null, async () => search && findSince(search))
   // The filter was proved with records that have no time of change yet, so they count by their creation.
   const fields = since === null ? named : withFallback(named, records)
   const [chain, order] = await cut.go('sort', [null, null], async () => {
-    const chain = await findChain(asker, paged, paging, named, since)
-    return [chain, chain === null ? await findSort(asker, paged, paging, named) : null]
+    // A list by POST is sorted by the time of change, so that searches can follow one another.
+    const chain = search && since && list.body ? await findSearchOrder(search, since.filter) : null
+    const isCounted = paging.input?.kind === 'page' || paging.input?.kind === 'offset'
+    return [chain, search && isCounted && chain === null ? await findOrder(search, paging.largest) : null]
   })
   const ids = records.map((record) => toText(readPath(record, list.id)) ?? '')
   const others = await cut.go('endpoints', NO_OTHER_ENDPOINTS, () =>
@@ -238,25 +241,7 @@ async function withAskableId(
   return list
 }
 
-async function findFilter(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
-  const search = searchOf(asker, list, paging, fields)
-  return search === null ? null : findSince(search)
-}
-
-/** Finds how a list by POST is sorted by the time of change, by which searches can follow one another. */
-async function findChain(
-  asker: Asker,
-  list: List,
-  paging: FoundPaging,
-  fields: readonly FoundField[],
-  since: Awaited<ReturnType<typeof findFilter>>,
-) {
-  const search = searchOf(asker, list, paging, fields)
-  return list.body === undefined || search === null || since === null
-    ? null
-    : findSearchOrder(search, since.filter)
-}
-
+/** Returns null if the records have no time of change. */
 function searchOf(
   asker: Asker,
   list: List,
@@ -268,14 +253,6 @@ function searchOf(
   const { params, headers, records } = paging
   const pageSize = paging.largest.ids.length
   return { asker, list, params, headers, updated, created, pageSize, records }
-}
-
-async function findSort(asker: Asker, list: List, paging: FoundPaging, fields: readonly FoundField[]) {
-  const [updated, created] = [pathOf(fields, 'updated_at'), pathOf(fields, 'created_at')]
-  const isCounted = paging.input?.kind === 'page' || paging.input?.kind === 'offset'
-  return updated === null || !isCounted
-    ? null
-    : findOrder(asker, list, paging.params, { updated, created }, paging.largest)
 }
 
 function pathOf(fields: readonly FoundField[], name: FoundField['field']): FieldPath | null {
@@ -400,9 +377,9 @@ interface FoundParts {
   readonly paging: FoundPaging
   readonly fields: readonly FoundField[]
   readonly others: OtherEndpoints
-  readonly since: Awaited<ReturnType<typeof findFilter>>
-  readonly order: Awaited<ReturnType<typeof findSort>>
-  readonly chain: Awaited<ReturnType<typeof findChain>>
+  readonly since: Awaited<ReturnType<typeof findSince>>
+  readonly order: Awaited<ReturnType<typeof findOrder>>
+  readonly chain: Awaited<ReturnType<typeof findSearchOrder>>
 }
 
 /** Builds a profile that contains only what was found, without the default values. */

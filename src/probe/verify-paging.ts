@@ -46,8 +46,15 @@ export async function walkList(
   const pages: Page[] = []
   const ids = new Set<string>()
   let position: string | null = null
+  const readAt: ReadAt = async (at) => {
+    const { method, url, body } = questionFor(list, params)
+    const request = method === 'POST' ? { method, body: Object(body) } : undefined
+    const profile = { request, paging, filters: {}, sort: {} }
+    const reply = await asker.ask(composeListRequest(profile, url, {}, at, paging.size_max))
+    return { page: pageOf(reply, list), reply }
+  }
   for (let count = 0; count < PAGES_MAX; count++) {
-    const { page, reply } = await readAt(asker, list, paging, params, position)
+    const { page, reply } = await readAt(position)
     const isRepeated = page !== null && page.ids.length > 0 && page.ids.every((id) => ids.has(id))
     if (page === null || isRepeated)
       return { pages, seen: ids.size, ...endBy(reply, isRepeated, total === null || ids.size >= total) }
@@ -57,7 +64,7 @@ export async function walkList(
     if (position === null) return { pages, seen: ids.size, ended: 'end' }
   }
   if (total !== null && total < ids.size) return { pages, seen: ids.size, ended: 'uncounted' }
-  return { pages, seen: ids.size, ...(await lookBehind(asker, list, paging, params, total)) }
+  return { pages, seen: ids.size, ...(await lookBehind(readAt, paging, total)) }
 }
 
 /** @param mayEnd whether the list may end here by its total */
@@ -73,10 +80,8 @@ function endBy(failure: Reply, isRepeated: boolean, mayEnd = true): Pick<Walk, '
  * total must be of the page before it; new records show that the total is wrong.
  */
 async function lookBehind(
-  asker: Asker,
-  list: List,
+  readAt: ReadAt,
   paging: PagingProfile,
-  params: Params,
   total: number | null,
 ): Promise<Pick<Walk, 'ended' | 'failure'>> {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
@@ -86,7 +91,7 @@ async function lookBehind(
   const step = paging.kind === 'page' ? 1 : paging.size_max
   const records = total ?? FAR_RECORDS
   const places = paging.kind === 'page' ? Math.ceil(records / paging.size_max) : records
-  const at = (place: number) => readAt(asker, list, paging, params, String(paging.start + place))
+  const at = (place: number) => readAt(String(paging.start + place))
   const { page, reply } = await at(places)
   if (page === null) return endBy(reply, false)
   if (page.records.length === 0 || total === null) return { ended: 'not reached' }
@@ -95,19 +100,7 @@ async function lookBehind(
   return isNew ? { ended: 'uncounted' } : endBy(reply, true)
 }
 
-async function readAt(
-  asker: Asker,
-  list: List,
-  paging: PagingProfile,
-  params: Params,
-  position: string | null,
-): Promise<{ page: Page | null; reply: Reply }> {
-  const { method, url, body } = questionFor(list, params)
-  const request = method === 'POST' ? { method, body: Object(body) } : undefined
-  const profile = { request, paging, filters: {}, sort: {} }
-  const reply = await asker.ask(composeListRequest(profile, url, {}, position, paging.size_max))
-  return { page: pageOf(reply, list), reply }
-}
+type ReadAt = (position: string | null) => Promise<{ page: Page | null; reply: Reply }>
 
 function answerOf({ reply, records }: Page): PageAnswer {
   return {

@@ -20,7 +20,7 @@ import { saveIssue } from '../../src/store/reports/issue.ts'
 import { savePreference } from '../../src/store/reports/preference.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import type { ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
-import { saveNotBefore } from '../../src/store/sync/watermark.ts'
+import { saveWatermark } from '../../src/store/sync/watermark.ts'
 import type { Row } from '../../src/store/tables/tables.ts'
 import { mailOutage, noteRun, saveSync } from '../support/data/operation.ts'
 import { folderWith } from '../support/folder.ts'
@@ -92,9 +92,9 @@ it('syncs', () =>
     'that were deferred are told after two hours, or where the wait is longer': async (store, look) => {
       await run(store, 1.5, 'deferred', [problem('api_deferred', 'later')])
       await look('for 90 minutes')
-      await store.write((trx) => saveNotBefore(trx, hoursAgo(-3)))
+      await store.write((trx) => saveWatermark(trx, { not_before: hoursAgo(-3) }))
       await look('for three more hours')
-      await store.write((trx) => saveNotBefore(trx, null))
+      await store.write((trx) => saveWatermark(trx, { not_before: null }))
       await look('for two and a half hours', {}, later(HOUR))
     },
     'of which none was whole for 26 hours leave the data old': async (store, look) => {

@@ -187,7 +187,7 @@ export async function deleteLeads(store: Store, ids: readonly string[], at: stri
 export async function saveWholeRun(store: Store, asOf: string, startedAt = asOf): Promise<string> {
   return store.write(async (trx) => {
     const id = await startRun(trx, { mode: 'full', parts: ['leads'], at: new Date(startedAt).toISOString() })
-    await noteLeadsAsOf(trx, id, new Date(asOf).toISOString(), 0)
+    await noteLeadsAsOf(trx, id, new Date(asOf).toISOString())
     return id
   })
 }

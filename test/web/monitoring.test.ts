@@ -109,7 +109,6 @@ it('who asks again at once does not make the database work', async () => {
  */
 
 const NOW = new Date('2026-11-21T12:00:00Z')
-const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0, pages: 1 }
 
 async function serveMetrics() {
   const store = await openEmptyStore()
@@ -161,11 +160,11 @@ it('the time of the last success moves with the commit that ends the reading, wh
   const begin = { mode: 'full', parts: ['leads'], at: '2026-11-21T11:00:00.000Z' } as const
   const runId = await store.write(async (trx) => {
     const id = await startRun(trx, begin)
-    await addCounts(trx, id, { ...COUNTS, seen: 7, inserted: 7 })
+    await addCounts(trx, id, { pages: 1, leads_seen: 7, leads_inserted: 7 })
     return id
   })
   const during = await read(...names)
-  await store.write((trx) => noteLeadsAsOf(trx, runId, begin.at, 0))
+  await store.write((trx) => noteLeadsAsOf(trx, runId, begin.at))
   await expect(`${during}\n\n${await read(...names)}`).toMatchFileSnapshot('golden/metrics-success.txt')
 })
 

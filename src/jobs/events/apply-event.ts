@@ -5,18 +5,17 @@
  */
 
 import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
-import { LeadsheetError } from '../../errors.ts'
 import type { Observation, Store, Trx } from '../../store/db/store.ts'
 import { observedByEvent } from '../../store/db/store.ts'
 import type { EventOutcome, QueuedEvent } from '../../store/events/event.ts'
-import { dequeueEvent, finishEvents, mayApplyEvents } from '../../store/events/event.ts'
+import { finishEvents, mayApplyEvents } from '../../store/events/event.ts'
 import { outdateDetails, saveDetail } from '../../store/leads/detail.ts'
 import { forgetFingerprints, isReadAnew, saveFingerprints } from '../../store/leads/fingerprints.ts'
-import type { FoundLead } from '../../store/leads/lead.ts'
 import { findLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { forgetOlder } from '../../store/sync/scan.ts'
 import { forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
+import { nullIfNotFound } from '../../upstream/client/upstream-failure.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
@@ -35,6 +34,7 @@ type Applied = { readonly outcome: EventOutcome; readonly problem: string | null
 
 const READ: Applied = { outcome: 'read', problem: null }
 const IGNORED: Applied = { outcome: 'ignored', problem: null }
+const NOT_FOUND: Applied = { outcome: 'not_found', problem: null }
 
 /**
  * Applies an event. If it throws, nothing is written and the event stays in the queue.
@@ -51,7 +51,7 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
   // If the upstream does not offer single leads, the event is ignored, and the next sync brings the change.
   if (!source.has('lead')) return finish(deps, row, async () => IGNORED)
   const before = await findLead(store.db, id)
-  const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
+  const answer = await source.fetchSingleLead(id, signal).catch(nullIfNotFound)
   await finish(deps, row, async (trx, observed) => {
     const now = await findLead(trx, id)
     // A scan may have written the lead meanwhile. If the answer does not say when the lead was changed, it is
@@ -59,15 +59,18 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
     const isUndated = answer === null || !isDated(answer)
     if (isUndated && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, observed)
-    return keepDeletedLead(trx, row.is_deletion === 1 ? now : undefined, observed)
+    // If no event says that the lead was deleted, the next scan decides whether it was.
+    if (row.is_deletion === 0 || now === undefined || now.isDeleted) return NOT_FOUND
+    await markDeleted(trx, [now], observed)
+    return { outcome: 'deleted', problem: null }
   })
 }
 
 async function applyPipeline(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   const { source, now } = deps
   if (!source.has('stats')) return finish(deps, row, async () => IGNORED)
-  const raw = await source.fetchPipelineStats(row.resource_id, {}, signal).catch(noneIfDeleted)
-  if (raw === null) return finish(deps, row, async () => ({ outcome: 'not_found', problem: null }))
+  const raw = await source.fetchPipelineStats(row.resource_id, {}, signal).catch(nullIfNotFound)
+  if (raw === null) return finish(deps, row, async () => NOT_FOUND)
   const stat = source.mapPipelineStat(raw, row.resource_id, now().toISOString())
   await finish(deps, row, async (trx, observed) => {
     await saveOrQuarantineStat(trx, stat, observed)
@@ -99,9 +102,7 @@ async function finish(
   await store.writeSoon(async (trx) => {
     const followed = (await mayApplyEvents(trx, at)) ? await keep(trx, observed) : null
     if (followed === null) return
-    const { resource, resource_id: resourceId, last_at: until } = row
-    await finishEvents(trx, { resource, resourceId, until }, { at: observed.at, ...followed })
-    await dequeueEvent(trx, row)
+    await finishEvents(trx, row, { at: observed.at, ...followed })
   })
 }
 
@@ -129,11 +130,6 @@ function isDated(read: ReadLead): boolean {
 
 function unreadable({ reason }: QuarantinedRecord): Exclude<Applied, null> {
   return { outcome: 'unreadable', problem: reason }
-}
-
-function noneIfDeleted(thrown: unknown): null {
-  if (thrown instanceof LeadsheetError && thrown.code === 'api_not_found') return null
-  throw thrown
 }
 
 type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
@@ -172,19 +168,4 @@ async function keepQuarantinedLead(
   const nos = await findLeadNos(trx, quarantined.id === null ? [] : [quarantined.id])
   await forgetFingerprints(trx, [...nos.values()])
   await forgetOlder(trx, [...nos.values()])
-}
-
-/**
- * Handles a lead that the upstream does not know.
- * @param calledDeleted the stored lead, if an event also says that the lead was deleted; otherwise undefined,
- *   and the next scan decides whether the lead was deleted
- */
-async function keepDeletedLead(
-  trx: Trx,
-  calledDeleted: FoundLead | undefined,
-  observed: Observation,
-): Promise<{ outcome: 'deleted' | 'not_found'; problem: null }> {
-  if (calledDeleted === undefined || calledDeleted.isDeleted) return { outcome: 'not_found', problem: null }
-  await markDeleted(trx, [calledDeleted], observed)
-  return { outcome: 'deleted', problem: null }
 }

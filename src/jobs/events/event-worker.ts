@@ -9,14 +9,8 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
 import type { QueuedEvent } from '../../store/events/event.ts'
-import {
-  dequeueEvent,
-  finishEvents,
-  listQueued,
-  mayApplyEvents,
-  postponeEvent,
-} from '../../store/events/event.ts'
-import { findAddress, readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
+import { finishEvents, listQueued, mayApplyEvents, postponeEvent } from '../../store/events/event.ts'
+import { findAddress, readWatermark, saveWatermark } from '../../store/sync/watermark.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
 import { logFailure } from '../schedule/job-failure.ts'
@@ -138,10 +132,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
       if (waitMs !== null) {
         return postponeEvent(trx, row, new Date(at.getTime() + waitMs).toISOString())
       }
-      const { resource, resource_id: resourceId, last_at: until } = row
-      const end = { at: at.toISOString(), outcome: 'failed', problem } as const
-      await finishEvents(trx, { resource, resourceId, until }, end)
-      await dequeueEvent(trx, row)
+      await finishEvents(trx, row, { at: at.toISOString(), outcome: 'failed', problem })
     })
   }
 
@@ -152,7 +143,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     const notBefore = thrown instanceof LeadsheetError ? thrown.notBefore : undefined
     if (notBefore === undefined) return fail(thrown)
     log.info({ until: notBefore }, 'events wait until the upstream wants to be asked again')
-    await store.write((trx) => saveNotBefore(trx, notBefore))
+    await store.write((trx) => saveWatermark(trx, { not_before: notBefore }))
   }
 
   async function idle(): Promise<void> {

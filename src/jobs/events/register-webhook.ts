@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { nullIfNotFound } from '../../upstream/client/upstream-failure.ts'
 import type { Source } from '../../upstream/source.ts'
 import type { WebhookOrder } from '../../upstream/webhooks/registered-webhooks.ts'
 import { type Registration, readRegistration, saveRegistration } from './webhook-registration.ts'
@@ -42,14 +43,11 @@ export async function registerSelf(
   return { registration, outcome: 'replaced', leftOver: isLeft ? before.id : null }
 }
 
-async function isRemoved({ source }: OwnWebhook, id: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await source.webhooks.remove(id, signal)
-    return true
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsheetError)) throw thrown
-    return false
-  }
+function isRemoved({ source }: OwnWebhook, id: string, signal: AbortSignal): Promise<boolean> {
+  return source.webhooks.remove(id, signal).then(
+    () => true,
+    (thrown: unknown) => (thrown instanceof LeadsheetError ? false : Promise.reject(thrown)),
+  )
 }
 
 /**
@@ -63,7 +61,7 @@ export async function removeSelf(
   signal: AbortSignal,
 ): Promise<{ readonly id: string; readonly outcome: 'removed' | 'not_found' | 'left' }> {
   const { id } = requireOwn(file)
-  const removed = await source.webhooks.remove(id, signal).catch(nullIfUnoffered)
+  const removed = await source.webhooks.remove(id, signal).catch(nullIfNotFound)
   await saveRegistration(file, null)
   return { id, outcome: removed === null ? 'left' : removed ? 'removed' : 'not_found' }
 }
@@ -82,7 +80,7 @@ export function requireOwn(file: string): Registration {
 
 /** If the upstream cannot list webhooks, the registration in the file counts as active. */
 async function isActive({ source }: OwnWebhook, own: Registration, signal: AbortSignal): Promise<boolean> {
-  const webhooks = await source.webhooks.list(signal).catch(nullIfUnoffered)
+  const webhooks = await source.webhooks.list(signal).catch(nullIfNotFound)
   if (webhooks === null) return true
   return webhooks.some(
     ({ id, url, status }) => id === own.id && isSameUrl(url, own.url) && status === 'active',
@@ -95,9 +93,4 @@ function isSame(own: Registration, { url, events }: Pick<WebhookOrder, 'url' | '
 
 export function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href
-}
-
-function nullIfUnoffered(thrown: unknown): null {
-  if (thrown instanceof LeadsheetError && thrown.code === 'api_not_found') return null
-  throw thrown
 }

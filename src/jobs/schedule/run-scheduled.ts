@@ -9,10 +9,10 @@ import type { Store, Trx } from '../../store/db/store.ts'
 import { type Lease, withLease } from '../../store/schedule/lease.ts'
 import {
   beginScheduledRun,
-  finishScheduledRun,
   isAnyOpen,
   listOpenScheduledRuns,
   type ScheduledRun,
+  updateScheduledRun,
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
 import { formatUtc, HOUR_MS } from '../../time.ts'
@@ -54,7 +54,7 @@ async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: 
   const isOver = state !== 'again' && state !== 'held'
   await store.write(async (trx) => {
     await lease.renew(trx, now())
-    await finishScheduledRun(trx, scheduledRun, {
+    await updateScheduledRun(trx, scheduledRun, {
       state: state === 'again' ? 'pending' : state,
       not_before: state === 'again' ? end.notBefore : null,
       attempts: state === 'again' && end.isWait ? scheduledRun.attempts - 1 : scheduledRun.attempts,
@@ -84,11 +84,11 @@ async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Sched
     const end = { not_before: null, finished_at: now.toISOString() }
     const behind = approved ? open.slice(0, open.indexOf(approved)) : open.filter((run) => run !== next)
     for (const left of behind.filter(({ state }) => !takesAll || state === 'held'))
-      await finishScheduledRun(trx, left, { ...end, state: 'skipped', message: formatLeft(left, next) })
+      await updateScheduledRun(trx, left, { ...end, state: 'skipped', message: formatLeft(left, next) })
     if (next.state === 'held' || !isPast(schedule, next, now))
       return beginScheduledRun(trx, next, now.toISOString())
     const message = `${next.message ?? 'not begun'}; more than ${formatHours(schedule.catchUp.windowHours)} ago`
-    await finishScheduledRun(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
+    await updateScheduledRun(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
   }
 }
 

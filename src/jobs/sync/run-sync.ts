@@ -6,24 +6,21 @@
 import type { Instant } from '../../domain/model.ts'
 import type { SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError, shellCommand, withPlaces } from '../../errors.ts'
-import type { Log } from '../../log.ts'
 import { tidyAfterWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
-import type { Store } from '../../store/db/store.ts'
+import { hasLeads } from '../../store/leads/first-load.ts'
 import { saveStages } from '../../store/leads/stages.ts'
 import { type Lease, withLease } from '../../store/schedule/lease.ts'
 import { createRunWriter, finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
 import {
   findAddress,
   findScanResult,
-  hasAnyLead,
   readWatermark,
   saveAddress,
-  saveNotBefore,
+  saveWatermark,
 } from '../../store/sync/watermark.ts'
-import type { Source } from '../../upstream/source.ts'
 import { SYNC_LEASE } from '../schedule/schedule.ts'
-import type { SyncOptions, SyncRun } from './sync-context.ts'
+import type { SyncDeps, SyncOptions, SyncRun } from './sync-context.ts'
 import { syncDetails } from './sync-details.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
 import { syncAgents, syncStats } from './sync-stats-and-agents.ts'
@@ -39,13 +36,6 @@ const ENDING = new Set([
   'run_interrupted',
   'job_busy',
 ])
-
-export interface SyncDeps {
-  readonly source: Source
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
-}
 
 /**
  * Failures of the upstream are not thrown, but reported in the result.
@@ -95,7 +85,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
   }
   await deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
-    await saveNotBefore(trx, done.notBefore)
+    await saveWatermark(trx, { not_before: done.notBefore })
     await finishRun(trx, result, deps.now().toISOString())
   })
   await tidyAfterWrites(deps.store.db)
@@ -109,7 +99,7 @@ interface Done {
   notBefore: Instant | null
 }
 
-/** An operator may confirm that another address is the source from now on. */
+/** An operator may confirm that another address is the source from now on. A copy without a lead is bound to none. */
 async function noteAddress(
   lease: Lease,
   { store, source, log, now }: SyncDeps,
@@ -117,7 +107,7 @@ async function noteAddress(
 ): Promise<void> {
   const before = await findAddress(store.db)
   if (before === source.address) return
-  if (before !== null && !acceptsAddress && (await hasAnyLead(store.db))) return
+  if (before !== null && !acceptsAddress && (await hasLeads(store.db))) return
   if (before !== null) log.info({ before, address: source.address }, 'source accepted')
   await store.write(async (trx) => {
     await lease.renew(trx, now())

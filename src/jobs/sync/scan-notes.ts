@@ -6,24 +6,19 @@ import type { Instant, Lead, UnsureValue } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import type { Trx } from '../../store/db/store.ts'
 import type { Scan } from '../../store/sync/scan.ts'
-import { type FieldSample, saveFields } from '../../store/sync/schema-drift.ts'
+import { saveFields } from '../../store/sync/schema-drift.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { MappedRecords } from './map-page.ts'
 
-export interface ScanNotes {
-  note(page: MappedRecords): void
-  warnings(): string[]
-  /** Called once, after the scan has ended. Returns the fields that differ from earlier scans. */
-  saveDrift(trx: Trx, at: Instant): Promise<FieldDrift[]>
-}
+export type ScanNotes = ReturnType<typeof createScanNotes>
 
 /** @param fieldNews what the sync tells of the declared fields */
-export function createScanNotes(fieldNews: readonly string[], mode: Scan['mode']): ScanNotes {
+export function createScanNotes(fieldNews: readonly string[], mode: Scan['mode']) {
   const watch = createDriftWatch()
   const unsure = createUnsureTally()
   const marked = new Set<string>()
   return {
-    note({ records, recordOf, leads, deleted }) {
+    note({ records, recordOf, leads, deleted }: MappedRecords): void {
       for (const id of mode === 'full' ? deleted.keys() : []) marked.add(id)
       // Quarantined records are left out. Because they never count as unchanged, they would fill the sample
       // of changed records in each scan, and their fields would look new.
@@ -31,27 +26,23 @@ export function createScanNotes(fieldNews: readonly string[], mode: Scan['mode']
       unsure.note(leads)
       watch.observe(records.filter((record) => record.unchangedNo !== null || isMapped.has(record)))
     },
-    warnings: () => [
+    warnings: (): string[] => [
       ...(marked.size === 0 ? [] : [`records that the list marks as deleted: ${marked.size}`]),
       ...fieldNews,
       ...unsure.describe(),
     ],
+    /** Called once, after the scan has ended. Returns the fields that differ from earlier scans. */
     saveDrift: watch.save,
   }
 }
 
-interface UnsureTally {
-  note(leads: readonly Lead[]): void
-  describe(): string[]
-}
-
-function createUnsureTally(): UnsureTally {
+function createUnsureTally() {
   const tallies = new Map<
     string,
     { readonly first: UnsureValue; readonly ids: Set<string>; hasComma: boolean }
   >()
   return {
-    note(leads) {
+    note(leads: readonly Lead[]): void {
       for (const { id, unsure } of leads) {
         for (const value of unsure) {
           const key = `${value.column} ${value.why}`
@@ -62,7 +53,7 @@ function createUnsureTally(): UnsureTally {
         }
       }
     },
-    describe: () =>
+    describe: (): string[] =>
       [...tallies.values()].map(({ first: { column, why, text }, ids, hasComma }) => {
         const leads = ids.size === 1 ? '1 lead' : `${ids.size} leads`
         const quoted = text === null ? 'a bare NaN or Infinity' : JSON.stringify(text)
@@ -86,19 +77,8 @@ const DEPTH_MAX = 5
 const NAMES_MAX = 100
 const PATHS_MAX = 1_000
 
-interface Field {
-  readonly types: Set<FieldType>
-  count: number
-  nulls: number
-}
-
-interface DriftWatch {
-  observe(records: readonly RawRecord[]): void
-  save(trx: Trx, at: Instant): Promise<FieldDrift[]>
-}
-
-function createDriftWatch(): DriftWatch {
-  const fields = new Map<string, Field>()
+function createDriftWatch() {
+  const fields = new Map<string, { readonly types: Set<FieldType>; count: number; nulls: number }>()
   let observed = 0
   let chance = 1
 
@@ -125,7 +105,7 @@ function createDriftWatch(): DriftWatch {
   }
 
   return {
-    observe(records) {
+    observe(records: readonly RawRecord[]): void {
       const unchanged = records.filter((record) => record.unchangedNo !== null)
       const read = records.filter((record) => record.unchangedNo === null)
       for (const record of [...sampleOf(read, RECORDS_A_PAGE), ...sampleOf(unchanged, UNCHANGED_A_PAGE)]) {
@@ -133,11 +113,8 @@ function createDriftWatch(): DriftWatch {
         for (const [path, value] of fieldsOf(record.value)) note(path, value)
       }
     },
-    async save(trx, at) {
-      if (observed === 0) return []
-      const sample: ReadonlyMap<string, FieldSample> = fields
-      return saveFields(trx, sample, observed, at)
-    },
+    save: async (trx: Trx, at: Instant): Promise<FieldDrift[]> =>
+      observed === 0 ? [] : saveFields(trx, fields, observed, at),
   }
 }
 

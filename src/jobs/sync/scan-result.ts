@@ -34,7 +34,8 @@ interface PassFacts {
 
 /** A reason why a scan that reached the end of the list is not complete. */
 interface Doubt {
-  readonly result: Exclude<ScanResult['result'], 'complete'>
+  /** By default `unproven`. */
+  readonly result?: 'incomplete'
   /** Returns whether another pass over the list may dispel the doubt; if absent, none can. */
   readonly mayPass?: (facts: PassFacts) => boolean
   readonly applies: (facts: PassFacts) => boolean
@@ -45,7 +46,6 @@ interface Doubt {
 /** The doubts; the first that applies is told. */
 const DOUBTS: readonly Doubt[] = [
   {
-    result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1,
     applies: ({ scan }) => hasHole(scan) && (scan.total_low === null || isShort(scan)),
     found: ({ scan }) =>
@@ -59,21 +59,18 @@ const DOUBTS: readonly Doubt[] = [
     hint: 'What was read is kept; the next sync reads again. If this is no error, name the field that is one in the profile: envelope.error.',
   },
   {
-    result: 'unproven',
     applies: ({ stop }) => stop === 'loop',
     found: ({ scan }) =>
       `does not come to an end: after ${scan.seen} leads came empty pages that name a next one`,
     hint: 'What was read is kept; the next sync reads again. If the answer says elsewhere that it is the last, name it in the profile: paging.has_more or paging.total.',
   },
   {
-    result: 'unproven',
     applies: ({ scan, stored, acceptsDeletions }) =>
       scan.mode === 'full' && scan.seen === 0 && stored > 0 && !acceptsDeletions,
     found: ({ stored }) => `is empty, where the copy has ${stored} leads`,
     hint: `Look at the upstream; the leads stay as they are. If they are really deleted: ${shellCommand('sync --full --accept-deletions')}.`,
   },
   {
-    result: 'unproven',
     applies: (facts) => endsFull(facts),
     found: ({ scan, stored, namesNextOfFewer }) =>
       namesNextOfFewer === false
@@ -82,21 +79,18 @@ const DOUBTS: readonly Doubt[] = [
     hint: 'What was read is kept. Check the paging of the profile: the upstream may have renamed the field of the next page (paging.next), or may page the list now.',
   },
   {
-    result: 'unproven',
     applies: ({ scan, paging }) =>
       scan.mode === 'full' && isWindow(scan.seen, 'total' in paging ? paging.total : undefined),
     found: ({ scan }) => `ends after exactly ${scan.seen} leads, where many searches are cut off`,
     hint: 'What was read is kept. Look in the upstream how many leads there are, and for a list that has all of them.',
   },
   {
-    result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1,
     applies: ({ scan }) => scan.is_unordered === 1,
     found: () => 'has no order: unchanged leads stood in another order from page to page',
     hint: 'What was read is kept; the next sync reads again. Name an order that does not change in the profile (sort), such as by id.',
   },
   {
-    result: 'unproven',
     mayPass: ({ scan }) => scan.pass <= 2,
     applies: ({ scan, paging }) => !canShift(paging) && scan.is_broken === 1,
     found: ({ scan }) =>
@@ -104,14 +98,12 @@ const DOUBTS: readonly Doubt[] = [
     hint: 'What was read is kept; the next sync reads again. If this comes back, check in the profile the order of the list (sort, request.body), and filters.updated_since: its format, and the time zone in which it is read.',
   },
   {
-    result: 'unproven',
     applies: ({ scan, paging }) =>
       (paging.kind === 'offset' || paging.kind === 'range') && repeatsItself(scan),
     found: () => 'gave leads again behind their places, although none is new or has changed',
     hint: 'What was read is kept; the next sync reads again. The upstream may leave out leads after it has cut a page: ask for another list, or another kind of paging.',
   },
   {
-    result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1 || scan.pass_new > 0,
     applies: (facts) => isShort(facts.scan) || isShortOfChanges(facts),
     found: ({ scan }) =>
@@ -119,7 +111,6 @@ const DOUBTS: readonly Doubt[] = [
     hint: 'What was read is kept; the next sync reads again. If the total also counts what the list leaves out, remove paging.total from the profile.',
   },
   {
-    result: 'unproven',
     mayPass: ({ scan }) => scan.pass === 1 && scan.pass_moved > 0,
     applies: (facts) => endsAtOldTotal(facts),
     found: ({ scan: { total_high, pass_seen } }) =>
@@ -127,7 +118,6 @@ const DOUBTS: readonly Doubt[] = [
     hint: 'What was read is kept; the next sync reads again. If the total stays too low, remove paging.total and paging.stop_at_total from the profile.',
   },
   {
-    result: 'unproven',
     mayPass: () => true,
     applies: (facts) => !missedNothing(facts),
     found: ({ scan }) => `did not hold still: after ${scan.pass} readings rows still turned up anew`,
@@ -157,7 +147,7 @@ export function judgePass(facts: PassFacts): Judgement {
     message: `the list of leads ${doubt.found(facts)}; so no missing lead counts as deleted`,
     hint: doubt.hint,
   }
-  return { next: 'end', result: doubt.result, problem }
+  return { next: 'end', result: doubt.result ?? 'unproven', problem }
 }
 
 /** If pages overlap, only rows that moved to the front can be missed, and these have changed. */

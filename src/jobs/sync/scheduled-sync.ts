@@ -14,9 +14,8 @@ import type { Retention } from '../schedule/retention.ts'
 import { prune } from '../schedule/retention.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import { SYNC_LEASE } from '../schedule/schedule.ts'
-import type { SyncDeps } from './run-sync.ts'
 import { syncUnder } from './run-sync.ts'
-import type { SyncOptions } from './sync-context.ts'
+import type { SyncDeps, SyncOptions } from './sync-context.ts'
 
 interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions

@@ -2,7 +2,7 @@
 
 import type { SyncPart, SyncProblem, SyncProgress } from '../../domain/sync.ts'
 import type { Log } from '../../log.ts'
-import type { Store } from '../../store/db/store.ts'
+import type { Observation, Store } from '../../store/db/store.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import type { RunWriter } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
@@ -32,11 +32,14 @@ export interface DetailOptions {
   readonly concurrency: number
 }
 
-export interface SyncRun extends RunWriter {
+export interface SyncDeps {
   readonly source: Source
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
+}
+
+export interface SyncRun extends SyncDeps, RunWriter {
   readonly runId: string
   readonly mode: Scan['mode']
   readonly options: SyncOptions
@@ -44,6 +47,10 @@ export interface SyncRun extends RunWriter {
 
 export function pageSizeOf({ source, options }: Pick<SyncRun, 'source' | 'options'>): number {
   return Math.min(options.pageSize, source.profile.paging.size_max)
+}
+
+export function observedBy({ runId, now }: SyncRun): Observation {
+  return { runId, at: now().toISOString() }
 }
 
 export function unreadable(reason: string): Omit<SyncProblem, 'part'> {

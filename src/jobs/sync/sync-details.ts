@@ -6,9 +6,9 @@
 import type { LeadDetail } from '../../domain/model.ts'
 import type { SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError } from '../../errors.ts'
-import { listWaitingLeads, postponeDetail, saveDetail, type WaitingLead } from '../../store/leads/detail.ts'
-import { addDetailCounts } from '../../store/sync/sync-run.ts'
-import type { DetailOptions, SyncRun } from './sync-context.ts'
+import { type DatedLead, listWaitingLeads, postponeDetail, saveDetail } from '../../store/leads/detail.ts'
+import { addCounts } from '../../store/sync/sync-run.ts'
+import { type DetailOptions, observedBy, type SyncRun } from './sync-context.ts'
 
 /** The error codes that may concern only a single lead. After such an error, the next lead is still read. */
 const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
@@ -48,7 +48,7 @@ interface DetailsDone {
 
 async function readDetails(
   run: SyncRun,
-  leads: readonly WaitingLead[],
+  leads: readonly DatedLead[],
   { concurrency }: DetailOptions,
 ): Promise<DetailsDone> {
   const { signal, onProgress, isOtherDue = async () => false } = run.options
@@ -80,7 +80,7 @@ async function readDetails(
   return { quarantined, end: isAsPlanned ? null : stop.signal.reason }
 }
 
-async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): Promise<Outcome> {
+async function fetchOne(run: SyncRun, lead: DatedLead, signal: AbortSignal): Promise<Outcome> {
   try {
     return await run.source.fetchDetail(lead.id, signal)
   } catch (thrown) {
@@ -92,17 +92,16 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
   }
 }
 
-async function keep(run: SyncRun, lead: WaitingLead, outcome: Outcome): Promise<void> {
+async function keep(run: SyncRun, lead: DatedLead, outcome: Outcome): Promise<void> {
   await run.writeSoon(async (trx) => {
-    const counts = { read: 0, notFound: 0, failed: 0 }
     if (outcome instanceof LeadsheetError) {
       await postponeDetail(trx, lead, outcome.message, run.now())
-      counts[outcome.code === 'api_not_found' ? 'notFound' : 'failed']++
+      const isGone = outcome.code === 'api_not_found'
+      await addCounts(trx, run.runId, isGone ? { details_not_found: 1 } : { details_failed: 1 })
     } else {
-      await saveDetail(trx, lead, outcome, { runId: run.runId, at: run.now().toISOString() })
-      counts.read++
+      await saveDetail(trx, lead, outcome, observedBy(run))
+      await addCounts(trx, run.runId, { details_read: 1 })
     }
-    await addDetailCounts(trx, run.runId, counts)
   })
 }
 

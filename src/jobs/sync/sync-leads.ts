@@ -10,8 +10,8 @@ import type { Instant } from '../../domain/model.ts'
 import type { ScanResult, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, LeadsheetError, shellCommand } from '../../errors.ts'
 import { readCrashMarker } from '../../store/db/postgres.ts'
-import type { Observation } from '../../store/db/store.ts'
 import { countUnfit, formatUnfit } from '../../store/leads/declared-fields.ts'
+import type { DatedLead } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/implausible-times.ts'
 import { countLeads } from '../../store/leads/lead.ts'
@@ -34,7 +34,6 @@ import {
 import { loadScanMemory, type ScanMemory } from '../../store/sync/scan-memory.ts'
 import { savePage } from '../../store/sync/scan-page.ts'
 import {
-  type DatedLead,
   findNewestLead,
   findProfileHash,
   isDatedAs,
@@ -51,7 +50,7 @@ import { isRefused, namesNextOfFewer } from './refused-page.ts'
 import { createScanNotes, type ScanNotes } from './scan-notes.ts'
 import { createScanReader, type PassEnd, type ReadPage } from './scan-reader.ts'
 import { judgePass, warnOfTotal } from './scan-result.ts'
-import { pageSizeOf, type SyncOptions, type SyncRun } from './sync-context.ts'
+import { observedBy, pageSizeOf, type SyncOptions, type SyncRun } from './sync-context.ts'
 
 /** An older interrupted scan is started again, because its cursor may be invalid. */
 const SCAN_AGE_MAX_MS = 48 * 60 * 60_000
@@ -357,10 +356,6 @@ async function giveUpScan(run: SyncRun, begun: Scan, notes: ScanNotes, stop: Sca
     const summary = resultOf(scan, 'incomplete', stop)
     await endScan(trx, runId, { ...summary, drift: await notes.saveDrift(trx, at) }, at)
   })
-}
-
-function observedBy({ runId, now }: SyncRun): Observation {
-  return { runId, at: now().toISOString() }
 }
 
 function resultOf(scan: Scan, result: ScanResult['result'], stop: ScanStop): ScanResult {

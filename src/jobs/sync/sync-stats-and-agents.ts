@@ -8,8 +8,7 @@ import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/l
 import { listPipelineIdsInUse, saveAgents, savePipelineStat } from '../../store/sync/samples.ts'
 import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
-import type { SyncRun } from './sync-context.ts'
-import { unreadable } from './sync-context.ts'
+import { observedBy, type SyncRun, unreadable } from './sync-context.ts'
 
 /**
  * A pipeline that cannot be read is reported as a problem, and the others are still read.
@@ -36,8 +35,7 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
     if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') throw thrown
     return { code: thrown.code, message: thrown.message, hint: thrown.hint ?? null }
   }
-  const at = run.now()
-  const observed = { runId: run.runId, at: at.toISOString() }
+  const observed = observedBy(run)
   const stat = run.source.mapPipelineStat(answer, id, observed.at)
   await run.write((trx) => saveOrQuarantineStat(trx, stat, observed))
   return isQuarantined(stat) ? unreadable(stat.reason) : null
@@ -58,23 +56,13 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   if (!run.source.has('agents')) return 0
   const read = await fetchAgents(run.source, run.options.signal)
   const { agents, quarantined } = read
-  const at = run.now()
-  const observed = { runId: run.runId, at: at.toISOString() }
-  await run.write((trx) => saveOrQuarantineAgents(trx, read, observed))
+  await run.write((trx) => saveOrQuarantineAgents(trx, read, observedBy(run)))
   for (const { id, reason } of quarantined) {
     const problem = unreadable(reason)
-    onProblem({
-      ...problem,
-      part: 'agents',
-      message: `agent ${id ?? 'without an id'}: ${problem.message}`,
-    })
+    onProblem({ ...problem, part: 'agents', message: `agent ${id ?? 'without an id'}: ${problem.message}` })
   }
-  run.options.onProgress?.({
-    part: 'agents',
-    pages: 0,
-    done: agents.length,
-    total: agents.length + quarantined.length,
-  })
+  const total = agents.length + quarantined.length
+  run.options.onProgress?.({ part: 'agents', pages: 0, done: agents.length, total })
   return agents.length
 }
 

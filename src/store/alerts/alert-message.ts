@@ -4,12 +4,7 @@ import { modelsIn } from '../db/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
 
-export interface WaitingPost {
-  readonly id: number
-  readonly madeAt: Instant
-  readonly content: string
-  readonly attempts: number
-}
+export type WaitingPost = Awaited<ReturnType<typeof listWaitingPosts>>[number]
 
 /** If there is a webhook, the message (JSON) waits to be posted to it. */
 export async function insertAlertMessage(
@@ -39,7 +34,7 @@ export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[
 }
 
 /** Lists the messages that have to be posted to the webhook by the time `dueBy`, oldest first. */
-export function listWaitingPosts(db: Db, dueBy: Instant, limit: number): Promise<WaitingPost[]> {
+export function listWaitingPosts(db: Db, dueBy: Instant, limit: number) {
   return modelsIn(db)
     .selectFrom('alert_message')
     .where('nextPostAt', '<=', dueBy)

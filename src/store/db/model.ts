@@ -1,11 +1,8 @@
 /** Gives the rows of a table as models, with columns in camelCase. The folder `store/tables` has their meanings. */
 import { CamelCasePlugin, type Kysely, type Selectable } from 'kysely'
+import type { CamelCase } from '../../domain/names.ts'
 import type { Tables } from '../tables/tables.ts'
 import type { Db } from './store.ts'
-
-type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
-  ? `${First}${Capitalize<CamelCase<Rest>>}`
-  : Name
 
 type Models = {
   [T in keyof Tables]: { [Column in keyof Tables[T] as CamelCase<Column>]: Tables[T][Column] }

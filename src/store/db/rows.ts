@@ -178,16 +178,18 @@ function keysOf(columns: readonly string[], rows: readonly object[]): RawBuilder
 }
 
 /**
- * Compares stored rows with wanted rows, and returns the rows to write and to delete. Both lists have the
- * same columns. Rows with the same key are the same row, which may have changed. The columns in which such
- * rows differ are added to `changed`.
+ * Replaces stored rows by wanted rows, and writes only the differences. Both lists have the same columns. Rows with
+ * the same key are the same row, which may have changed. Only changed columns are written, so that indexes on others
+ * are not.
  */
-export function rowDifference<T extends object>(
-  stored: readonly T[],
-  wanted: readonly T[],
-  keyOf: (row: T) => string,
-  changed = new Set<string>(),
-): { written: T[]; deleted: T[] } {
+export async function replaceRows<T extends keyof Tables & string>(
+  db: Kysely<Tables>,
+  table: T,
+  key: readonly string[],
+  { stored, wanted }: { readonly stored: Rows<T>; readonly wanted: Rows<T> },
+): Promise<void> {
+  const keyOf = (row: object) => JSON.stringify(key.map((column) => Reflect.get(row, column)))
+  const changed = new Set<string>()
   const left = new Map(stored.map((row) => [keyOf(row), row]))
   const written = wanted.filter((row) => {
     const same = left.get(keyOf(row))
@@ -199,5 +201,6 @@ export function rowDifference<T extends object>(
     for (const column of columns) changed.add(column)
     return columns.length > 0
   })
-  return { written, deleted: [...left.values()] }
+  await deleteRows(db, table, [...left.values()], key)
+  await insertRows(db, table, written, { key, update: [...changed] })
 }

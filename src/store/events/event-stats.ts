@@ -13,13 +13,6 @@ export interface EventCount {
   readonly events: number
 }
 
-export interface WaitingEvents {
-  /** The number of rows in the queue: one for each lead or pipeline to be read, and one for all agents. */
-  readonly toRead: number
-  /** The time at which the first waiting event arrived; null where no event waits. */
-  readonly since: Instant | null
-}
-
 /** `resource` limits the search to one kind. */
 export async function findLastArrival(db: Db, resource: EventResource | 'any'): Promise<Instant | null> {
   const events = db.selectFrom('event').select('received_at').orderBy('received_at', 'desc').limit(1)
@@ -41,7 +34,11 @@ export async function countEvents(db: Db, since: Instant): Promise<EventCount[]>
     .execute()
 }
 
-export async function countWaitingEvents(db: Db): Promise<WaitingEvents> {
+/**
+ * Counts the rows of the queue: one for each lead or pipeline to be read, and one for all agents. `since` is when the
+ * first waiting event arrived; null where no event waits.
+ */
+export async function countWaitingEvents(db: Db) {
   return db
     .selectFrom('event_queue')
     .select((eb) => [

@@ -4,7 +4,7 @@
  * row in the queue are written together, so that no event is forgotten.
  */
 import { sql } from 'kysely'
-import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.ts'
+import type { Instant, UpstreamEvent } from '../../domain/model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -42,22 +42,6 @@ export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at:
   return followed.length > 0
 }
 
-/** Finishes the events that are about one lead, one pipeline or the agents, and arrived up to `of.until`. */
-export async function finishEvents(
-  trx: Trx,
-  of: { readonly resource: EventResource; readonly resourceId: string; readonly until: Instant },
-  end: { readonly at: Instant; readonly outcome: EventOutcome; readonly problem: string | null },
-): Promise<void> {
-  await trx
-    .updateTable('event')
-    .where('done_at', 'is', null)
-    .where('resource', '=', of.resource)
-    .where('resource_id', '=', of.resourceId)
-    .where('received_at', '<=', of.until)
-    .set({ done_at: end.at, outcome: end.outcome, problem: end.problem })
-    .execute()
-}
-
 async function findKnown(trx: Trx, ids: readonly string[]): Promise<Set<string>> {
   const rows = await trx.selectFrom('event').where('id', 'in', listOf(ids)).select('id').execute()
   return new Set(rows.map(({ id }) => id))
@@ -91,8 +75,6 @@ function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
   return event.resource === null ? 'ignored' : null
 }
 
-type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion'>
-
 /**
  * A row of the queue, as it was when leadsheet began to read the data for it. The queue has a row for each
  * lead or pipeline to be read, and one row for all agents. An event that arrives meanwhile changes the stored
@@ -101,32 +83,20 @@ type QueuedChange = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isDeletion'
 export type QueuedEvent = Readonly<Row<'event_queue'>>
 
 /** Queues the leads, pipelines and agents that events are about, to be requested from the upstream. */
-async function queueEvents(trx: Trx, events: readonly QueuedChange[], at: Instant): Promise<void> {
+async function queueEvents(trx: Trx, events: readonly UpstreamEvent[], at: Instant): Promise<void> {
   if (events.length === 0) return
-  const rows = mergedByKey(events).map(({ resource, resourceId, isDeletion, times }) => {
-    return [resource, resourceId, isDeletion ? 1 : 0, times]
-  })
+  const rows = events.map(({ resource, resourceId, isDeletion }) => [
+    resource,
+    resourceId,
+    isDeletion ? 1 : 0,
+  ])
+  // Merges the events about one lead or pipeline, because one PostgreSQL statement can change a row only once.
   await sql`INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_deletion, failures)
-    SELECT value ->> 0, value ->> 1, ${at}, ${at}, CAST(value ->> 3 AS bigint), CAST(value ->> 2 AS bigint), 0
-    FROM json_each(${JSON.stringify(rows)}) WHERE true
+    SELECT value ->> 0, value ->> 1, ${at}, ${at}, count(*), max(CAST(value ->> 2 AS bigint)), 0
+    FROM json_each(${JSON.stringify(rows)}) WHERE true GROUP BY value ->> 0, value ->> 1
     ON CONFLICT (resource, resource_id) DO UPDATE SET
       last_at = max(event_queue.last_at, excluded.last_at), events = event_queue.events + excluded.events,
       is_deletion = max(event_queue.is_deletion, excluded.is_deletion)`.execute(trx)
-}
-
-/**
- * Merges the events about the same lead or pipeline, because one PostgreSQL statement can change a row only
- * once.
- */
-function mergedByKey(events: readonly QueuedChange[]): (QueuedChange & { readonly times: number })[] {
-  const merged = new Map<string, QueuedChange & { readonly times: number }>()
-  for (const event of events) {
-    const key = JSON.stringify([event.resource, event.resourceId])
-    const before = merged.get(key)
-    const isDeletion = event.isDeletion || before?.isDeletion === true
-    merged.set(key, { ...event, isDeletion, times: (before?.times ?? 0) + 1 })
-  }
-  return [...merged.values()]
 }
 
 /**
@@ -160,11 +130,23 @@ export async function mayApplyEvents(db: Db, now: Date): Promise<boolean> {
 }
 
 /**
- * Deletes a row of the queue. Call this function in the transaction that writes the data that was read for
- * the row. If another event arrived meanwhile, the row stays in the queue for that event.
+ * Finishes the events that a row of the queue stands for, and deletes the row. Call this function in the transaction
+ * that writes the data that was read for the row. If another event arrived meanwhile, the row stays in the queue for
+ * that event.
  */
-export async function dequeueEvent(trx: Trx, row: QueuedEvent): Promise<void> {
-  const { resource, resource_id, last_at, events } = row
+export async function finishEvents(
+  trx: Trx,
+  { resource, resource_id, last_at, events }: QueuedEvent,
+  end: { readonly at: Instant; readonly outcome: EventOutcome; readonly problem: string | null },
+): Promise<void> {
+  await trx
+    .updateTable('event')
+    .where('done_at', 'is', null)
+    .where('resource', '=', resource)
+    .where('resource_id', '=', resource_id)
+    .where('received_at', '<=', last_at)
+    .set({ done_at: end.at, outcome: end.outcome, problem: end.problem })
+    .execute()
   const taken = await trx
     .deleteFrom('event_queue')
     .where('resource', '=', resource)

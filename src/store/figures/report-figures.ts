@@ -113,18 +113,9 @@ async function readCore(
   }
 }
 
-interface ComparedFigures {
-  readonly newLeads: number
-  readonly won: number
-  readonly lost: number
-  readonly wonValue: Money[]
-  readonly winRate: Ratio
-  readonly openValue: Money[]
-  readonly status: HistoryCoverage
-  readonly value: HistoryCoverage
-}
+type ComparedFigures = Awaited<ReturnType<typeof readCompared>>
 
-async function readCompared(trx: ReadTrx, scope: FigureScope): Promise<ComparedFigures> {
+async function readCompared(trx: ReadTrx, scope: FigureScope) {
   const read = (name: FigureName) => readFigureAt(trx, name, scope)
   return {
     newLeads: countIn(await read('new_leads')),

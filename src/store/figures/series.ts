@@ -1,6 +1,7 @@
 /** Counts the leads of each day at once. Gives the same numbers as the figures of each day. */
 import type { TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
+import { localDate } from '../../domain/period.ts'
 import type { ReadTrx } from './query.ts'
 import { type FigureScope, type QueryValues, readRows } from './query.ts'
 
@@ -28,7 +29,7 @@ export async function readTrend(
   const rows = await readRows<{ readonly newLeads: number }>(trx, TREND, scope, spansOf(days))
   return days.map((day, index): TrendDay => {
     const row = isKnown(day, known) ? rows[index] : undefined
-    return { day: dateOf(day), newLeads: row?.newLeads ?? null }
+    return { day: localDate(day.from, day.timeZone), newLeads: row?.newLeads ?? null }
   })
 }
 
@@ -46,13 +47,9 @@ async function findFirstLead({ db }: ReadTrx): Promise<Instant | null> {
 }
 
 function isKnown(
-  period: Period | undefined,
+  period: Period,
   known: { readonly from: Instant | null; readonly to: Instant | null },
 ): boolean {
-  if (period === undefined || known.from === null || known.from >= period.to) return false
+  if (known.from === null || known.from >= period.to) return false
   return known.to === null || period.to <= known.to
-}
-
-function dateOf({ from, timeZone }: Period): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(Date.parse(from))
 }

@@ -84,7 +84,7 @@ export async function refreshDailyCounts(
     .where('time_zone', '=', timeZone)
     .selectAll()
     .executeTakeFirst()
-  const stale = known && (await staleDays(store.db, markOf(known.counted_at), days))
+  const stale = known && (await staleDays(store.db, known.counted_at, days))
   const [firstDay, lastDay] = [first.date, last.date]
   const isAnew = !stale || known === undefined || known.first_day > firstDay || known.last_day < firstDay
   const wanted = isAnew
@@ -148,12 +148,9 @@ export async function listNames(db: Db): Promise<ReadonlyMap<string, string>> {
   return new Map([...agents, ...pipelines].map(({ id, name }) => [id, name]))
 }
 
-function markOf(countedAt: Instant): Instant {
-  return new Date(Date.parse(countedAt) - MARGIN_MS).toISOString()
-}
-
-/** Finds positions in `days` whose leads changed since `mark`; null if there are too many changes. */
-async function staleDays(db: Db, mark: Instant, days: readonly Period[]): Promise<Set<number> | null> {
+/** Finds positions in `days` whose leads changed since the last count; null if there are too many changes. */
+async function staleDays(db: Db, countedAt: Instant, days: readonly Period[]): Promise<Set<number> | null> {
+  const mark = new Date(Date.parse(countedAt) - MARGIN_MS).toISOString()
   const { rows } = await sql<{ at: Instant | null }>`SELECT at FROM (
       SELECT created_at AS at FROM lead WHERE first_seen_at >= ${mark}
       UNION ALL SELECT status_changed_at FROM lead WHERE first_seen_at >= ${mark}

@@ -4,7 +4,7 @@
  * number are never changed.
  */
 import { sql } from 'kysely'
-import type { PublishedRange, PublishedRecord, RangeKind } from '../../domain/insight.ts'
+import type { PublishedRange, PublishedRecord } from '../../domain/insight.ts'
 import { DAY_MS, dateBefore } from '../../time.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { publishedRecords } from '../schema/views.ts'
@@ -108,14 +108,10 @@ export async function readPublishedRecords(
   }))
 }
 
-interface RecordRow {
-  readonly kind: RangeKind
-  readonly figure: PublishedRange['figure']
+interface RecordRow
+  extends Pick<PublishedRange, 'kind' | 'figure'>,
+    Readonly<Record<'ranges' | 'hits' | 'windows' | 'windows_hit', number>> {
   readonly pipelines: string
-  readonly ranges: number
-  readonly hits: number
-  readonly windows: number
-  readonly windows_hit: number
 }
 
 function textOf(pipelineIds: readonly string[] | null): string {

@@ -4,8 +4,10 @@
  * results are stored and renewed about once a day.
  */
 import type { Instant } from '../../domain/model.ts'
+import { insertRows } from '../db/rows.ts'
 import type { Db, Store } from '../db/store.ts'
 import { runQuery } from '../figures/query.ts'
+import type { Row } from '../tables/tables.ts'
 
 /** The threshold of a stage is chosen so that this share of won leads stayed longer in the stage. */
 export const STAY_SHARE = 0.05
@@ -59,18 +61,9 @@ export async function refreshStallThresholds(store: Pick<Store, 'db' | 'write'>,
   await store.write(async (trx) => {
     await trx.deleteFrom('stall_threshold').execute()
     await trx.deleteFrom('old_lead_count').execute()
-    await trx
-      .insertInto('stall_threshold')
-      .values(rows.map((row) => ({ ...row, counted_at })))
-      .execute()
-    const counts = old.map(({ pipelineId, currency, ...row }) => ({
-      pipeline_id: pipelineId,
-      value_currency: currency,
-      open: row.open,
-      old: row.old,
-      old_value: row.value,
-    }))
-    if (counts.length > 0) await trx.insertInto('old_lead_count').values(counts).execute()
+    const thresholds = rows.map((row) => ({ ...row, counted_at }))
+    await insertRows(trx, 'stall_threshold', thresholds)
+    await insertRows(trx, 'old_lead_count', old)
   })
 }
 
@@ -126,12 +119,12 @@ export async function readOldLeads(
   return { age: { winners, days }, countedAt, leads }
 }
 
-async function countOld(db: Db, created_before: Instant): Promise<OldLeads[]> {
-  return runQuery<OldLeads>(
+async function countOld(db: Db, created_before: Instant): Promise<Row<'old_lead_count'>[]> {
+  return runQuery(
     db,
-    `SELECT pipeline_id AS "pipelineId", iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS currency,
+    `SELECT pipeline_id, iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS value_currency,
       count(*) AS open, count(*) FILTER (WHERE created_at < :created_before) AS old,
-      coalesce(sum(value_amount) FILTER (WHERE created_at < :created_before), 0) AS value
+      coalesce(sum(value_amount) FILTER (WHERE created_at < :created_before), 0) AS old_value
     FROM lead LEFT JOIN stage USING (status)
     WHERE deleted_at IS NULL AND coalesce(outcome, 'open') = 'open' GROUP BY 1, 2 ORDER BY 1, 2`,
     { created_before },

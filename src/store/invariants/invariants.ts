@@ -19,7 +19,8 @@ interface Invariant {
   readonly isOfFiles?: true
   /** Returns one row for each violation, named in `what`. The present time is `(SELECT now FROM moment)`. */
   readonly violations: RawBuilder<unknown>
-  readonly remedy: string
+  /** By default {@link REPORT_FAULT}. */
+  readonly remedy?: string
 }
 
 const RESTORE = `restore the last backup with ${shellCommand('db restore')}, or move the file away: the next sync reads all anew`
@@ -50,13 +51,11 @@ const OF_LEADS: readonly Invariant[] = [
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_history AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
       GROUP BY lead.id HAVING count(open.lead_id) + count(lead.derived_version) <> iif(max(lead.deleted_at) IS NULL, 1, 0)`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'a lead with a derived version has no stored one',
     violations: sql`SELECT lead.id AS what FROM lead JOIN lead_history ON lead_history.lead_id = lead.id
       WHERE lead.derived_version IS NOT NULL`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'the open version says what the lead is',
@@ -67,7 +66,6 @@ const OF_LEADS: readonly Invariant[] = [
           .map(({ column }) => `open.${column} IS DISTINCT FROM lead.${column}`)
           .join(' OR '),
       )}`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'the versions of a lead follow one another and never overlap',
@@ -75,38 +73,32 @@ const OF_LEADS: readonly Invariant[] = [
       FROM (SELECT lead_id, valid_from, valid_to, lead(valid_from) OVER of_lead AS next FROM lead_history
         WINDOW of_lead AS (PARTITION BY lead_id ORDER BY valid_from)) AS version
       WHERE valid_to < valid_from OR next < coalesce(valid_to, '9999')`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'a lead is deleted while its last deletion lasts, and only then',
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_deletion AS deletion ON deletion.lead_id = lead.id AND deletion.returned_at IS NULL
       WHERE lead.deleted_at IS DISTINCT FROM deletion.deleted_since`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'a deleted lead is not among the missing leads any more',
     violations: sql`SELECT lead_id AS what FROM missing_lead JOIN lead ON lead.id = missing_lead.lead_id
       WHERE lead.deleted_at IS NOT NULL`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'a move leads from one status to another, and not before it was entered',
     violations: sql`SELECT lead_id || ' at ' || moved_at AS what FROM stage_move
       WHERE from_status = to_status OR entered_at > moved_at`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'each lead has the record that it was read from',
     violations: sql`SELECT lead.id AS what FROM lead LEFT JOIN lead_raw AS raw ON raw.lead_no = lead.no
       WHERE raw.lead_no IS NULL`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'a deleted lead is not known again by its bytes, but read anew',
     violations: sql`SELECT lead.id AS what FROM lead_fingerprint JOIN lead ON lead.no = lead_fingerprint.lead_no
       WHERE lead.deleted_at IS NOT NULL`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'details are there of each lead that was asked for without a failure, and of none that never was',
@@ -115,19 +107,16 @@ const OF_LEADS: readonly Invariant[] = [
       UNION ALL SELECT lead.id FROM detail_request JOIN lead ON lead.no = detail_request.lead_no
         LEFT JOIN lead_detail AS detail ON detail.lead_id = lead.id
         WHERE detail_request.last_error IS NULL AND detail.lead_id IS NULL`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'each lead is in a pipeline that is known',
     violations: sql`SELECT DISTINCT lead.pipeline_id AS what FROM lead
       LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id WHERE pipeline.id IS NULL`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'each stored state has how far its lead had come by its statuses and moves',
     violations: sql`SELECT lead_id || ' from ' || valid_from AS what FROM lead_history AS state
       WHERE NOT EXISTS (SELECT 1 FROM sync_dropped_index) AND reached <> ${sql.raw(REACHED_OF_STORED)}`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'the counts of leads by day are those of their states',
@@ -139,7 +128,6 @@ const OF_LEADS: readonly Invariant[] = [
       FULL JOIN lead_day USING (day, pipeline_id, status, value_currency, is_known, reached)
       WHERE (ifnull(leads, 0) <> ifnull(n, 0) OR ifnull(entered, 0) <> ifnull(enter, 0) OR abs(ifnull(lead_day.value_amount, 0) - ifnull(amount, 0)) > 0.5)
         AND NOT EXISTS (SELECT 1 FROM sync_dropped_index)`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'every lead that the last complete scan met is there',
@@ -151,7 +139,6 @@ const OF_LEADS: readonly Invariant[] = [
         - (SELECT count(*) FROM missing_lead)
         + (SELECT count(*) FROM lead_deletion WHERE returned_at IS NULL AND deleted_since >= result.started_at)
         + (SELECT count(*) FROM quarantined_record WHERE resource = 'lead' AND record_id IS NOT NULL)`,
-    remedy: REPORT_FAULT,
   },
 ]
 
@@ -164,12 +151,10 @@ const OF_WORK: readonly Invariant[] = [
       WHERE scan.pages <> (SELECT count(*) FROM sync_scan_page)
         OR scan.pass_pages <> (SELECT count(*) FROM sync_scan_page WHERE pass = scan.pass)
         OR (scan.pass_pages = 0 AND scan.cursor IS NOT NULL)`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'pages that were read belong to a scan that is under way',
     violations: sql`SELECT page AS what FROM sync_scan_page WHERE NOT EXISTS (SELECT 1 FROM sync_scan)`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'indexes are put aside only until a sync is complete',
@@ -189,13 +174,11 @@ const OF_WORK: readonly Invariant[] = [
     rule: 'of all runs only the last may be without an outcome',
     violations: sql`SELECT id AS what FROM sync_run
       WHERE outcome IS NULL AND rowid < (SELECT max(rowid) FROM sync_run)`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'the leads of a run are those that it inserted, updated and found unchanged',
     violations: sql`SELECT id AS what FROM sync_run
       WHERE leads_seen <> leads_inserted + leads_updated + leads_unchanged`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'changes are asked for only since a list that was read to its end',
@@ -220,31 +203,26 @@ const OF_WORK: readonly Invariant[] = [
     rule: 'only reports are held',
     violations: sql`SELECT schedule || ' ' || due_at AS what FROM scheduled_run
       WHERE state = 'held' AND schedule NOT LIKE 'report:%'`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'each message is there, and the one to its recipient',
     violations: sql`SELECT delivery.message_id AS what FROM delivery LEFT JOIN message USING (message_id)
       WHERE head ->> '$.messageId' IS DISTINCT FROM delivery.message_id OR head ->> '$.to' IS DISTINCT FROM recipient`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'each file that a message carries is there',
     violations: sql`SELECT message.message_id || ' ' || (file.value ->> '$.name') AS what
       FROM message, json_each(message.files) AS file
       WHERE NOT EXISTS (SELECT 1 FROM message_file WHERE sha256 = file.value ->> '$.sha256')`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'each message that was sent has the answer of the server that took it',
     violations: sql`SELECT message_id AS what FROM delivery WHERE state = 'sent' AND response IS NULL`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'each message that is to be tried has a time for it, and no other has',
     violations: sql`SELECT message_id AS what FROM delivery WHERE iif(next_attempt_at IS NULL,
       state IN ('pending', 'sending', 'data'), state IN ('sent', 'failed') OR unconfirmed_count >= ${UNCONFIRMED_MAX})`,
-    remedy: REPORT_FAULT,
   },
   {
     rule: 'no message has been leaving for more than ten minutes',
@@ -286,7 +264,7 @@ export async function findViolations(db: Db, now: Instant, reads: 'few' | 'all')
 
 async function findViolation(
   db: Db,
-  { rule, violations, remedy }: Invariant,
+  { rule, violations, remedy = REPORT_FAULT }: Invariant,
   now: Instant,
 ): Promise<Violation | null> {
   const { rows } = await sql<{ what: string; count: number }>`

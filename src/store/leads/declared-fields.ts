@@ -57,34 +57,24 @@ interface Layout {
   readonly fields: readonly DeclaredField[]
   /** The place of each field; -1 if the store does not know the field. */
   readonly places: readonly number[]
-  readonly isInOrder: boolean
-  readonly length: number
 }
 
 function layoutOf(fields: readonly DeclaredField[], stored: readonly StoredField[]): Layout {
   const places = fields.map(
     ({ name, type }) => stored.find((each) => each.name === name && each.type === type)?.place ?? -1,
   )
-  return {
-    fields,
-    places,
-    isInOrder: places.every((place, index) => place === index),
-    length: Math.max(0, ...places.map((place) => place + 1)),
-  }
+  return { fields, places }
 }
 
-function encode({ cells, unfit }: FieldValues, { places, isInOrder, length }: Layout): StoredValues {
+/** In JSON, a place without a value is null. */
+function encode({ cells, unfit }: FieldValues, { places }: Layout): StoredValues {
+  const arranged: (FieldCell | undefined)[] = []
+  for (const [index, place] of places.entries()) if (place >= 0) arranged[place] = cells[index]
   const unfitPlaces = unfit.map((index) => places[index] ?? -1).filter((place) => place >= 0)
   return {
-    cells: JSON.stringify(isInOrder ? cells : rearranged(cells, places, length)),
+    cells: JSON.stringify(arranged),
     unfit: unfitPlaces.length === 0 ? null : JSON.stringify(unfitPlaces),
   }
-}
-
-function rearranged(cells: readonly FieldCell[], places: readonly number[], length: number): FieldCell[] {
-  const arranged: FieldCell[] = Array.from({ length }, () => null)
-  for (const [index, place] of places.entries()) if (place >= 0) arranged[place] = cells[index] ?? null
-  return arranged
 }
 
 /** The stored values of a lead, and those of a newer record. */

@@ -14,7 +14,8 @@ import { refreshStageMoves } from './stage-move.ts'
 const FIRST_PAUSE_MS = 10 * 60_000
 const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
 
-export interface WaitingLead {
+/** A lead, and when the upstream last changed it. */
+export interface DatedLead {
   readonly no: number
   readonly id: string
   readonly updatedAt: Instant
@@ -24,8 +25,8 @@ export interface WaitingLead {
 export async function listWaitingLeads(
   db: Db,
   { now, limit }: { readonly now: Instant; readonly limit: number },
-): Promise<WaitingLead[]> {
-  const { rows } = await sql<WaitingLead>`
+): Promise<DatedLead[]> {
+  const { rows } = await sql<DatedLead>`
     SELECT lead.no, lead.id, lead.updated_at AS "updatedAt" FROM lead
     LEFT JOIN detail_request AS known ON known.lead_no = lead.no
     LEFT JOIN stage ON stage.status = lead.status
@@ -72,7 +73,7 @@ export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
 /** The last of equal ids counts. Quarantined entries that the upstream did not send again are deleted. */
 export async function saveDetail(
   trx: Trx,
-  lead: WaitingLead,
+  lead: DatedLead,
   { activity, quarantined, enrichment, raw, updatedAt }: LeadDetail,
   { at, runId }: Observation,
 ): Promise<void> {
@@ -108,7 +109,7 @@ export async function saveDetail(
 }
 
 /** Defers the details of a lead after a failure. The wait gets longer with each failure in a row. */
-export async function postponeDetail(trx: Trx, lead: WaitingLead, reason: string, now: Date): Promise<void> {
+export async function postponeDetail(trx: Trx, lead: DatedLead, reason: string, now: Date): Promise<void> {
   const before = await trx
     .selectFrom('detail_request')
     .where('lead_no', '=', lead.no)

@@ -64,19 +64,13 @@ function hex(half: number): string {
 const SLOTS_A_LEAD = 1.5
 const SLOTS_MIN = 1024
 
-export interface NumberIndex {
-  /** Finds the number of the lead with this hash; null where no lead has it. */
-  find(high: number, low: number): number | null
-  /** Sets or replaces the hash of a lead. The numbers of leads start at 1 and have no large gaps. */
-  set(no: number, high: number, low: number): void
-  forget(no: number): void
-}
+export type NumberIndex = ReturnType<typeof createNumberIndex>
 
 /**
  * Maps 64-bit hashes to numbers of leads, by open addressing at about 16 bytes a lead. It grows beyond
  * `leads`.
  */
-export function createNumberIndex(leads = 0): NumberIndex {
+export function createNumberIndex(leads = 0) {
   let slots = new Uint32Array(slotsFor(leads))
   let used = 0
   // The halves of the hashes, by the number of the lead. Two halves of 0 mean that the lead has no hash.
@@ -106,11 +100,13 @@ export function createNumberIndex(leads = 0): NumberIndex {
   }
 
   return {
-    find(high, low) {
+    /** Finds the number of the lead with this hash; null where no lead has it. */
+    find(high: number, low: number): number | null {
       const no = slots[slotOf(high, low)] ?? 0
       return no === 0 || (high === 0 && low === 0) ? null : no
     },
-    set(no, high, low) {
+    /** Sets or replaces the hash of a lead. The numbers of leads start at 1 and have no large gaps. */
+    set(no: number, high: number, low: number): void {
       if (no >= highs.length) {
         highs = grown(highs, no)
         lows = grown(lows, no)
@@ -122,7 +118,7 @@ export function createNumberIndex(leads = 0): NumberIndex {
       if (slots[slot] === 0) used++
       slots[slot] = no
     },
-    forget(no) {
+    forget(no: number): void {
       if (no >= highs.length) return
       highs[no] = 0
       lows[no] = 0

@@ -67,7 +67,8 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   }
 }
 
-async function hasLeads(db: Db): Promise<boolean> {
+/** Deleted leads count too. */
+export async function hasLeads(db: Db): Promise<boolean> {
   return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
 }
 

@@ -116,24 +116,18 @@ export interface KnownHistory {
 
 /** Reads the histories of leads, each in order of time. A lead without a stored history gets an empty one. */
 export async function readHistories(db: Db, ids: readonly string[]): Promise<Map<string, KnownHistory>> {
-  const known = new Map(
-    ids.map((id) => [
-      id,
-      {
-        versions: [] as Row<'lead_version'>[],
-        minorUpdates: [] as Row<'lead_minor_update'>[],
-        deletions: [] as Deletion[],
-      },
-    ]),
-  )
   const wanted = { ids: JSON.stringify(ids) }
-  const { rows: versions } = await selectVersions(db, wanted)
-  for (const row of versions) known.get(row.lead_id)?.versions.push(row)
-  const { rows: minorUpdates } = await selectMinorUpdates(db, wanted)
-  for (const row of minorUpdates) known.get(row.lead_id)?.minorUpdates.push(row)
-  const { rows: deletions } = await selectDeletions(db, wanted)
-  for (const { lead_id, ...deletion } of deletions) known.get(lead_id)?.deletions.push(deletion)
-  return known
+  const byLead = <T extends { lead_id: string }>({ rows }: { rows: T[] }) =>
+    Map.groupBy(rows, (row) => row.lead_id)
+  const versions = byLead(await selectVersions(db, wanted))
+  const minorUpdates = byLead(await selectMinorUpdates(db, wanted))
+  const deletions = byLead(await selectDeletions(db, wanted))
+  const historyOf = (id: string): KnownHistory => ({
+    versions: versions.get(id) ?? [],
+    minorUpdates: minorUpdates.get(id) ?? [],
+    deletions: deletions.get(id) ?? [],
+  })
+  return new Map(ids.map((id) => [id, historyOf(id)]))
 }
 
 const selectVersions = statement((db, { ids }: { ids: string }) =>

@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Instant, Lead } from '../../domain/model.ts'
-import { deleteRows, insertRows, listOf, rowDifference, textsIn } from '../db/rows.ts'
+import { insertRows, listOf, replaceRows, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Observation, Trx } from '../db/store.ts'
 import type { Row, TrackedColumn } from '../tables/tables.ts'
@@ -41,14 +41,6 @@ const NO_HISTORY: KnownHistory = { versions: [], minorUpdates: [], deletions: []
 /** The minor updates (of no tracked field) that are kept for each lead. */
 const MINOR_UPDATES_KEPT = 16
 
-interface Changes {
-  readonly deletedVersions: Row<'lead_version'>[]
-  readonly versions: Row<'lead_version'>[]
-  readonly changedColumns: Set<string>
-  readonly deletedMinorUpdates: Row<'lead_minor_update'>[]
-  readonly minorUpdates: Row<'lead_minor_update'>[]
-}
-
 /**
  * Saves the history of a page of leads. Call this function after the rows of `underivable` leads were written to
  * `lead`.
@@ -63,7 +55,7 @@ export async function saveHistory(
   await insertRows(
     trx,
     'lead_history',
-    arrived.underivable.flatMap((lead) => firstVersion(lead, observed)),
+    arrived.underivable.flatMap((lead) => versionsOf(lead.id, stepsOf([stateOf(lead, observed)]), [])),
   )
   await endDeletions(trx, arrived.returned, observed)
   const present = new Map(arrived.present.map((lead) => [lead.id, lead]))
@@ -72,13 +64,7 @@ export async function saveHistory(
   const statusSince = new Map<string, Instant>()
   if (ids.size === 0) return statusSince
 
-  const changes: Changes = {
-    deletedVersions: [],
-    versions: [],
-    changedColumns: new Set<string>(),
-    deletedMinorUpdates: [],
-    minorUpdates: [],
-  }
+  const changes: Change[] = []
   const moved = new Map<string, Step[]>()
   const histories = await readHistories(
     trx,
@@ -97,7 +83,7 @@ export async function saveHistory(
     const steps = stepsOf(states)
     const begun = lead && steps[beginOfStatus(steps, lead.status)]
     if (begun?.state.status_changed_at === null) statusSince.set(id, begun.from)
-    collectChanges(changes, id, known, steps)
+    changes.push({ id, known, steps })
     if (moveTraits(steps) !== traits) moved.set(id, steps)
   }
   await writeChanges(trx, changes)
@@ -117,8 +103,6 @@ export function canDerive({ updatedAt, statusChangedAt }: Lead, observed: Observ
 /** Returns the version that `lead_version` derives from the row of a lead; null if it derives none. */
 export function derivedVersion(row: Row<'lead'> | undefined): Row<'lead_version'> | null {
   if (row === undefined || row.derived_version === null) return null
-  const columns: Partial<Record<TrackedColumn, unknown>> = {}
-  for (const { column } of TRACKED) columns[column] = row[column]
   return {
     lead_id: row.id,
     valid_from: row.status_changed_at,
@@ -126,7 +110,7 @@ export function derivedVersion(row: Row<'lead'> | undefined): Row<'lead_version'
     changed_at: row.updated_at,
     status_changed_at: row.derived_version === 1 ? row.status_changed_at : null,
     observed_at: row.first_seen_at,
-    ...(columns as Pick<Row<'lead_version'>, TrackedColumn>),
+    ...trackedOf(({ column }) => row[column]),
     run_id: row.run_id,
   }
 }
@@ -259,29 +243,19 @@ function stateOf(lead: Lead, observed: Observation): LeadState {
     status_changed_at: lead.statusChangedAt,
     observed_at: observed.at,
     run_id: observed.runId,
-    ...trackedOf(lead),
+    ...trackedOf(({ name }) => lead[name]),
   }
 }
 
-function trackedOf(lead: Lead): Pick<LeadState, TrackedColumn> {
+function trackedOf(read: (field: (typeof TRACKED)[number]) => unknown): Pick<LeadState, TrackedColumn> {
   const columns: Partial<Record<TrackedColumn, unknown>> = {}
-  for (const { name, column } of TRACKED) columns[column] = lead[name]
+  for (const field of TRACKED) columns[field.column] = read(field)
   // Because `TRACKED` has a field for each of these columns, all of them are set.
   return columns as Pick<LeadState, TrackedColumn>
 }
 
-function firstVersion(lead: Lead, observed: Observation): Row<'lead_version'>[] {
-  return historyOf(stepsOf([stateOf(lead, observed)]), []).map((row) => ({ lead_id: lead.id, ...row }))
-}
-
-function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): void {
-  const versions = historyOf(steps, before.deletions).map((version) => ({ lead_id: id, ...version }))
-  const version = rowDifference(before.versions, versions, (row) => row.valid_from, changes.changedColumns)
-  changes.versions.push(...version.written)
-  changes.deletedVersions.push(...version.deleted)
-  const update = rowDifference(before.minorUpdates, minorUpdatesOf(id, steps), (row) => row.changed_at)
-  changes.minorUpdates.push(...update.written)
-  changes.deletedMinorUpdates.push(...update.deleted)
+function versionsOf(id: string, steps: readonly Step[], deletions: KnownHistory['deletions']) {
+  return historyOf(steps, deletions).map((version) => ({ lead_id: id, ...version }))
 }
 
 function minorUpdatesOf(id: string, steps: readonly Step[]): Row<'lead_minor_update'>[] {
@@ -295,16 +269,20 @@ function minorUpdatesOf(id: string, steps: readonly Step[]): Row<'lead_minor_upd
   }))
 }
 
-async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
-  const versionKey = ['lead_id', 'valid_from']
-  const minorUpdateKey = ['lead_id', 'changed_at']
-  await deleteRows(trx, 'lead_history', changes.deletedVersions, versionKey)
-  await deleteRows(trx, 'lead_minor_update', changes.deletedMinorUpdates, minorUpdateKey)
-  // Usually only `valid_to` changes. Because only changed columns are written, the index on `valid_from` need
-  // not be written then.
-  await insertRows(trx, 'lead_history', changes.versions, {
-    key: versionKey,
-    update: [...changes.changedColumns],
+/** The stored history of a lead, and its steps by now. */
+interface Change {
+  readonly id: string
+  readonly known: KnownHistory
+  readonly steps: readonly Step[]
+}
+
+async function writeChanges(trx: Trx, changes: readonly Change[]): Promise<void> {
+  await replaceRows(trx, 'lead_history', ['lead_id', 'valid_from'], {
+    stored: changes.flatMap(({ known }) => known.versions),
+    wanted: changes.flatMap(({ id, known, steps }) => versionsOf(id, steps, known.deletions)),
   })
-  await insertRows(trx, 'lead_minor_update', changes.minorUpdates, { key: minorUpdateKey })
+  await replaceRows(trx, 'lead_minor_update', ['lead_id', 'changed_at'], {
+    stored: changes.flatMap(({ known }) => known.minorUpdates),
+    wanted: changes.flatMap(({ id, steps }) => minorUpdatesOf(id, steps)),
+  })
 }

@@ -60,7 +60,8 @@ export async function saveLeads(
   if (leads.length === 0) return []
   const { newest, older } = newestById(leads)
   const ids = [...newest.keys()]
-  const stored = await readStored(trx, ids)
+  const { rows: found } = await selectStored(trx, { ids: JSON.stringify(ids) })
+  const stored = new Map<string, StoredLead>(found.map((row) => [row.id, row]))
   const fields = await fieldsFor(trx, leads)
   const encode = createEncoder(fields)
   const values: Row<'lead_values'>[] = []
@@ -178,13 +179,7 @@ export async function insertLeads(
   const inserted = await numbered(trx, leads)
   if (inserted.length === 0) return []
   const rows = inserted.map(({ no, lead }) => rowOf(no, lead, undefined, observed, canDerive(lead, observed)))
-  await insertRows(trx, 'pipeline', pipelinesOf(rows, observed), { key: ['id'], update: [] })
-  await insertRows(
-    trx,
-    'lead',
-    rows.map(({ lead }) => lead),
-  )
-  await insertRows(trx, 'lead_raw', rawsOf(rows))
+  await writeLeads(trx, rows, observed, [])
   const encode = createEncoder(await fieldsFor(trx, leads))
   await insertRows(
     trx,
@@ -193,8 +188,10 @@ export async function insertLeads(
   )
   const underivable = leads.filter((lead) => !canDerive(lead, observed))
   await saveHistory(trx, { ...NO_ARRIVALS, underivable }, observed)
-  const ids = underivable.map(({ id }) => id)
-  await setReached(trx, ids)
+  await setReached(
+    trx,
+    underivable.map(({ id }) => id),
+  )
   return inserted.map(({ no, lead }) => ({ no, lead, change: 'inserted', isOlderRecord: false }))
 }
 
@@ -284,11 +281,6 @@ function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older:
   return { newest, older }
 }
 
-async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, StoredLead>> {
-  const { rows } = await selectStored(trx, { ids: JSON.stringify(ids) })
-  return new Map(rows.map((row) => [row.id, row]))
-}
-
 const selectStored = statement((db, { ids }: { ids: string }) =>
   db
     .selectFrom('lead')
@@ -321,22 +313,14 @@ async function writeLeads(
   changed: readonly string[],
 ): Promise<void> {
   const leads = rows.map((row) => row.lead)
-  await insertRows(trx, 'pipeline', pipelinesOf(rows, observed), { key: ['id'], update: [] })
-  await insertRows(trx, 'lead', leads, { key: ['no'], update: changed })
-  await insertRows(trx, 'lead_raw', rawsOf(rows), { key: ['lead_no'] })
-}
-
-function rawsOf(rows: readonly LeadRow[]) {
-  return rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
-}
-
-function pipelinesOf(rows: readonly LeadRow[], observed: Observation) {
-  const ids = new Set(rows.map(({ lead }) => lead.pipeline_id))
-  return [...ids].map((id) => ({
+  const read = { status: null, first_seen_at: observed.at, observed_at: observed.at }
+  const pipelines = [...new Set(leads.map((lead) => lead.pipeline_id))].map((id) => ({
     id,
     name: id,
-    status: null,
-    first_seen_at: observed.at,
-    observed_at: observed.at,
+    ...read,
   }))
+  await insertRows(trx, 'pipeline', pipelines, { key: ['id'], update: [] })
+  await insertRows(trx, 'lead', leads, { key: ['no'], update: changed })
+  const raws = rows.map(({ lead, raw }) => ({ lead_no: lead.no, raw }))
+  await insertRows(trx, 'lead_raw', raws, { key: ['lead_no'] })
 }

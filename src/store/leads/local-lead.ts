@@ -1,9 +1,7 @@
 /** Reads the leads of the local copy for people: the list, and a lead with its enrichment, history and activity. */
-import type { Selectable } from 'kysely'
-import type { Instant } from '../../domain/model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
-import type { Row, Tables } from '../tables/tables.ts'
+import type { Row } from '../tables/tables.ts'
 
 const LISTED = [
   'id',
@@ -49,28 +47,10 @@ export async function listLocalLeads(
   return { leads, total: n }
 }
 
-interface LocalLead {
-  readonly lead: Omit<Row<'lead'>, 'derived_version'>
-  /** JSON as sent; null where no details were read. */
-  readonly enrichment: string | null
-  readonly versions: readonly LocalVersion[]
-  readonly activity: readonly Pick<
-    Selectable<Tables['activity']>,
-    'at' | 'type' | 'from_status' | 'to_status' | 'agent_id' | 'summary'
-  >[]
-}
+export type LocalLead = NonNullable<Awaited<ReturnType<typeof readLocalLead>>>
 
-export interface LocalVersion {
-  readonly status: string
-  readonly score: number | null
-  readonly value_amount: number | null
-  readonly value_currency: string | null
-  readonly valid_from: Instant
-  readonly valid_to: Instant | null
-}
-
-/** Returns undefined where no sync has read the lead. */
-export async function readLocalLead(db: Db, id: string): Promise<LocalLead | undefined> {
+/** Returns undefined where no sync has read the lead. `enrichment` is JSON as sent; null where no details were read. */
+export async function readLocalLead(db: Db, id: string) {
   const row = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()
   if (row === undefined) return undefined
   const { derived_version: _, ...lead } = row

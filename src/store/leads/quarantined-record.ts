@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Instant, QuarantinedRecord } from '../../domain/model.ts'
+import { modelsIn } from '../db/model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
@@ -56,31 +57,19 @@ export async function countQuarantinedRecords(db: Db): Promise<number> {
   return row.n
 }
 
-interface QuarantinedRecordLine {
-  readonly resource: QuarantinedRecord['resource']
-  /** The id of the record; for an activity, the id of its lead; null where the id cannot be read. */
-  readonly recordId: string | null
-  readonly reason: string
-  readonly firstSeenAt: Instant
-  readonly lastSeenAt: Instant
-}
-
-export async function listLastQuarantined(db: Db, limit: number): Promise<QuarantinedRecordLine[]> {
-  return db
+/** `recordId` is the id of the record; for an activity, the id of its lead; null where the id cannot be read. */
+export async function listLastQuarantined(db: Db, limit: number) {
+  return modelsIn(db)
     .selectFrom('quarantined_record')
-    .select(['resource', 'record_id as recordId', 'reason'])
-    .select(['first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt'])
-    .orderBy('last_seen_at', 'desc')
+    .select(['resource', 'recordId', 'reason', 'firstSeenAt', 'lastSeenAt'])
+    .orderBy('lastSeenAt', 'desc')
     .orderBy('resource')
     .limit(limit)
     .execute()
 }
 
 /** `reason` is that of the last quarantined record of the kind. */
-export async function countQuarantinedSince(
-  db: Db,
-  since: Instant,
-): Promise<{ resource: QuarantinedRecord['resource']; records: number; reason: string }[]> {
+export async function countQuarantinedSince(db: Db, since: Instant) {
   const { rows } = await sql<{ resource: QuarantinedRecord['resource']; records: number; reason: string }>`
     SELECT resource, count(*) AS records, (SELECT reason FROM quarantined_record AS last
       WHERE last.resource = each.resource ORDER BY last_seen_at DESC LIMIT 1) AS reason

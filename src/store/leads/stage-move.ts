@@ -6,7 +6,7 @@
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
-import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
+import { replaceRows, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 import type { Row } from '../tables/tables.ts'
@@ -47,30 +47,18 @@ export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): P
  */
 export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
   if (steps.size === 0) return
-  const { rows: stored } = await selectMoves(trx, { ids: JSON.stringify([...steps.keys()]) })
-  const activities = await readActivities(trx, [...steps.keys()])
+  const ids = JSON.stringify([...steps.keys()])
+  const { rows: stored } = await selectMoves(trx, { ids })
+  const activities = Map.groupBy((await selectActivities(trx, { ids })).rows, (row) => row.lead_id)
   const wanted = [...steps].flatMap(([id, some]) =>
     movesOf(some, activities.get(id) ?? []).map((move) => ({ lead_id: id, ...move })),
   )
-  const { written, deleted } = rowDifference(stored, wanted, (row) =>
-    JSON.stringify([row.lead_id, row.moved_at, row.to_status]),
-  )
-  const key = ['lead_id', 'moved_at', 'to_status']
-  await deleteRows(trx, 'stage_move', deleted, key)
-  await insertRows(trx, 'stage_move', written, { key })
+  await replaceRows(trx, 'stage_move', ['lead_id', 'moved_at', 'to_status'], { stored, wanted })
 }
 
 const selectMoves = statement((db, { ids }: { ids: string }) =>
   db.selectFrom('stage_move').where('lead_id', 'in', textsIn(ids)).selectAll().compile(),
 )
-
-async function readActivities(
-  trx: Trx,
-  ids: readonly string[],
-): Promise<Map<string, (StatusActivity & { lead_id: string })[]>> {
-  const { rows } = await selectActivities(trx, { ids: JSON.stringify(ids) })
-  return Map.groupBy(rows, (row) => row.lead_id)
-}
 
 const selectActivities = statement((db, { ids }: { ids: string }) =>
   sql<StatusActivity & { lead_id: string }>`

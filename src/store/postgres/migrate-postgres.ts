@@ -6,7 +6,13 @@ import type { PostgresPlace } from '../db/postgres.ts'
 import { CRASH_MARKER } from '../db/postgres.ts'
 import { POOLER_HINT } from '../db/postgres-failure.ts'
 import { quoted } from '../schema/describe.ts'
-import { listObjects, MIGRATIONS, openEmptyDatabase, type SqliteObject } from '../schema/migrate.ts'
+import {
+  listObjects,
+  MIGRATIONS,
+  openEmptyDatabase,
+  readMigrations,
+  type SqliteObject,
+} from '../schema/migrate.ts'
 import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
 import { FUNCTIONS } from './functions.ts'
@@ -155,31 +161,16 @@ async function readDone(db: Kysely<Tables>, { name }: PostgresPlace): Promise<Se
     SELECT relname AS name FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'p')`.execute(
     db,
   )
-  if (tables.length === 0) return new Set()
-  if (!tables.some((table) => table.name === 'kysely_migration')) {
-    throw new LeadsheetError('store_corrupt', `${name} is a schema with tables, but not of leadsheet`, {
-      hint: 'Choose another schema (?schema=NAME in the address of the store); nothing was changed.',
-    })
-  }
-  const { rows: done } = await sql<{ name: string }>`SELECT name FROM kysely_migration ORDER BY name`.execute(
-    db,
-  )
-  const names = new Set(done.map((migration) => migration.name))
-  const missing = Object.keys(MIGRATIONS).find((migration) => !names.has(migration))
-  const unknown = done.find((migration) => !(migration.name in MIGRATIONS))
-  if (unknown === undefined && missing === undefined) return names
-  if (unknown === undefined) {
-    throw new LeadsheetError(
-      'store_corrupt',
-      `${name} was made by an older leadsheet (its schema lacks ${missing})`,
-      {
-        hint: `Have that version copy it into a file (${shellCommand('db copy')}), which this one brings up to date; nothing was changed.`,
-      },
-    )
-  }
-  throw new LeadsheetError(
-    'store_newer',
-    `${name} was written by a newer leadsheet (its schema has ${unknown.name})`,
-    { hint: 'Run that newer leadsheet; nothing was changed.' },
-  )
+  const names = await readMigrations(db, tables, {
+    name,
+    foreign: 'is a schema with tables, but not of leadsheet',
+    foreignHint: 'Choose another schema (?schema=NAME in the address of the store); nothing was changed.',
+    newerHint: 'Run that newer leadsheet; nothing was changed.',
+  })
+  const missing = Object.keys(MIGRATIONS).find((migration) => names.size > 0 && !names.has(migration))
+  if (missing === undefined) return names
+  const what = `${name} was made by an older leadsheet (its schema lacks ${missing})`
+  throw new LeadsheetError('store_corrupt', what, {
+    hint: `Have that version copy it into a file (${shellCommand('db copy')}), which this one brings up to date; nothing was changed.`,
+  })
 }

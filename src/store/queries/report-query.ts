@@ -84,39 +84,36 @@ export async function tryReportQueries(
   queries: readonly ReportQuery[],
   options: QueryOptions,
 ): Promise<QueryTable[]> {
-  const answers = await ask(file, queries, { values: NO_VALUES, filter: EVERY_LEAD, isTrial: true }, options)
+  const answers = await ask(
+    file,
+    queries,
+    { values: valuesOf(null), filter: EVERY_LEAD, isTrial: true },
+    options,
+  )
   return answers.map((answer) => {
     if (isTable(answer)) return answer
     throw answer
   })
 }
 
-const NO_VALUES = {
-  from: null,
-  to: null,
-  prior_from: null,
-  prior_to: null,
-  pipelines: null,
-  stalled_days: null,
-  top_score: null,
+/** The parameters of queries. */
+const VALUES: Readonly<Record<string, (scope: QueryScope) => string | number | null>> = {
+  from: ({ period }) => period.from,
+  to: ({ period }) => period.to,
+  prior_from: ({ prior }) => prior.from,
+  prior_to: ({ prior }) => prior.to,
+  pipelines: ({ filter }) => filter.pipelineIds && JSON.stringify(filter.pipelineIds),
+  stalled_days: ({ stalledDays }) => stalledDays,
+  top_score: ({ topScore }) => topScore,
 }
 
-function valuesOf({ period, prior, filter, stalledDays, topScore }: QueryScope): QueryValues {
-  return {
-    from: period.from,
-    to: period.to,
-    prior_from: prior.from,
-    prior_to: prior.to,
-    pipelines: filter.pipelineIds === null ? null : JSON.stringify(filter.pipelineIds),
-    stalled_days: stalledDays,
-    top_score: topScore,
-  }
+/** @param scope null for values that are null, as the statements are only checked */
+function valuesOf(scope: QueryScope | null): QueryTask['values'] {
+  return Object.fromEntries(Object.entries(VALUES).map(([name, read]) => [name, scope && read(scope)]))
 }
-
-type QueryValues = Readonly<Record<keyof typeof NO_VALUES, string | number | null>>
 
 function refuseBadText(query: ReportQuery): void {
-  const known = Object.keys(NO_VALUES).map((name) => `:${name}`)
+  const known = Object.keys(VALUES).map((name) => `:${name}`)
   if (hasSecondStatement(query.sql)) throw failed(query, 'there is more than one statement')
   const unknown = parametersIn(query.sql).find((name) => !known.includes(name))
   if (unknown === undefined) return

@@ -25,18 +25,14 @@ export interface ListedIssue {
   readonly copies: MessageCounts
 }
 
+/**
+ * The final states: `bounced` messages came back, `complained` ones were reported as spam, and the recipients of
+ * `withdrawn` ones unsubscribed before they were sent.
+ */
+const FINAL_STATES = ['sent', 'failed', 'bounced', 'complained', 'unconfirmed', 'withdrawn'] as const
+
 /** The messages in each final state, and all. The others wait to be sent. */
-export interface MessageCounts {
-  readonly total: number
-  readonly sent: number
-  readonly failed: number
-  /** The messages that came back, and those that were reported as spam. */
-  readonly bounced: number
-  readonly complained: number
-  readonly unconfirmed: number
-  /** The number of messages whose recipient unsubscribed before the message was sent. */
-  readonly withdrawn: number
-}
+export type MessageCounts = Readonly<Record<'total' | (typeof FINAL_STATES)[number], number>>
 
 /** Lists the issues, newest first; `report` is null for all reports. */
 export async function listIssues(db: Db, report: string | null, limit: number): Promise<ListedIssue[]> {
@@ -88,16 +84,8 @@ async function withCounts(
 }
 
 function countsOf(rows: readonly { state: Row<'delivery'>['state']; messages: number }[]): MessageCounts {
-  const of = (state: Row<'delivery'>['state']) => rows.find((row) => row.state === state)?.messages ?? 0
-  return {
-    total: rows.reduce((sum, { messages }) => sum + messages, 0),
-    sent: of('sent'),
-    failed: of('failed'),
-    bounced: of('bounced'),
-    complained: of('complained'),
-    unconfirmed: of('unconfirmed'),
-    withdrawn: of('withdrawn'),
-  }
+  const counts = FINAL_STATES.map((state) => [state, rows.find((row) => row.state === state)?.messages ?? 0])
+  return { total: rows.reduce((sum, { messages }) => sum + messages, 0), ...Object.fromEntries(counts) }
 }
 
 export interface IssueName {
@@ -120,13 +108,12 @@ export async function findNeighbours(
   const older = series.where('period_to', '<', period.to).orderBy('period_to', 'desc')
   const newer = series.where('period_to', '>', period.to).orderBy('period_to')
   const [before, after] = [await older.executeTakeFirst(), await newer.executeTakeFirst()]
-  return {
-    older: before === undefined ? null : nameOf(before),
-    newer: after === undefined ? null : nameOf(after),
-  }
+  return { older: nameOf(before), newer: nameOf(after) }
 }
 
-function nameOf({ id, ...period }: Period & { readonly id: string }): IssueName {
+function nameOf(row: (Period & { readonly id: string }) | undefined): IssueName | null {
+  if (row === undefined) return null
+  const { id, ...period } = row
   return { id, period }
 }
 

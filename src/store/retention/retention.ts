@@ -7,6 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { DAY_MS } from '../../time.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
+import type { Row } from '../tables/tables.ts'
 
 /** The maximum number of events in one transaction, so that each transaction is short. */
 const EVENTS_A_CHUNK = 500
@@ -35,21 +36,16 @@ export async function pruneSamples(store: Store, series: Series, options: PruneO
   let deleted = 0
   let from = await findFirstDay(store.db, series)
   while (from !== null && from < options.before) {
-    const day = { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() }
+    const [day, to] = [from, new Date(Date.parse(from) + DAY_MS).toISOString()]
     deleted += await store.write(async (trx) => {
-      const rows = await deleteSamples(trx, series, surplusOf(series, day))
-      await notePruned(trx, series, day.to, rows, options.now)
+      const rows = await deleteSamples(trx, series, surplusOf(series, day, to))
+      await notePruned(trx, { table_name: series, before: to, pruned_at: options.now, rows })
       return rows
     })
     await options.pause()
-    from = day.to
+    from = to
   }
   return deleted
-}
-
-interface Day {
-  readonly from: Instant
-  readonly to: Instant
 }
 
 async function findFirstDay(db: Db, series: Series): Promise<Instant | null> {
@@ -63,7 +59,7 @@ async function findFirstDay(db: Db, series: Series): Promise<Instant | null> {
 }
 
 /** Selects the samples of a day that can go. The primary key finds those of each agent or pipeline. */
-function surplusOf(series: Series, { from, to }: Day): RawBuilder<unknown> {
+function surplusOf(series: Series, from: Instant, to: Instant): RawBuilder<unknown> {
   const { owner } = SERIES[series]
   const [table, key, status] = [
     sql.table(series),
@@ -102,22 +98,11 @@ export async function pruneEvents(store: Store, { before, pause }: PruneOptions)
   }
 }
 
-async function notePruned(
-  trx: Trx,
-  series: Series,
-  before: Instant,
-  rows: number,
-  at: Instant,
-): Promise<void> {
+async function notePruned(trx: Trx, pruned: Row<'pruned'>): Promise<void> {
+  const rows = sql<number>`pruned.rows + excluded.rows`
   await trx
     .insertInto('pruned')
-    .values({ table_name: series, before, pruned_at: at, rows })
-    .onConflict((conflict) =>
-      conflict.column('table_name').doUpdateSet({
-        before,
-        pruned_at: at,
-        rows: sql<number>`pruned.rows + excluded.rows`,
-      }),
-    )
+    .values(pruned)
+    .onConflict((conflict) => conflict.column('table_name').doUpdateSet({ ...pruned, rows }))
     .execute()
 }

@@ -94,20 +94,11 @@ export async function beginScheduledRun(
     started_at: at,
     attempts: scheduledRun.attempts + (scheduledRun.state === 'held' ? 0 : 1),
   }
-  await update(trx, scheduledRun, begun)
+  await updateScheduledRun(trx, scheduledRun, begun)
   return { ...scheduledRun, ...begun }
 }
 
-export async function finishScheduledRun(
-  trx: Trx,
-  scheduledRun: Pick<ScheduledRun, 'schedule' | 'due_at'>,
-  end: Pick<ScheduledRun, 'state' | 'not_before' | 'finished_at' | 'message'> &
-    Partial<Pick<ScheduledRun, 'attempts'>>,
-): Promise<void> {
-  await update(trx, scheduledRun, end)
-}
-
-async function update(
+export async function updateScheduledRun(
   trx: Trx,
   { schedule, due_at }: Pick<ScheduledRun, 'schedule' | 'due_at'>,
   values: Partial<ScheduledRun>,
@@ -206,6 +197,6 @@ export async function approveScheduledRun(
 ): Promise<ScheduledRun | undefined> {
   const latest = (await listOpenScheduledRuns(trx, schedule, at)).at(-1)
   if (!latest) return undefined
-  await update(trx, latest, { approved_at: at, not_before: null })
+  await updateScheduledRun(trx, latest, { approved_at: at, not_before: null })
   return latest
 }

@@ -67,29 +67,35 @@ async function isCurrent(db: Kysely<Tables>, file: string): Promise<boolean> {
   return Object.keys(MIGRATIONS).every((name) => done.has(name)) && (await hasCurrentViews(db))
 }
 
-/** Reads the names of the file's migrations. Refuses a file of another program or of a newer version. */
 async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> {
-  const { rows: tables } = await sql<{
-    name: string
-  }>`SELECT name FROM sqlite_schema WHERE type = 'table'`.execute(db)
+  const tables = sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table'`
+  return readMigrations(db, (await tables.execute(db)).rows, {
+    name: file,
+    foreign: 'is a SQLite database, but not one of leadsheet',
+    foreignHint: 'Choose another data_dir (LEADSHEET_DATA_DIR); nothing was changed.',
+    newerHint: `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand('db restore FILE')} with the newest file in ${dirname(upgradeBackup(file, ''))}. Nothing was changed.`,
+  })
+}
+
+/**
+ * Reads the names of a database's migrations. Refuses a database of another program or of a newer version.
+ * @throws LeadsheetError store_newer, store_corrupt
+ */
+export async function readMigrations(
+  db: Kysely<Tables>,
+  tables: readonly { readonly name: string }[],
+  words: Readonly<Record<'name' | 'foreign' | 'foreignHint' | 'newerHint', string>>,
+): Promise<Set<string>> {
   if (tables.length === 0) return new Set()
-  if (!tables.some((table) => table.name === 'kysely_migration')) {
-    throw new LeadsheetError('store_corrupt', `${file} is a SQLite database, but not one of leadsheet`, {
-      hint: 'Choose another data_dir (LEADSHEET_DATA_DIR); nothing was changed.',
-    })
-  }
-  const { rows: done } = await sql<{ name: string }>`SELECT name FROM kysely_migration ORDER BY name`.execute(
-    db,
-  )
-  const unknown = done.find((migration) => !(migration.name in MIGRATIONS))
-  if (unknown === undefined) return new Set(done.map((migration) => migration.name))
-  throw new LeadsheetError(
-    'store_newer',
-    `${file} was written by a newer leadsheet (its schema has ${unknown.name})`,
-    {
-      hint: `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand('db restore FILE')} with the newest file in ${dirname(upgradeBackup(file, ''))}. Nothing was changed.`,
-    },
-  )
+  const { name, foreign, foreignHint, newerHint } = words
+  if (!tables.some((table) => table.name === 'kysely_migration'))
+    throw new LeadsheetError('store_corrupt', `${name} ${foreign}`, { hint: foreignHint })
+  const names = sql<{ name: string }>`SELECT name FROM kysely_migration ORDER BY name`
+  const done = (await names.execute(db)).rows.map((migration) => migration.name)
+  const unknown = done.find((migration) => !(migration in MIGRATIONS))
+  if (unknown === undefined) return new Set(done)
+  const what = `${name} was written by a newer leadsheet (its schema has ${unknown})`
+  throw new LeadsheetError('store_newer', what, { hint: newerHint })
 }
 
 export interface SqliteObject {

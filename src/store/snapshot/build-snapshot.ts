@@ -2,7 +2,7 @@
  * Builds a snapshot: copies the published parts of the store into a new file, from one consistent read of the
  * database. Then adds the dictionary to the file. The work blocks its process, so it runs in a child process.
  */
-import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { quoted } from '../schema/describe.ts'
 import { PUBLISHED } from '../schema/published.ts'
@@ -55,7 +55,6 @@ export function buildSnapshot(job: SnapshotJob): void {
   } finally {
     database.close()
   }
-  flush(job.target)
 }
 
 /** Opens the file that is being made, with the store attached as `live`. */
@@ -134,13 +133,4 @@ function writeInfo(database: Database.Database, { madeAt, version }: SnapshotJob
          (SELECT id, leads_as_of FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1) AS whole`,
     )
     .run(madeAt, version)
-}
-
-function flush(file: string): void {
-  const descriptor = openSync(file, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }

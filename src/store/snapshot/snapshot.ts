@@ -74,6 +74,7 @@ export async function makeSnapshot(
       },
       { folder: dirname(file), signal },
     )
+    await flush(unfinished)
     await letAnalystsRead(unfinished, group)
     await rename(unfinished, file)
     await flush(dirname(file))

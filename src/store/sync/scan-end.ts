@@ -14,16 +14,7 @@ import { CLOCK_SKEW_MS, clearScan, forgetOlder, type Scan } from './scan.ts'
 import type { ScanMemory } from './scan-memory.ts'
 import { findTombstoned, type MissingResult, markDeleted, recordMissing } from './soft-delete.ts'
 import { addCounts, noteLeadsAsOf, readCounts } from './sync-run.ts'
-import {
-  countUndated,
-  findLastUpdate,
-  saveProfileHash,
-  saveScanResult,
-  saveUndated,
-  saveWatermark,
-} from './watermark.ts'
-
-const NO_COUNTS = { pages: 0, seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0 }
+import { countUndated, findLastUpdate, saveProfileHash, saveScanResult, saveWatermark } from './watermark.ts'
 
 /** The update times of the leads of a scan. */
 export interface UpdateTimes {
@@ -59,7 +50,7 @@ export async function setLeadsBack(
   // The pages counted them as unchanged, perhaps in an earlier run of the scan.
   const updated = nos.length
   const recounted = Math.min((await readCounts(trx, observed.runId)).unchanged, updated)
-  const counts = { ...NO_COUNTS, seen: updated - recounted, updated, unchanged: -recounted }
+  const counts = { leads_seen: updated - recounted, leads_updated: updated, leads_unchanged: -recounted }
   await addCounts(trx, observed.runId, counts)
 }
 
@@ -69,7 +60,7 @@ export async function deleteTombstoned(trx: Trx, memory: ScanMemory, observed: O
   const tombstoned = await findTombstoned(trx, memory.unsureTombstones)
   const gone = tombstoned.filter(({ no }) => memory.seenLeads.passOf(no) === 0)
   await markDeleted(trx, gone, observed)
-  await addCounts(trx, observed.runId, { ...NO_COUNTS, deleted: gone.length })
+  await addCounts(trx, observed.runId, { leads_deleted: gone.length })
 }
 
 interface Acceptance {
@@ -97,9 +88,10 @@ export async function acceptScan(
     ? await recordMissing(trx, memory.seenLeads, { ...observed, startedAt }, isConfirmed)
     : { deleted: 0, refused: null }
   const newest = Math.min(Date.parse(times.last ?? ''), Date.parse(startedAt) - CLOCK_SKEW_MS)
-  if (Number.isFinite(newest)) await saveWatermark(trx, new Date(newest).toISOString())
-  if (isFull) await saveUndated(trx, times.undated > 0)
-  await noteLeadsAsOf(trx, observed.runId, startedAt, deleted)
+  if (Number.isFinite(newest)) await saveWatermark(trx, { updated_at: new Date(newest).toISOString() })
+  if (isFull) await saveWatermark(trx, { has_undated: times.undated > 0 ? 1 : 0 })
+  await noteLeadsAsOf(trx, observed.runId, startedAt)
+  await addCounts(trx, observed.runId, { leads_deleted: deleted })
   await finishLeadEvents(trx, { startedAt, asksForDeleted }, observed.at)
   if (isFull) await saveProfileHash(trx, scan.profile_sha256, observed.at)
   if (scan.is_remap === 1) await outdateAllDetails(trx, observed.at)

@@ -54,15 +54,7 @@ export async function loadScanMemory(
   }
 }
 
-export interface SeenLeads {
-  /** Returns the number of the last pass that found a lead or record; 0 if none has. */
-  passOf(key: SeenKey): number
-  note(key: SeenKey, pass: number): void
-  /** Notes the number of a lead that is now stored, if the scan found a record with its id before. */
-  number(id: string, no: number): void
-  /** Lists the numbers of leads up to `last` that no pass has found. */
-  missing(last: number): number[]
-}
+export type SeenLeads = ReturnType<typeof createSeenLeads>
 
 async function listMissedBefore(db: Db): Promise<number[]> {
   const rows = await db
@@ -84,7 +76,7 @@ async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   return seenLeads
 }
 
-export function createSeenLeads(): SeenLeads {
+export function createSeenLeads() {
   let passes = new Uint8Array(1024)
   const others = new Map<string, number>()
   const note = (key: SeenKey, pass: number): void => {
@@ -96,13 +88,16 @@ export function createSeenLeads(): SeenLeads {
     passes[key] = pass
   }
   return {
-    passOf: (key) => (typeof key === 'string' ? others.get(key) : passes[key]) ?? 0,
+    /** Returns the number of the last pass that found a lead or record; 0 if none has. */
+    passOf: (key: SeenKey): number => (typeof key === 'string' ? others.get(key) : passes[key]) ?? 0,
     note,
-    number(id, no) {
+    /** Notes the number of a lead that is now stored, if the scan found a record with its id before. */
+    number(id: string, no: number): void {
       const pass = others.get(id)
       if (pass !== undefined) note(no, pass)
     },
-    missing(last) {
+    /** Lists the numbers of leads up to `last` that no pass has found. */
+    missing(last: number): number[] {
       const nos: number[] = []
       for (let no = 1; no <= last; no++) if ((passes[no] ?? 0) === 0) nos.push(no)
       return nos

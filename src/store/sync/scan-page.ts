@@ -3,7 +3,6 @@
  * or neither is.
  */
 import type { Instant, Lead, QuarantinedRecord } from '../../domain/model.ts'
-import type { LeadCounts } from '../../domain/sync.ts'
 import { checkNoCrash } from '../db/postgres.ts'
 import type { Observation, Trx } from '../db/store.ts'
 import { outdateDetails } from '../leads/detail.ts'
@@ -18,11 +17,10 @@ import {
   type Scan,
   type ScanStep,
   type SeenKey,
-  saveScan,
 } from './scan.ts'
 import type { ScanMemory } from './scan-memory.ts'
 import { findTombstoned, forgetMissing, markDeleted, type Tombstones } from './soft-delete.ts'
-import { addCounts } from './sync-run.ts'
+import { addCounts, type Counts } from './sync-run.ts'
 
 /** A page of the list of leads as it was read. */
 export interface PageRead
@@ -75,7 +73,6 @@ export async function savePage(
   await checkNoCrash(trx, memory.crashMarker)
   const written = await writeRecords(trx, before, page, memory, observed)
   const { scan, counts } = await noteProgress(trx, before, read, page, written, memory, observed)
-  await saveScan(trx, scan, observed.at)
   const { pages } = await addCounts(trx, observed.runId, { ...counts, pages: 1 })
   return { scan, pages }
 }
@@ -88,8 +85,8 @@ async function noteProgress(
   page: MappedPage,
   written: Written,
   memory: ScanMemory,
-  { upstreamNow }: PageObservation,
-): Promise<{ readonly scan: Scan; readonly counts: LeadCounts }> {
+  { at, upstreamNow }: PageObservation,
+): Promise<{ readonly scan: Scan; readonly counts: Counts }> {
   const { seenLeads, missedBefore } = memory
   for (const { lead, no } of written.saved) seenLeads.number(lead.id, no)
   for (const id of page.sharedIds) memory.sharedIds.add(id)
@@ -105,7 +102,7 @@ async function noteProgress(
   // Computes the number of leads that were created during the scan only in later passes. It is compared
   // with the number of leads that a later pass finds for the first time.
   const unchangedBorn = before.pass === 1 ? 0 : await countCreated(trx, newUnchanged, born)
-  const scan = await advanceScan(trx, before, {
+  const step: ScanStep = {
     ...read,
     seenKeys,
     isUnordered:
@@ -122,8 +119,9 @@ async function noteProgress(
     rows: page.records.length,
     cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
     cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
-    maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
-  })
+    updatedAt: page.leads.map((lead) => lead.updatedAt),
+  }
+  const scan = await advanceScan(trx, before, step, at)
   const deletedKeys = [...page.deleted.keys(), ...written.deleted]
   remember(memory, before.pass, [...seenKeys, ...deletedKeys], written)
   // Each lead is counted on the page where the scan first finds it, so that the counts add up to the number
@@ -132,12 +130,12 @@ async function noteProgress(
     newSaved.filter((lead) => lead.change === change).length
   const newQuarantined = written.quarantined.filter((each) => each === null || newToScan.has(each))
   const counts = {
-    seen: newSaved.length + newUnchanged.length,
-    inserted: count('inserted'),
-    updated: count('updated'),
-    unchanged: count('unchanged') + newUnchanged.length,
-    deleted: written.deleted.length,
-    quarantined: before.pass === 1 ? newQuarantined.length : 0,
+    leads_seen: newSaved.length + newUnchanged.length,
+    leads_inserted: count('inserted'),
+    leads_updated: count('updated'),
+    leads_unchanged: count('unchanged') + newUnchanged.length,
+    leads_deleted: written.deleted.length,
+    leads_quarantined: before.pass === 1 ? newQuarantined.length : 0,
   }
   return { scan, counts }
 }
@@ -291,9 +289,6 @@ function bornSince(startedAt: Instant): Instant {
   return new Date(Date.parse(startedAt) - CLOCK_SKEW_MS).toISOString()
 }
 
-function latestOf(times: readonly (Instant | null)[]): Instant | null {
-  return times.reduce((latest, at) => (at !== null && (latest === null || at > latest) ? at : latest), null)
-}
 /** The leads that a page has older or newer records of, each given by its number in the store. */
 interface OlderRecords {
   readonly older: readonly number[]

@@ -16,14 +16,10 @@ export const CLOCK_SKEW_MS = 2 * 60_000
 
 export type Scan = Omit<Row<'sync_scan'>, 'resource'>
 
-interface ScanStart {
-  readonly mode: Scan['mode']
-  readonly updated_since: Instant | null
-  readonly started_at: Instant
-  readonly page_size: number
-  readonly profile_sha256: string
-  readonly is_remap: number
-}
+type ScanStart = Pick<
+  Scan,
+  'mode' | 'updated_since' | 'started_at' | 'page_size' | 'profile_sha256' | 'is_remap'
+>
 
 /** The number of a lead, or the id of a quarantined record whose lead is not in the store. */
 export type SeenKey = number | string
@@ -59,7 +55,8 @@ export interface ScanStep {
   readonly isAgain: boolean
   readonly cleaned: number
   readonly cut: number
-  readonly maxUpdatedAt: Instant | null
+  /** The update times of the leads on the page. */
+  readonly updatedAt: readonly (Instant | null)[]
 }
 
 export async function findScan(db: Db): Promise<Scan | undefined> {
@@ -69,20 +66,9 @@ export async function findScan(db: Db): Promise<Scan | undefined> {
 /** Starts a scan. A scan that was in progress is given up. */
 export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   await clearScan(trx)
-  const { mode, updated_since, started_at, page_size, profile_sha256, is_remap } = scan
   return trx
     .insertInto('sync_scan')
-    .values({
-      resource: 'lead',
-      mode,
-      updated_since,
-      started_at,
-      progress_at: started_at,
-      page_size,
-      profile_sha256,
-      is_remap,
-      pass_since: updated_since,
-    })
+    .values({ ...scan, resource: 'lead', progress_at: scan.started_at, pass_since: scan.updated_since })
     .returningAll()
     .executeTakeFirstOrThrow()
 }
@@ -126,14 +112,12 @@ const insertScanPage = statement((db, page: { page: number; pass: number; seen: 
   db.insertInto('sync_scan_page').values(page).compile(),
 )
 
-/** Notes the leads found on a page, and returns the scan after it; see {@link saveScan}. */
-export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
+/** Notes the leads found on a page, and returns the scan after it, which is saved too. */
+export async function advanceScan(trx: Trx, before: Scan, page: ScanStep, at: Instant): Promise<Scan> {
   await insertScanPage(trx, { page: before.pages, pass: before.pass, seen: JSON.stringify(page.seenKeys) })
-  return scanAfter(before, page)
-}
-
-export async function saveScan(trx: Trx, scan: Scan, at: Instant): Promise<void> {
+  const scan = scanAfter(before, page)
   await updateScan(trx, { ...scan, progress_at: at })
+  return scan
 }
 
 const updateScan = statement((db, scan: Scan) => db.updateTable('sync_scan').set(scan).compile())
@@ -174,9 +158,9 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
     last_rows: page.rows,
     largest_page: Math.max(before.largest_page, page.rows),
     tail: JSON.stringify(page.tail),
-    total_low: extreme(Math.min, before.total_low, page.total),
-    total_high: extreme(Math.max, before.total_high, page.total),
-    max_updated_at: latest(before.max_updated_at, page.maxUpdatedAt),
+    total_low: page.total === null ? before.total_low : Math.min(before.total_low ?? page.total, page.total),
+    total_high: page.total === null ? before.total_high : Math.max(before.total_high ?? 0, page.total),
+    max_updated_at: latestOf([before.max_updated_at, ...page.updatedAt]),
   }
 }
 
@@ -186,23 +170,11 @@ export async function clearScan(trx: Trx): Promise<void> {
   await trx.deleteFrom('sync_scan_older').execute()
 }
 
-function latest(before: Instant | null, now: Instant | null): Instant | null {
-  return now !== null && (before === null || now > before) ? now : before
+function latestOf(times: readonly (Instant | null)[]): Instant | null {
+  return times.reduce((latest, at) => (at !== null && (latest === null || at > latest) ? at : latest), null)
 }
 
-function extreme(
-  of: (a: number, b: number) => number,
-  before: number | null,
-  now: number | null,
-): number | null {
-  if (now === null) return before
-  return before === null ? now : of(before, now)
-}
-
-interface OlderRecord {
-  readonly lead_no: number
-  readonly raw: string
-}
+type OlderRecord = Readonly<Row<'sync_scan_older'>>
 
 /** Notes records of a full scan that are older than their stored leads. A later record replaces the note. */
 export async function noteOlder(trx: Trx, records: readonly OlderRecord[]): Promise<void> {

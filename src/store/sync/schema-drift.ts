@@ -6,7 +6,7 @@ import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-export interface FieldSample {
+interface FieldSample {
   readonly types: ReadonlySet<FieldType>
   readonly count: number
   readonly nulls: number

@@ -22,9 +22,10 @@ const MISSING_ALWAYS_BELIEVED = 5
  * The number of deleted leads. If too many leads are missing, none is deleted, and `refused` has the number
  * of missing leads and the number of all leads.
  */
-export type MissingResult =
-  | { readonly deleted: number; readonly refused: null }
-  | { readonly deleted: 0; readonly refused: { missing: number; of: number } }
+export interface MissingResult {
+  readonly deleted: number
+  readonly refused: { readonly missing: number; readonly of: number } | null
+}
 
 interface MissingLead {
   readonly no: number
@@ -57,7 +58,7 @@ export async function recordMissing(
     'missing_lead',
     missingOnce.map((lead) => ({ lead_id: lead.id, run_id: observed.runId, since: observed.at })),
   )
-  return refused === null ? { deleted: deleted.length, refused } : { deleted: 0, refused }
+  return { deleted: deleted.length, refused }
 }
 
 /**

@@ -6,10 +6,11 @@ import type {
   DetailCounts,
   LeadCounts,
   SyncFailure,
-  SyncOutcome,
   SyncPart,
+  SyncProblem,
   SyncResult,
 } from '../../domain/sync.ts'
+import { modelsIn } from '../db/model.ts'
 import { statement } from '../db/statement.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { type Lease, listHeldLeases } from '../schedule/lease.ts'
@@ -83,52 +84,24 @@ const updateUsage = statement((db, { id, requests, retries }: RunUsage & { id: s
   db.updateTable('sync_run').where('id', '=', id).set({ requests, retries }).compile(),
 )
 
-/** Must be in the transaction that writes the page. Returns the number of pages read so far. */
-export async function addCounts(trx: Trx, runId: string, counts: PageCounts): Promise<{ pages: number }> {
-  const { rows } = await updateCounts(trx, { id: runId, ...counts })
-  if (rows[0] === undefined) throw new Error(`no sync run ${runId}`)
-  return rows[0]
-}
+/** The columns that count what a run has read. */
+type Count = 'pages' | `leads_${keyof LeadCounts}` | `details_${'read' | 'not_found' | 'failed'}`
+export type Counts = Readonly<Partial<Record<Count, number>>>
 
-type PageCounts = LeadCounts & { readonly pages: number }
-
-const updateCounts = statement((db, { id, ...counts }: PageCounts & { id: string }) =>
-  db
-    .updateTable('sync_run')
-    .where('id', '=', id)
-    .set((eb) => ({
-      pages: eb('pages', '+', counts.pages),
-      leads_seen: eb('leads_seen', '+', counts.seen),
-      leads_inserted: eb('leads_inserted', '+', counts.inserted),
-      leads_updated: eb('leads_updated', '+', counts.updated),
-      leads_unchanged: eb('leads_unchanged', '+', counts.unchanged),
-      leads_deleted: eb('leads_deleted', '+', counts.deleted),
-      leads_quarantined: eb('leads_quarantined', '+', counts.quarantined),
-    }))
-    .returning('pages')
-    .compile(),
-)
-
-/** Adds to a run the counts of details that were read, in the transaction that writes these details. */
-export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
-  await trx
+/** Must be in the transaction that writes what is counted. Returns the number of pages read so far. */
+export async function addCounts(trx: Trx, runId: string, counts: Counts): Promise<{ pages: number }> {
+  const added = Object.entries(counts).map(([column, n]) => [column, sql<number>`${sql.ref(column)} + ${n}`])
+  return trx
     .updateTable('sync_run')
     .where('id', '=', runId)
-    .set((eb) => ({
-      details_read: eb('details_read', '+', counts.read),
-      details_not_found: eb('details_not_found', '+', counts.notFound),
-      details_failed: eb('details_failed', '+', counts.failed),
-    }))
-    .execute()
+    .set(Object.fromEntries(added))
+    .returning('pages')
+    .executeTakeFirstOrThrow()
 }
 
 /** Records that a run has read all leads: everything that changed before `asOf` is in the store. */
-export async function noteLeadsAsOf(trx: Trx, runId: string, asOf: Instant, deleted: number): Promise<void> {
-  await trx
-    .updateTable('sync_run')
-    .where('id', '=', runId)
-    .set((eb) => ({ leads_as_of: asOf, leads_deleted: eb('leads_deleted', '+', deleted) }))
-    .execute()
+export async function noteLeadsAsOf(trx: Trx, runId: string, asOf: Instant): Promise<void> {
+  await trx.updateTable('sync_run').where('id', '=', runId).set({ leads_as_of: asOf }).execute()
 }
 
 export async function finishRun(trx: Trx, result: SyncResult, at: Instant): Promise<void> {
@@ -155,58 +128,40 @@ export async function readCounts(
   db: Db,
   runId: string,
 ): Promise<LeadCounts & { pages: number; details: DetailCounts }> {
-  const row = await db.selectFrom('sync_run').where('id', '=', runId).selectAll().executeTakeFirstOrThrow()
-  return {
-    seen: row.leads_seen,
-    inserted: row.leads_inserted,
-    updated: row.leads_updated,
-    unchanged: row.leads_unchanged,
-    deleted: row.leads_deleted,
-    quarantined: row.leads_quarantined,
-    pages: row.pages,
-    details: { read: row.details_read, notFound: row.details_not_found, failed: row.details_failed },
-  }
+  const { read, notFound, failed, ...counts } = await modelsIn(db)
+    .selectFrom('sync_run')
+    .where('id', '=', runId)
+    .select(LEAD_COUNTS)
+    .select(['pages', 'detailsRead as read', 'detailsNotFound as notFound', 'detailsFailed as failed'])
+    .executeTakeFirstOrThrow()
+  return { ...counts, details: { read, notFound, failed } }
 }
 
-export interface RunSummary {
-  readonly id: string
-  readonly startedAt: Instant
-  readonly finishedAt: Instant | null
-  readonly mode: Mode
-  readonly outcome: SyncOutcome | 'killed' | null
-  readonly leadsAsOf: Instant | null
-  readonly seen: number
-  readonly inserted: number
-  readonly updated: number
-  readonly deleted: number
-  readonly quarantined: number
-  readonly requests: number
-  readonly retries: number
-  readonly durationMs: number | null
-  readonly problems: readonly { part: string; code: string; message: string; hint: string | null }[]
-}
+const LEAD_COUNTS = [
+  'leadsSeen as seen',
+  'leadsInserted as inserted',
+  'leadsUpdated as updated',
+  'leadsUnchanged as unchanged',
+  'leadsDeleted as deleted',
+  'leadsQuarantined as quarantined',
+] as const
+
+export type RunSummary = Awaited<ReturnType<typeof listRuns>>[number]
 
 /** Orders runs by when they began, even if the clock was set back. */
 const begun = sql<number>`rowid`
 
-export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
-  const rows = await db.selectFrom('sync_run').selectAll().orderBy(begun, 'desc').limit(limit).execute()
-  return rows.map((row) => ({
-    id: row.id,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    mode: row.mode,
-    outcome: row.outcome,
-    leadsAsOf: row.leads_as_of,
-    seen: row.leads_seen,
-    inserted: row.leads_inserted,
-    updated: row.leads_updated,
-    deleted: row.leads_deleted,
-    quarantined: row.leads_quarantined,
-    requests: row.requests,
-    retries: row.retries,
-    durationMs: row.duration_ms,
-    problems: JSON.parse(row.problems),
+export async function listRuns(db: Db, limit: number) {
+  const rows = await modelsIn(db)
+    .selectFrom('sync_run')
+    .select(['id', 'startedAt', 'finishedAt', 'mode', 'outcome', 'leadsAsOf', ...LEAD_COUNTS])
+    .select(['requests', 'retries', 'durationMs', 'problems'])
+    .orderBy(begun, 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ unchanged: _, problems, ...run }) => ({
+    ...run,
+    problems: JSON.parse(problems) as readonly SyncProblem[],
   }))
 }
 

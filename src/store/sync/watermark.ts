@@ -7,9 +7,9 @@ import type { Instant } from '../../domain/model.ts'
 import { inCamelCase, inSnakeCase } from '../../domain/names.ts'
 import type { ReportedPart, ScanResult } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
+import type { DatedLead } from '../leads/detail.ts'
+import type { Row } from '../tables/tables.ts'
 import { clearScan } from './scan.ts'
-
-const RESOURCE = 'lead'
 
 export async function readWatermark(
   db: Db,
@@ -22,19 +22,15 @@ export async function readWatermark(
   }
 }
 
-export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void> {
+/** Saves parts of the watermark; the others stay. */
+export async function saveWatermark(
+  trx: Trx,
+  parts: Partial<Omit<Row<'sync_watermark'>, 'resource'>>,
+): Promise<void> {
   await trx
     .insertInto('sync_watermark')
-    .values({ resource: RESOURCE, updated_at: updatedAt, not_before: null })
-    .onConflict((conflict) => conflict.column('resource').doUpdateSet({ updated_at: updatedAt }))
-    .execute()
-}
-
-/** Saves whether leads are stored for which the upstream gave no update time. The watermark must be saved. */
-export async function saveUndated(trx: Trx, hasUndated: boolean): Promise<void> {
-  await trx
-    .updateTable('sync_watermark')
-    .set({ has_undated: hasUndated ? 1 : 0 })
+    .values({ resource: 'lead', updated_at: '', not_before: null, ...parts })
+    .onConflict((conflict) => conflict.column('resource').doUpdateSet(parts))
     .execute()
 }
 
@@ -66,12 +62,6 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   return newest?.updated_at ?? null
 }
 
-export interface DatedLead {
-  readonly no: number
-  readonly id: string
-  readonly updatedAt: Instant
-}
-
 /**
  * Finds the newest lead that a list of the changes after `since` must contain, unless the lead was deleted or
  * changed meanwhile; null if there is none. A lead that an event brought may be newer than the list, and a
@@ -99,15 +89,6 @@ export async function findNewestLead(db: Db, since: Instant, until: Instant): Pr
 export async function isDatedAs(db: Db, { no, updatedAt }: DatedLead): Promise<boolean> {
   const row = await db.selectFrom('lead').where('no', '=', no).select('updated_at').executeTakeFirst()
   return row?.updated_at === updatedAt
-}
-
-/** Saves the time before which the upstream accepts no request; null if requests are allowed. */
-export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promise<void> {
-  await trx
-    .insertInto('sync_watermark')
-    .values({ resource: RESOURCE, updated_at: '', not_before: notBefore })
-    .onConflict((conflict) => conflict.column('resource').doUpdateSet({ not_before: notBefore }))
-    .execute()
 }
 
 /** The profile with which all leads were last read completely; undefined before the first complete scan. */
@@ -139,11 +120,6 @@ export async function saveAddress(trx: Trx, address: string): Promise<void> {
       await trx.deleteFrom(table).execute()
   }
   await trx.insertInto('upstream_address').values({ id: 1, address }).execute()
-}
-
-/** Deleted leads count. A copy without a lead is bound to no source. */
-export async function hasAnyLead(db: Db): Promise<boolean> {
-  return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
 }
 
 export interface LastRead {

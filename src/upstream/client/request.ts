@@ -79,12 +79,16 @@ export function endpointUrl(
   const url = new URL(base)
   if (path === BASE) return url
   if (/^https?:\/\//i.test(path)) return sameOrigin(url, new URL(path.replace('{id}', () => pathStep(id))))
-  const root = url.pathname.replace(/(?<!\/)\/+$/, '')
+  const root = withoutEndSlash(url.pathname)
   const [bare = '', query] = path.replace('{id}', () => pathStep(id)).split('?')
   const tail = bare.startsWith(`${API_PREFIX}/`) ? bare.slice(sharedPrefix(root).length) : bare
   url.pathname = `${root}/${tail.replace(/^\/+/, '')}`
   for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value)
   return url
+}
+
+export function withoutEndSlash(path: string): string {
+  return path.replace(/(?<!\/)\/+$/, '')
 }
 
 /** Ids that cannot be a part of a path, because they would lead to another path even if percent-encoded. */

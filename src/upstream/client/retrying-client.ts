@@ -60,11 +60,7 @@ export interface ClientOptions {
   readonly deadlines?: Partial<Deadlines>
 }
 
-export interface Usage {
-  readonly requests: number
-  readonly retries: number
-  readonly throttled: number
-}
+export type Usage = Client['usage']
 
 export type Client = ReturnType<typeof createClient>
 
@@ -76,6 +72,7 @@ export function createClient(options: ClientOptions) {
   const deadlines = { ...DEADLINES, ...options.deadlines }
   const gapMs = options.requestsPerSecond === undefined ? 0 : 1000 / options.requestsPerSecond
   const usage = { requests: 0, retries: 0, throttled: 0 }
+  const shownUsage: Readonly<typeof usage> = usage
   const requestRate = createRequestRate(timer.now)
   let notBefore = 0
   let askedUntil = 0
@@ -97,7 +94,7 @@ export function createClient(options: ClientOptions) {
   })
 
   return {
-    usage: usage as Usage,
+    usage: shownUsage,
     redact,
     /** Null if no answer had a Date header. */
     clockAheadMs: () => clockAheadMs,

@@ -146,6 +146,12 @@ export function refusal(refused: Refusal): LeadsheetError {
   return new LeadsheetError(code, `${url.origin}${requestTarget(url)} answered ${status}${said}`, { hint })
 }
 
+/** For `catch`: null if the upstream does not know what was asked for, or does not offer it. */
+export function nullIfNotFound(thrown: unknown): null {
+  if (thrown instanceof LeadsheetError && thrown.code === 'api_not_found') return null
+  throw thrown
+}
+
 export function redirected(status: number, url: URL, location: string | null): LeadsheetError {
   const target = location === null ? null : URL.parse(location, url.href)
   const to = target === null ? '' : ` to ${target.origin}${target.pathname}`

@@ -57,10 +57,9 @@ function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activi
   return { id: toId(readField(raw, fields.id)) ?? idOf(entry), ...entry }
 }
 
-/** The same activity has the same id in every sync. */
+/** The same activity has the same id in every sync, so the fields of an entry must stay in their order. */
 function idOf(entry: Omit<Activity, 'id'>): string {
-  const { at, type, agentId, summary, fromStatus, toStatus } = entry
-  const text = JSON.stringify([at, type, agentId, summary, fromStatus, toStatus])
+  const text = JSON.stringify(Object.values(entry))
   return `sha256:${createHash('sha256').update(text).digest('hex').slice(0, ID_DIGITS)}`
 }
 

@@ -265,26 +265,25 @@ function findAbsurd(
   return null
 }
 
-function findAbsurdStage(raw: unknown, { mapping: { stages } }: Profile): string | null {
+function stageItems(raw: unknown, { mapping: { stages } }: Profile) {
   const items = stages === undefined ? null : readPath(raw, stages.items)
-  if (stages === undefined || !Array.isArray(items)) return null
-  for (const item of items) {
-    const wrong = findAbsurd(item, stages.fields, STAGE_RANGES)
-    if (wrong !== null) return `stages: ${wrong}`
-  }
-  return null
+  return { items: Array.isArray(items) ? items : [], fields: stages?.fields ?? {} }
+}
+
+function findAbsurdStage(raw: unknown, profile: Profile): string | null {
+  const { items, fields } = stageItems(raw, profile)
+  const wrong = items.map((item) => findAbsurd(item, fields, STAGE_RANGES)).find((each) => each !== null)
+  return wrong === undefined ? null : `stages: ${wrong}`
 }
 
 function stagesOf(raw: unknown, profile: Profile): StageStat[] {
-  const stages = profile.mapping.stages
-  const items = stages === undefined ? null : readPath(raw, stages.items)
-  if (stages === undefined || !Array.isArray(items)) return []
+  const { items, fields } = stageItems(raw, profile)
   return items.flatMap((item: unknown): StageStat[] => {
-    const status = readText(item, stages.fields.status)
-    const reached = readCount(item, stages.fields.reached)
-    const current = readCount(item, stages.fields.current) ?? 0
-    const conversion = readNumber(item, stages.fields.conversion)
-    const medianHours = readNumber(item, stages.fields.median_hours)
+    const status = readText(item, fields.status)
+    const reached = readCount(item, fields.reached)
+    const current = readCount(item, fields.current) ?? 0
+    const conversion = readNumber(item, fields.conversion)
+    const medianHours = readNumber(item, fields.median_hours)
     return status === null || reached === null ? [] : [{ status, reached, current, conversion, medianHours }]
   })
 }

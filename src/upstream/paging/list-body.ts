@@ -132,17 +132,12 @@ function splitBody(bytes: Buffer, path: FieldPath, findUnchanged?: FindUnchanged
   return { body, records: split.records }
 }
 
-interface SplitList {
-  readonly records: readonly RawRecord[]
-  readonly close: number
-}
-
 /**
  * Splits the list into records. The bytes between the first two records usually stand between all records.
  * The function therefore searches for these bytes first, which is fast. After the first piece that is not
  * JSON, and for the last record, it follows the JSON to the end of each record.
  */
-function splitList(bytes: Buffer, open: number, findUnchanged?: FindUnchanged): SplitList | null {
+function splitList(bytes: Buffer, open: number, findUnchanged?: FindUnchanged) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const records: RawRecord[] = []
   let at = skipSpace(bytes, open + 1)

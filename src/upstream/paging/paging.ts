@@ -36,9 +36,8 @@ export function requestPage(
   size: number,
 ): URL {
   const wanted = Math.min(size, paging.size_max)
-  if (paging.kind === 'next_url' || paging.kind === 'link') {
-    if (position !== null) return linkedFrom(list, position)
-  }
+  const isLinked = paging.kind === 'next_url' || paging.kind === 'link'
+  if (isLinked && position !== null) return linkedFrom(list, position)
   const url = new URL(list)
   if (paging.kind === 'range') {
     const from = Number(position ?? 0)
@@ -46,11 +45,8 @@ export function requestPage(
     return url
   }
   if (paging.size_param !== undefined) url.searchParams.set(paging.size_param, String(wanted))
-  if (paging.kind === 'page' || paging.kind === 'offset') {
-    url.searchParams.set(paging.param, position ?? String(paging.start))
-  } else if ((paging.kind === 'cursor' || paging.kind === 'last_id') && position !== null) {
-    url.searchParams.set(paging.param, position)
-  }
+  const at = 'start' in paging ? (position ?? String(paging.start)) : position
+  if ('param' in paging && at !== null) url.searchParams.set(paging.param, at)
   return url
 }
 
@@ -164,15 +160,10 @@ function positionAfter(
       return nextRange(position, answer, Math.min(size ?? paging.size_max, paging.size_max))
     case 'cursor':
       return nextCursor(paging, answer)
-    case 'next_url': {
-      const place = { path: paging.next }
-      const next = nextOf(readPath(answer.body, paging.next), place, answer.url)
-      return next === null ? null : linkedFrom(answer.url, next).href
-    }
-    case 'link': {
-      const next = nextOf(linkNext(answer.headers.link), { header: 'Link' }, answer.url)
-      return next === null ? null : linkedFrom(answer.url, next).href
-    }
+    case 'next_url':
+      return linkAfter(readPath(answer.body, paging.next), { path: paging.next }, answer.url)
+    case 'link':
+      return linkAfter(linkNext(answer.headers.link), { header: 'Link' }, answer.url)
     case 'last_id':
       return lastId(paging, answer)
   }
@@ -313,6 +304,11 @@ function nextOf(value: unknown, place: Place, url: URL, end?: readonly (string |
   const token = tokenOf(value)
   const isEnd = end === undefined ? NO_NEXT.test(token ?? '') : end.some((each) => String(each) === token)
   return isEnd ? null : token
+}
+
+function linkAfter(value: unknown, place: Place, url: URL): string | null {
+  const next = nextOf(value, place, url)
+  return next === null ? null : linkedFrom(url, next).href
 }
 
 function isNo(value: unknown): boolean {

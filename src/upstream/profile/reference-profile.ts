@@ -1,6 +1,6 @@
 /** The built-in profile of the reference service. */
 import { FUNNEL_STATUSES, STAGES } from '../../contract/lead.ts'
-import { fieldsWith } from '../../domain/lead-fields.ts'
+import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { ACTIVITY_FIELDS, type Profile, parseProfile, STAGE_STAT_FIELDS } from './profile.ts'
 
 export const REFERENCE_PROFILE: Profile = parseProfile(
@@ -25,7 +25,7 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
     },
     sort: { sort: 'updated_at' },
     mapping: {
-      lead: Object.fromEntries(fieldsWith('wire').map(({ column, wire }) => [column, wire])),
+      lead: Object.fromEntries(LEAD_FIELDS.map(({ column }) => [column, wirePath(column)])),
       stat: {
         ...sameNames(['name', 'status', 'as_of', 'win_rate']),
         leads: 'totals.leads',
@@ -80,4 +80,9 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
 /** Maps fields that the service calls by the same names. */
 function sameNames(fields: readonly string[]): Record<string, string> {
   return Object.fromEntries(fields.map((name) => [name, name]))
+}
+
+/** `company_name` is `company.name` in the records of the service, and `score` is `score`. */
+export function wirePath(column: string): string {
+  return column.replace(/^(company|contact|value)_/, '$1.')
 }

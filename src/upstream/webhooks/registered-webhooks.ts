@@ -54,12 +54,12 @@ interface Asking {
 
 export function createWebhookSource({ profile, at, call, checked }: WebhookSourceDeps) {
   async function ask<T>(shape: z.ZodType<T>, asking: Asking): Promise<T> {
-    const { url, status, body } = await send(asking)
-    refuseMissing(url, status, asking)
+    const { url, body } = await send(asking)
     return checked(url, shape, body)
   }
 
-  async function send({ what, method, id, action, body, idempotencyKey, signal }: Asking) {
+  /** A webhook that is not there need not be removed. */
+  async function send({ what, method, id, action, ...rest }: Asking) {
     if (!hasEndpoint(profile, 'webhooks')) {
       throw unoffered(
         `The upstream cannot ${what}: endpoints.webhooks is none in its profile ${profile.name}`,
@@ -68,8 +68,16 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
     const url = at()
     const below = [id, action].filter((part) => part !== undefined).map(pathStep)
     url.pathname = [url.pathname.replace(/\/$/, ''), ...below].join('/')
-    const answer = await call({ method, url, body, takes: UNOFFERED, idempotencyKey, signal })
-    return { url, status: answer.status, body: answer.body }
+    const { status, body } = await call({ method, url, takes: UNOFFERED, ...rest })
+    const isGone = method === 'DELETE' && status === 404
+    if (isGone || !UNOFFERED.includes(status)) return { url, status, body }
+    const asked = `${method} ${url.origin}${url.pathname} answered ${status}`
+    if (status !== 404 || id === undefined) throw unoffered(`The upstream offers no way to ${what}: ${asked}`)
+    throw new LeadsheetError(
+      'api_not_found',
+      `The upstream knows no webhook ${id}, or offers no way to ${what}: ${asked}`,
+      { hint: `${shellCommand('webhooks list')} shows those that there are.` },
+    )
   }
 
   return {
@@ -79,25 +87,9 @@ export function createWebhookSource({ profile, at, call, checked }: WebhookSourc
       (await ask(listSchema, { what: 'list webhooks', method: 'GET', signal })).data,
     test: (id: string, signal?: AbortSignal): Promise<WireWebhookAttempt> =>
       ask(webhookAttemptSchema, { what: 'test a webhook', method: 'POST', id, action: 'test', signal }),
-    async remove(id: string, signal?: AbortSignal): Promise<boolean> {
-      const asking = { what: 'remove a webhook', method: 'DELETE', id, signal } as const
-      const { url, status } = await send(asking)
-      if (status === 404) return false
-      refuseMissing(url, status, asking)
-      return true
-    },
+    remove: async (id: string, signal?: AbortSignal): Promise<boolean> =>
+      (await send({ what: 'remove a webhook', method: 'DELETE', id, signal })).status !== 404,
   }
-}
-
-function refuseMissing(url: URL, status: number, { what, method, id }: Asking): void {
-  if (!UNOFFERED.includes(status)) return
-  const asked = `${method} ${url.origin}${url.pathname} answered ${status}`
-  if (status !== 404 || id === undefined) throw unoffered(`The upstream offers no way to ${what}: ${asked}`)
-  throw new LeadsheetError(
-    'api_not_found',
-    `The upstream knows no webhook ${id}, or offers no way to ${what}: ${asked}`,
-    { hint: `${shellCommand('webhooks list')} shows those that there are.` },
-  )
 }
 
 function unoffered(message: string): LeadsheetError {

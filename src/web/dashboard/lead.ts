@@ -2,14 +2,13 @@
 import { LeadsheetError } from '../../errors.ts'
 import { oneLine, oneLineOrNull, upperFirst } from '../../report/words/clean-text.ts'
 import { createLocaleContext, type LocaleContext, nameStatus } from '../../report/words/locale-context.ts'
-import { readLocalLead } from '../../store/leads/local-lead.ts'
+import { type LocalLead, readLocalLead } from '../../store/leads/local-lead.ts'
 import { clockOf, LOCALE } from '../server/format.ts'
 import type { DashboardDeps } from '../server/frame.ts'
 import { frameOf } from '../server/frame.ts'
 import type { AddRoutes } from '../server/server.ts'
 import { sendPage } from '../server/server.ts'
 
-type Found = NonNullable<Awaited<ReturnType<typeof readLocalLead>>>
 type Route = { readonly Params: { readonly id: string } }
 
 const NAME_LENGTH = 80
@@ -40,7 +39,7 @@ function unknownLead(): LeadsheetError {
   })
 }
 
-function composeLead({ lead, versions, activity }: Found, locale: LocaleContext) {
+function composeLead({ lead, versions, activity }: LocalLead, locale: LocaleContext) {
   const moneyOf = (amount: number | null, currency: string | null) =>
     amount === null ? '' : locale.numbers.money({ amount, currency: currency ?? '' })
   const joined = (...parts: readonly (string | null)[]) =>

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { LEAD_FIELDS } from '../../../src/domain/lead-fields.ts'
 import { COUNT_ALL_DAYS } from '../../../src/store/leads/lead-day.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { wirePath } from '../../../src/upstream/profile/reference-profile.ts'
 import { file, url } from '../step.ts'
 import { syncLeads } from './sync.ts'
 
@@ -27,11 +28,7 @@ interface Column {
 }
 
 const COLUMNS: Readonly<Record<string, From>> = {
-  ...Object.fromEntries(
-    LEAD_FIELDS.flatMap((field) =>
-      'wire' in field ? [[field.column, { path: field.wire.split('.') }] as const] : [],
-    ),
-  ),
+  ...Object.fromEntries(LEAD_FIELDS.map(({ column }) => [column, { path: wirePath(column).split('.') }])),
   no: { made: 'number' },
   lead_no: { made: 'number' },
   derived_version: { made: 'number' },

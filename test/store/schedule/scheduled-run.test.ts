@@ -5,11 +5,11 @@ import {
   beginScheduledRun,
   endUnknownScheduledRuns,
   findLastScheduledRun,
-  finishScheduledRun,
   isAnyOpen,
   listOpenScheduledRuns,
   listScheduledRuns,
   type ScheduledRun,
+  updateScheduledRun,
 } from '../../../src/store/schedule/scheduled-run.ts'
 import { noteRun } from '../../support/data/operation.ts'
 import { openEmptyStore } from '../../support/store.ts'
@@ -36,7 +36,7 @@ async function begin(store: Store): Promise<ScheduledRun> {
 
 function finish(store: Store, due_at: string, state: 'done' | 'held' = 'done'): Promise<unknown> {
   const end = { state, not_before: null, finished_at: state === 'done' ? EIGHT : null, message: 'all well' }
-  return store.write((trx) => finishScheduledRun(trx, { schedule: 'sync', due_at }, end))
+  return store.write((trx) => updateScheduledRun(trx, { schedule: 'sync', due_at }, end))
 }
 
 const states = async (store: Store) =>

@@ -7,8 +7,7 @@ test('a run that never ended is marked as killed by the next one, and keeps the 
   await using store = await openEmptyStore()
   const start = (at: string) => store.write((trx) => startRun(trx, { mode: 'full', parts: ['leads'], at }))
   const first = await start('2026-11-21T06:00:00.000Z')
-  const counts = { seen: 2, inserted: 1, updated: 0, unchanged: 1, deleted: 0, quarantined: 0 }
-  await store.write((trx) => addCounts(trx, first, { pages: 1, ...counts }))
+  await store.write((trx) => addCounts(trx, first, { pages: 1, leads_seen: 2, leads_inserted: 2 }))
   const second = await start('2026-11-21T06:15:00.000Z')
   const runs = await store.db
     .selectFrom('sync_run')

@@ -32,8 +32,9 @@ export async function follow(
   end: { readonly at: string; readonly outcome: EventOutcome; readonly problem?: string },
 ): Promise<void> {
   await store.write(async (trx) => {
-    const of = { resource: 'lead', resourceId: leadId, until: end.at } as const
-    await finishEvents(trx, of, { problem: null, ...end })
+    const waiting = trx.selectFrom('event_queue').where('resource_id', '=', leadId).selectAll()
+    for (const row of await waiting.execute())
+      await finishEvents(trx, { ...row, last_at: end.at }, { problem: null, ...end })
     await trx.deleteFrom('event_queue').where('resource_id', '=', leadId).execute()
   })
 }

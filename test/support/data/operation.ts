@@ -39,9 +39,10 @@ export async function saveSync(
   scan: Partial<ScanResult> | null = null,
 ): Promise<string> {
   const runId = await startRun(trx, { mode, parts: ['leads'], at })
-  if (problems.length === 0) await noteLeadsAsOf(trx, runId, at, 0)
+  if (problems.length === 0) await noteLeadsAsOf(trx, runId, at)
   const counts = { ...NO_LEADS, ...leads }
-  await addCounts(trx, runId, { ...counts, pages: 0 })
+  const columns = Object.entries(counts).map(([name, n]) => [`leads_${name}`, n])
+  await addCounts(trx, runId, Object.fromEntries(columns))
   await finishRun(
     trx,
     {

@@ -14,8 +14,6 @@ import { shownText } from '../../support/web/shown-text.ts'
 import { openStatusPage, type StatusPage } from '../../support/web/status-page.ts'
 import { ago, fillWithProblems, openAlert } from '../../support/web/store-with-problems.ts'
 
-const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined: 0, pages: 0 }
-
 const REGISTERED: EventSource = {
   readRegistration: async () => ({ events: ['lead.updated'], registeredAt: ago(60) }),
   isByHand: false,
@@ -98,7 +96,7 @@ async function begin(store: Store, lease: Lease, at: string): Promise<void> {
   await store.write(async (trx) => {
     await lease.renew(trx, new Date(at))
     const id = await startRun(trx, { mode: 'full', parts: ['leads'], at })
-    await addCounts(trx, id, { ...NONE, seen: 400, inserted: 400, pages: 4 })
+    await addCounts(trx, id, { leads_seen: 400, leads_inserted: 400, pages: 4 })
     await trx.updateTable('sync_run').set({ requests: 5 }).execute()
     await startScan(trx, {
       mode: 'full',

@@ -10,7 +10,7 @@ import type { Instant, Lead } from '../../../domain/model.ts'
 import { inSnakeCase, type SnakeCase } from '../../../domain/names.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { readFieldsByName } from '../../../store/leads/declared-fields.ts'
-import { type LocalVersion, readLocalLead } from '../../../store/leads/local-lead.ts'
+import { type LocalLead, readLocalLead } from '../../../store/leads/local-lead.ts'
 import { isQuarantined } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { parseJson } from '../../../upstream/values/json.ts'
@@ -69,7 +69,7 @@ function yamlText({ style }: Terminal, heading: string, value: unknown): string 
   return value === null ? '' : `${style('bold', heading)}\n${plainText(stringify(value)).trimEnd()}`
 }
 
-const VERSIONS: readonly Column<LocalVersion>[] = [
+const VERSIONS: readonly Column<LocalLead['versions'][number]>[] = [
   { title: 'FROM', value: (version) => formatInstant(version.valid_from) },
   { title: 'TO', value: (version) => formatInstant(version.valid_to) ?? 'now' },
   { title: 'STATUS', value: (version) => version.status },
