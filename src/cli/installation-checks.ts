@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { openConfiguredMailbox } from '../app/configured-bounces.ts'
 import { openOAuthOf, tryKeys } from '../app/configured-login.ts'
 import { openMail, senderOf } from '../app/configured-mail.ts'
 import { profileOf } from '../app/configured-upstream.ts'
@@ -50,6 +51,20 @@ export async function* checkMailServer(
   yield await attempt('mail', 'check mail.url (LEADSHEET_MAIL_URL)', async () => {
     await using transport = openMail(config, log)
     return ok('mail', `${transport.name} ${await transport.verify(signal)}`)
+  })
+}
+
+/** Tries the mailbox of bounces, if there is one. */
+export async function* checkMailbox(
+  config: Parameters<typeof openMail>[0],
+  { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
+): AsyncGenerator<CheckResult> {
+  const { url } = config.mail.bounces
+  if (url === null) return
+  yield await attempt('bounces', 'check mail.bounces.url (LEADSHEET_MAIL_BOUNCES_URL)', async () => {
+    await using mailbox = openConfiguredMailbox(config, url.reveal(), log)
+    await mailbox.position(signal)
+    return ok('bounces', `${mailbox.name} can be read`)
   })
 }
 

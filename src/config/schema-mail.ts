@@ -4,7 +4,7 @@ import { WEBHOOK_FORMATS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import { isMailApi, mailWayOf } from '../mail/mail-url.ts'
 import { oauthSchemaOf } from './schema-login.ts'
-import type { Secret } from './secrets.ts'
+import { Secret } from './secrets.ts'
 import {
   alertUrlFault,
   bouncesUrlFault,
@@ -48,7 +48,7 @@ const MAIL_URL = 'a URL with smtp://, smtps://, graph:, gmail:, ses://, resend:/
 
 const bouncesSchema = section({
   url: setting(
-    'The mailbox in which bounces arrive: imaps://user:password@host, with the name of a folder behind it if it is not INBOX, or file:./bounces, a folder of messages. It is only read.',
+    'The mailbox in which bounces arrive: imaps://user:password@host, with the name of a folder behind it if it is not INBOX, or file:./bounces, a folder of messages in the data directory. It is only read.',
     secret('a URL with imaps://, imap:// or file:', bouncesUrlFault, 'login').optional(),
     {
       env: 'LEADSHEET_MAIL_BOUNCES_URL',
@@ -67,7 +67,9 @@ const bouncesSchema = section({
   ),
   webhook_secret: setting(
     'Signing secret of the webhook by which the provider (resend:) tells of bounces.',
-    secret('the signing secret, such as whsec_…').optional(),
+    secret('the signing secret, whsec_ with Base64 behind it', (value) =>
+      /^whsec_[\w+/-]+=*$/.test(value) ? null : 'it is none',
+    ).optional(),
     { env: 'LEADSHEET_MAIL_BOUNCES_WEBHOOK_SECRET' },
   ),
   webhook_secret_file: setting('File that holds the secret, in place of webhook_secret.', path.optional()),
@@ -121,14 +123,22 @@ function refuseUnusable(
     readonly url: Secret | null
     readonly oauth: object | null
     readonly dkim: object | null
+    readonly bounces: {
+      readonly [Name in 'url' | 'oauth' | 'address' | 'webhookSecret']: object | string | null
+    }
   },
   context: z.RefinementCtx,
 ): void {
+  const refuse = (name: string, message: string) =>
+    context.addIssue({ code: 'custom', path: name.split('.'), message })
+  const { address, webhookSecret, ...mailbox } = mail.bounces
+  const place = mailbox.url instanceof Secret ? new URL(mailbox.url.reveal()) : null
+  const hasLogin = place?.protocol === 'file:' || (mailbox.oauth ?? mail.oauth) !== null
+  if (place !== null && place.password === '' && !hasLogin)
+    refuse('bounces.url', 'a password after the user, or a login in bounces.oauth')
   if (mail.url === null) return
   const url = new URL(mail.url.reveal())
   const { login } = mailWayOf(url) ?? { login: 'none' }
-  const refuse = (name: 'url' | 'oauth' | 'dkim', message: string) =>
-    context.addIssue({ code: 'custom', path: [name], message })
   if (mail.oauth === null && login === 'oauth') refuse('oauth', `a login, with ${url.protocol}`)
   if (mail.oauth !== null && login !== 'oauth') {
     if (login !== 'any') refuse('oauth', `none, with ${url.protocol}`)
@@ -136,6 +146,10 @@ function refuseUnusable(
     else if (url.username === '') refuse('url', 'the user of the login before the host, with mail.oauth')
   }
   if (mail.dkim !== null && isMailApi(url)) refuse('dkim', `none, because ${url.protocol} signs messages`)
+  if (address !== null && isMailApi(url) && url.protocol !== 'ses:')
+    refuse('bounces.address', `none, because ${url.protocol} takes no envelope sender`)
+  if (webhookSecret !== null && url.protocol !== 'resend:')
+    refuse('bounces.webhook_secret', `none, with ${url.protocol}; resend: has such a webhook`)
 }
 
 const alertUrl = secret('a URL with https://, or http:// on this machine', alertUrlFault, 'address')

@@ -81,7 +81,7 @@ export function readFault(error: unknown): string {
 function toTree(document: Document.Parsed, name: string, place: (offset: number) => string): SettingTree {
   const invalid = (problem: string) =>
     new LeadsheetError('config_invalid', `the settings file ${name} is not valid YAML:\n${problem}`, {
-      hint: 'Colons need a space after them, and groups the same indentation throughout; no tabs.',
+      hint: 'Colons need a space after them, and groups the same indentation throughout; no tabs. A value that ends with a colon needs quotes: url: "graph:".',
     })
   if (document.errors.length > 0) {
     throw invalid(

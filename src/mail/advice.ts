@@ -38,6 +38,10 @@ const ROWS: readonly Row[] = [
     `Entra does not know the app in this tenant. Compare mail.oauth.client_id and the tenant in mail.oauth.token_url with ${APPS} > Overview.`,
   ],
   [
+    /AADSTS7000112\b/,
+    'Entra has the app turned off: see entra.microsoft.com > Enterprise applications > Properties.',
+  ],
+  [
     /AADSTS(?:1002012|70011|500011|28002)\b/,
     'With client_credentials, mail.oauth.scope is https://outlook.office365.com/.default for SMTP, and https://graph.microsoft.com/.default for graph:.',
   ],

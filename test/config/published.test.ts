@@ -45,13 +45,16 @@ test('the example shows every setting, and all of them are right', () => {
   const { api, mail, ...whole } = parse(signed)
   const { key, key_command: _command, oauth, ...source } = api
   const { dkim, oauth: login, ...sending } = mail
-  const bounces = { ...mail.bounces, oauth: clientOf(mail.bounces.oauth) }
+  const { address, webhook_secret: _secret, oauth: mailbox, ...place } = mail.bounces
+  const bounces = { ...place, oauth: clientOf(mailbox) }
+  const webhook = { ...bounces, webhook_secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
   for (const way of [
-    { api: { ...source, key }, mail: { ...sending, bounces, dkim } },
+    { api: { ...source, key }, mail: { ...sending, bounces: { ...bounces, address }, dkim } },
     {
       api: { ...source, oauth: clientOf(oauth) },
       mail: { ...sending, bounces, url: 'graph:', oauth: clientOf(login) },
     },
+    { api: { ...source, key }, mail: { ...sending, bounces: webhook, url: 'resend://:re_k@api.resend.com' } },
   ]) {
     const yaml = stringify({ ...whole, ...way })
     const cwd = folderWith({ 'leadsheet.yaml': yaml, 'profile.yaml': 'name: mine' })

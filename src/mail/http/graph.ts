@@ -27,7 +27,7 @@ export const GRAPH: Vendor = {
       blame: 'setting',
     },
     {
-      codes: /^4.. (?:ApplicationThrottled|MailboxConcurrency|ErrorServerBusy|TooManyRequests)$/,
+      codes: /^(?:4..|503) (?:ApplicationThrottled|MailboxConcurrency|ErrorServerBusy|TooManyRequests)$/,
       blame: 'busy',
     },
   ],

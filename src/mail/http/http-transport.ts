@@ -140,6 +140,7 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
           ...(vendor.authorize?.(request, api, now()) ?? { authorization: `Bearer ${key}` }),
           ...(isPost && { 'content-length': String(request.body.length) }),
           accept: 'application/json',
+          'accept-encoding': 'identity',
           'user-agent': 'leadsheet',
         },
         // The body is read when the connection stands. If that breaks after this, delivery is unknown.

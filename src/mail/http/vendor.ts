@@ -56,13 +56,11 @@ export interface AnswerRule {
 }
 
 /**
- * The rows for all vendors. A status 4xx says that the request was not carried out (RFC 9110, 15.5). A gateway
- * says 503 too, of a request that it may have passed on; so 503 counts only with a code of the API, or with
- * Retry-After.
+ * The rows for all vendors. A status 4xx says that the request was not carried out (RFC 9110, 15.5). A 5xx leaves
+ * that open, 503 too: a gateway may have passed the request on, and mail has arrived that a provider answered so.
  */
 const RULES: readonly AnswerRule[] = [
   { codes: /^413 /, blame: 'size' },
-  { codes: /^(?:408|425|429|503) ./, blame: 'busy' },
   { codes: /^(?:408|425|429) /, blame: 'busy' },
   { codes: /^(?:3..|401|402|403|404|405|407|410|421|426|451) /, blame: 'setting' },
   { codes: /^4.. /, blame: 'message' },
@@ -93,12 +91,14 @@ export function judgeAnswer(
     own?.blame ??
     // Where the API names no reason that is known, the address that it quotes is the reason.
     ((isOfRecipient && /^4(?:00|22) /.test(codes) && 'recipient') ||
-      (status === 503 && facts.waitMs !== null && 'busy') ||
       (RULES.find((rule) => rule.codes.test(codes))?.blame ?? 'unclear'))
   // A request for no message leaves nothing open.
   const known = recipient === null && blame === 'unclear' ? 'busy' : blame
   return failedBy(known, { ...facts, isInMessage: recipient !== null, replyCode: status })
 }
+
+/** Only so much of a page is searched for words. */
+const WORDS_LENGTH = 5_000
 
 /** Finds the code and the words of an error, in the forms of Microsoft, Google, Amazon and Resend. */
 export function faultIn({ headers, json, text }: ApiAnswer): {
@@ -113,7 +113,10 @@ export function faultIn({ headers, json, text }: ApiAnswer): {
   return {
     // Amazon may write a colon and an address behind the code.
     code: code.replace(/:.*/s, ''),
-    words: typeof words === 'string' ? words : text.replace(/<(style|script)\b.*?<\/\1>|<[^>]*>/gis, ' '),
+    words:
+      typeof words === 'string'
+        ? words
+        : text.slice(0, WORDS_LENGTH).replace(/<(style|script)\b.*?<\/\1>|<[^>]*>/gis, ' '),
   }
 }
 

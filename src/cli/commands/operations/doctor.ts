@@ -32,6 +32,7 @@ import { type AskDns, createAskDns } from '../../deliverability/spf.ts'
 import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import {
   checkDashboard,
+  checkMailbox,
   checkMailServer,
   checkPostgres,
   checkUnsubscribe,
@@ -279,6 +280,8 @@ async function* checkMail({ log, signal }: Patient, config: Config): AsyncGenera
     await tryMessage(config)
     return ok('mail', 'a message can be made')
   })
-  if (message.status === 'ok') yield* checkMailServer(config, { log: await log(), signal })
+  const asking = { log: await log(), signal }
+  if (message.status === 'ok') yield* checkMailServer(config, asking)
   else yield message
+  yield* checkMailbox(config, asking)
 }
