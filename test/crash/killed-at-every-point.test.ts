@@ -188,36 +188,39 @@ describe('a program killed at every point', () => {
   })
 })
 
-it('a first load that was killed before its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync', async () => {
-  await using world = await openWorld(3)
-  const { env } = world
-  const empty = await openFolder()
-  const load = (name: string): Program => ({
-    args: ['sync', '--only', 'leads'],
-    cwd: copyOf(empty, folderWith(), name),
-    env: { ...env, EVERY_STATEMENT: '1' },
-  })
-  const [whole, killed] = [load('whole'), load('killed')]
-  const points = await listPoints(whole)
-  const firstIndex = points.findIndex((name) => /^before CREATE.* INDEX/i.test(name))
-  expect(await runKilledAt(firstIndex + 1, killed)).toBe(true)
-  const file = databaseIn(killed.cwd)
-  expect(count(file, 'sync_dropped_index')).toBeGreaterThan(0)
-  const details = ['sync', '--only', 'details']
-  const commands = [
-    ['status'],
-    ['db', 'prune'],
-    ['db', 'backup', 'backup.db'],
-    ['db', 'restore', 'backup.db'],
-    details,
-    ['sync', '--only', 'leads', '--full'],
-  ]
-  for (const args of commands) {
-    const { status, stderr } = await run({ args, cwd: killed.cwd, env })
-    // The first check of `status` fails, because no sync has read all leads yet.
-    expect(status, `${args.join(' ')}: ${stderr}`).toBe(args[0] === 'status' ? 1 : 0)
-  }
-  expect(await run({ args: details, cwd: whole.cwd, env })).toMatchObject({ status: 0 })
-  await expectSound(file)
-  expect(hashTables(file)).toEqual(hashTables(databaseIn(whole.cwd)))
-})
+it.each(['before', 'while'])(
+  'a first load that was killed %s its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync',
+  async (when) => {
+    await using world = await openWorld(3)
+    const { env } = world
+    const empty = await openFolder()
+    const load = (name: string): Program => ({
+      args: ['sync', '--only', 'leads'],
+      cwd: copyOf(empty, folderWith(), name),
+      env: { ...env, EVERY_STATEMENT: '1' },
+    })
+    const [whole, killed] = [load('whole'), load('killed')]
+    const points = await listPoints(whole)
+    const firstIndex = points.findIndex((name) => /^before CREATE.* INDEX/i.test(name))
+    expect(await runKilledAt(firstIndex + (when === 'before' ? 1 : 4), killed)).toBe(true)
+    const file = databaseIn(killed.cwd)
+    expect(count(file, 'sync_dropped_index')).toBeGreaterThan(0)
+    const details = ['sync', '--only', 'details']
+    const commands = [
+      ['status'],
+      ['db', 'prune'],
+      ['db', 'backup', 'backup.db'],
+      ['db', 'restore', 'backup.db'],
+      details,
+      ['sync', '--only', 'leads', '--full'],
+    ]
+    for (const args of commands) {
+      const { status, stderr } = await run({ args, cwd: killed.cwd, env })
+      // The first check of `status` fails, because no sync has read all leads yet.
+      expect(status, `${args.join(' ')}: ${stderr}`).toBe(args[0] === 'status' ? 1 : 0)
+    }
+    expect(await run({ args: details, cwd: whole.cwd, env })).toMatchObject({ status: 0 })
+    await expectSound(file)
+    expect(hashTables(file)).toEqual(hashTables(databaseIn(whole.cwd)))
+  },
+)
