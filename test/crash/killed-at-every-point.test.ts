@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { checkBackup } from '../../src/store/backup/backup-check.ts'
 import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import { openMailServer } from '../support/mail-server.ts'
@@ -126,30 +127,38 @@ describe('a program killed at every point', () => {
   it.each([
     ['an empty file', async (file: string): Promise<void> => writeFileSync(file, ''), 0],
     ['the schema of the version before', makePresentStore, 3],
-  ])('leaves the old schema or the new one where it migrates %s', async (_, makeFile, leads) => {
-    const base = folderWith({ 'data/.keep': '' })
-    await makeFile(databaseIn(base))
-    const sources = makeNextVersion()
-    const schemaIn = (folder: string): string =>
-      JSON.stringify(ask(databaseIn(folder), 'SELECT type, name, sql FROM sqlite_schema ORDER BY type, name'))
-    const before = schemaIn(base)
-    let after = ''
-    const open = (cwd: string): Case => ({
-      program: {
-        main: join(SUPPORT, 'open-store.ts'),
-        args: [databaseIn(cwd), sources],
-        cwd,
-        env: { EVERY_STATEMENT: '1' },
-      },
-      checkKilled: () => expect([before, after]).toContain(schemaIn(cwd)),
-      result() {
-        after ||= schemaIn(cwd)
-        expect(count(databaseIn(cwd), 'lead')).toBe(leads)
-        return [schemaIn(cwd), hashTables(databaseIn(cwd))]
-      },
-    })
-    await killEverywhere(base, open, { samples: 3, points: /^before|^after commit/, sources })
-  })
+  ])(
+    'leaves the old schema or the new one where it migrates %s, after a backup of what is there',
+    async (_, makeFile, leads) => {
+      const base = folderWith({ 'data/.keep': '' })
+      await makeFile(databaseIn(base))
+      const sources = makeNextVersion()
+      const schemaIn = (folder: string): string =>
+        JSON.stringify(
+          ask(databaseIn(folder), 'SELECT type, name, sql FROM sqlite_schema ORDER BY type, name'),
+        )
+      const before = schemaIn(base)
+      let after = ''
+      const open = (cwd: string): Case => ({
+        program: {
+          main: join(SUPPORT, 'upgrade-store.ts'),
+          args: [databaseIn(cwd), sources],
+          cwd,
+          env: { EVERY_STATEMENT: '1' },
+        },
+        checkKilled: () => expect([before, after]).toContain(schemaIn(cwd)),
+        result() {
+          after ||= schemaIn(cwd)
+          expect(count(databaseIn(cwd), 'lead')).toBe(leads)
+          const backups = globSync('data/backups/*', { cwd })
+          expect(backups).toHaveLength(leads === 0 ? 0 : 1)
+        const contents = backups.map((backup) => checkBackup(join(cwd, backup)))
+          return [schemaIn(cwd), hashTables(databaseIn(cwd)), backups, contents]
+        },
+      })
+      await killEverywhere(base, open, { samples: 3, points: /^before|^after commit/, sources })
+    },
+  )
 
   it('does each scheduled run at its next start, and none that it had noted as done', async () => {
     const base = folderWith({ 'data/.keep': '' })
