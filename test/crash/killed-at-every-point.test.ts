@@ -152,7 +152,7 @@ describe('a program killed at every point', () => {
           expect(count(databaseIn(cwd), 'lead')).toBe(leads)
           const backups = globSync('data/backups/*', { cwd })
           expect(backups).toHaveLength(leads === 0 ? 0 : 1)
-        const contents = backups.map((backup) => checkBackup(join(cwd, backup)))
+          const contents = backups.map((backup) => checkBackup(join(cwd, backup)))
           return [schemaIn(cwd), hashTables(databaseIn(cwd)), backups, contents]
         },
       })
