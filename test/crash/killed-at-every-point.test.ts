@@ -1,5 +1,5 @@
 /** Each kind of work is killed at every point, and again at that of its next runs. */
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkBackup } from '../../src/store/backup/backup-check.ts'
@@ -159,42 +159,6 @@ describe('a program killed at every point', () => {
       await killEverywhere(base, open, { samples: 3, points: /^before|^after commit/, sources })
     },
   )
-
-  it('does each scheduled run at its next start, and none that it had noted as done', async () => {
-    const base = folderWith({ 'data/.keep': '' })
-    const beatIn = (cwd: string, now: string): Program => ({
-      main: join(SUPPORT, 'run-scheduled-runs.ts'),
-      args: [databaseIn(cwd), `2026-01-${now}:00.000Z`, join(cwd, 'ran')],
-      cwd,
-      env: { EVERY_STATEMENT: '1' },
-    })
-    expect(await run(beatIn(base, '12T06:50'))).toMatchObject({ status: 0 })
-    const dueIn = (cwd: string, states: string): string[] =>
-      ask<{ due_at: string }>(
-        databaseIn(cwd),
-        `SELECT due_at FROM scheduled_run WHERE state IN (${states}) ORDER BY due_at`,
-      ).map(({ due_at }) => due_at.slice(5, 16))
-    const countRuns = (cwd: string): number =>
-      existsSync(join(cwd, 'ran')) ? readFileSync(join(cwd, 'ran'), 'utf8').trim().split('\n').length : 0
-    const open = (cwd: string): Case => {
-      // At most the run in progress is done again, because nothing records how far it has come.
-      let again = 0
-      return {
-        program: beatIn(cwd, '13T07:05'),
-        next: beatIn(cwd, '13T07:06'),
-        checkKilled() {
-          again = countRuns(cwd) > dueIn(cwd, "'done'").length ? 1 : 0
-        },
-        check() {
-          const done = dueIn(cwd, "'done'")
-          expect(done).toEqual(['01-12T07:00', '01-13T07:00', '01-13T07:00'])
-          expect(countRuns(cwd)).toBe(done.length + again)
-          expect(dueIn(cwd, "'pending', 'running'")).toEqual([])
-        },
-      }
-    }
-    await killEverywhere(base, open, { samples: 6 })
-  })
 })
 
 it.each(['before', 'while'])(
