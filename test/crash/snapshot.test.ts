@@ -1,8 +1,9 @@
-/** The snapshot while its writer is killed, and for other users. */
+/** The snapshot while its writer is killed, while it is read, and for other users. */
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { publishSnapshot } from '../../src/jobs/snapshot/publish-snapshot.ts'
 import { fileOf } from '../../src/store/db/place.ts'
@@ -17,6 +18,7 @@ import { killProgram } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
 const KILLS = IS_FULL ? 50 : 4
+const REPLACEMENTS = IS_FULL ? 150 : 3
 const LEADS = 200
 const NEVER = new AbortController().signal
 
@@ -73,6 +75,33 @@ it(`a snapshot that is killed while it is made leaves the one before, and its le
   expect(last).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
   expect(scoresIn(file)).toEqual([2])
   expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([])
+})
+
+it(`a reader goes on reading the moment that it opened while ${REPLACEMENTS} snapshots take its place`, async () => {
+  await using store = await openEmptyStore()
+  await saveScore(store, 0)
+  const folder = folderWith()
+  const { file } = await publishSnapshot(publishing(store, folder), NEVER)
+  for (let score = 1; score <= REPLACEMENTS; score++) {
+    const reader = new Database(file, { readonly: true })
+    const scores = reader.prepare<[], number>('SELECT DISTINCT score FROM lead').pluck()
+    expect(scores.all()).toEqual([score - 1])
+    await saveScore(store, score)
+    let isReplaced = false
+    const replaced = publishSnapshot(publishing(store, folder), NEVER).finally(() => {
+      isReplaced = true
+    })
+    while (!isReplaced) {
+      const opened = scoresIn(file)
+      expect([[score - 1], [score]]).toContainEqual(opened)
+      await sleep(40)
+    }
+    await replaced
+    expect(scores.all()).toEqual([score - 1])
+    expect(reader.pragma('integrity_check', { simple: true })).toBe('ok')
+    reader.close()
+    expect(scoresIn(file)).toEqual([score])
+  }
 })
 
 const NOBODY = 65_534

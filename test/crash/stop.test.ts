@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -97,6 +97,18 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     await untilSaid(daemon.child.stderr, /"schedule":"sync",.*"state":"done"/)
     await stopDaemon(daemon, join(cwd, 'leadsheet.db'))
     await Promise.all(cut)
+  })
+
+  it('while it makes a snapshot leaves none that is half-made', async () => {
+    const cwd = folderWith({
+      'leadsheet.yaml': 'data_dir: .\napi: { page_size: 1000 }\nenrichment: { policy: none }',
+    })
+    await using upstream = await startUpstream(1_000)
+    const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)
+    const isBegun = (): boolean => readdirSync(cwd).some((name) => name.startsWith('snapshot.db.tmp-'))
+    while (!isBegun()) await whileAlive(daemon, new Promise((resolve) => setTimeout(resolve, 2)))
+    await stopDaemon(daemon, join(cwd, 'leadsheet.db'))
+    expect(readdirSync(cwd).filter((name) => name.startsWith('snapshot'))).toEqual([])
   })
 
   it.skipIf(!HAS_TERMINAL)('or whose terminal is closed, stops as well', async () => {
