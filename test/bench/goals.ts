@@ -9,8 +9,8 @@ export interface Goal {
   readonly title: string
   /** The steps that are measured, by their names in the parts. */
   readonly of: string
-  /** The steps for comparison. The best of several counts. */
-  readonly against: readonly string[]
+  /** The step for comparison. */
+  readonly against: string | undefined
   /**
    * `share`: ours divided by theirs. `speed`: theirs divided by ours. `growth`: the time of a lead among the
    * most leads, divided by that among the fewest.
@@ -39,7 +39,7 @@ export const GOALS: readonly Goal[] = readFileSync(join(import.meta.dirname, 'go
 export const SUBJECTS: readonly string[] = [...new Set(GOALS.map(({ subject }) => subject))]
 
 function readGoal([name = '', title = '', measured = '', limited = '', leads, time = '']: string[]): Goal {
-  const [, growth, of = '', others] = /^(growth of )?(.*?)(?: \/ (.*))?$/.exec(measured) ?? []
+  const [, growth, of = '', against] = /^(growth of )?(.*?)(?: \/ (.*))?$/.exec(measured) ?? []
   const [sign, limit, unit = ''] = limited.split(' ')
   const at = sign === '≤' ? 'most' : 'least'
   const compared = at === 'most' ? 'share' : 'speed'
@@ -48,8 +48,8 @@ function readGoal([name = '', title = '', measured = '', limited = '', leads, ti
     subject: name.split('-')[0] ?? '',
     title,
     of,
-    against: others?.split(', ') ?? [],
-    as: growth ? 'growth' : others === undefined ? 'value' : compared,
+    against,
+    as: growth ? 'growth' : against === undefined ? 'value' : compared,
     kinds: time === '–' ? null : (time.split(', ') as ('cpu' | 'wall')[]),
     at,
     limit: Number(limit),

@@ -94,8 +94,7 @@ function measureGoal(
     const few = leads === smallest ? undefined : find(goal.of, smallest)
     return few === undefined ? null : ours / few
   }
-  const others = goal.against.map((what) => find(what)).filter((value) => value !== undefined)
-  if (others.length < goal.against.length) return null
-  const best = Math.min(...others)
-  return goal.as === 'share' ? ours / best : best / ours
+  const theirs = find(goal.against ?? '')
+  if (theirs === undefined) return null
+  return goal.as === 'share' ? ours / theirs : theirs / ours
 }

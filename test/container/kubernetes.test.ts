@@ -14,41 +14,29 @@ const FILES = [
   ...['scale/deployment.yaml', 'scale/service.yaml', 'scale/disruption.yaml'],
 ]
 
-interface Container {
-  readonly image: string
-  readonly args?: readonly string[]
-  readonly env: readonly { readonly name: string; readonly value: string }[]
-  readonly securityContext: object
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
-}
-
 interface PodSpec {
   readonly securityContext: object
-  readonly containers: readonly [Container]
+  readonly containers: readonly [
+    {
+      readonly args?: readonly string[]
+      readonly env: readonly { readonly name: string; readonly value: string }[]
+      readonly securityContext: object
+      readonly volumeMounts: PodSpec['volumes']
+    },
+  ]
   readonly volumes: readonly { readonly name: string }[]
 }
 
-interface Template {
-  readonly template?: { readonly spec: PodSpec }
-}
-
-interface Manifest {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string }
-  readonly spec: Template & { readonly jobTemplate?: { readonly spec: Template } }
-}
-
-function read(file: string): Manifest[] {
+function read(file: string) {
   return parseAllDocuments(readFileSync(join(FOLDER, file), 'utf8')).map((document) => document.toJS())
 }
 
 /** Returns the pod of each deployment and of each cron job. */
-function pods(): [name: string, pod: PodSpec][] {
+function pods(): (readonly [name: string, pod: PodSpec])[] {
   return FILES.flatMap((file) =>
-    read(file).flatMap(({ metadata, spec }): [name: string, pod: PodSpec][] => {
+    read(file).flatMap(({ metadata, spec }) => {
       const { template } = spec.jobTemplate?.spec ?? spec
-      return template === undefined ? [] : [[`${metadata.name} in ${file}`, template.spec]]
+      return template === undefined ? [] : [[`${metadata.name} in ${file}`, template.spec] as const]
     }),
   )
 }

@@ -86,28 +86,6 @@ it.skipIf(!HAS_PRLIMIT)(
 )
 
 it.skipIf(!CAN_MOUNT)(
-  'a first sync that fills its disk keeps whole pages, and goes on when there is room; needs root',
-  async () => {
-    await using upstream = await startUpstream(LEADS)
-    const elsewhere = syncIn(newFolder(), upstream)
-    expect(await run(elsewhere)).toMatchObject({ status: 0 })
-
-    const sync = syncIn(newFolder(), upstream)
-    const file = join(sync.cwd, 'leadsheet.db')
-    mountSmall(sync.cwd, 3)
-    expectUnwritable(await run(sync))
-    spawnSync('mount', ['-o', 'remount,size=64m', sync.cwd])
-    // After a broken first load, the next sync makes the indexes.
-    await expectSound(file, ['indexes are put aside only until a sync is complete'])
-    upstream.requests.length = 0
-    expect(await run(sync)).toMatchObject({ status: 0 })
-    expect(upstream.requests[0]?.path).toContain('cursor=')
-    await expectSound(file)
-    expect(hashTables(file)).toEqual(hashTables(join(elsewhere.cwd, 'leadsheet.db')))
-  },
-)
-
-it.skipIf(!CAN_MOUNT)(
   'a backup that finds no room says how much it needs, and leaves nothing behind; needs root',
   async () => {
     await using upstream = await startUpstream(LEADS)

@@ -1,7 +1,8 @@
 /** Each kind of work is killed at every point, and again at that of its next runs. */
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { checkBackup } from '../../src/store/backup/backup-check.ts'
 import { ask } from '../support/data/publishing.ts'
 import { folderWith } from '../support/folder.ts'
 import { openMailServer } from '../support/mail-server.ts'
@@ -126,98 +127,73 @@ describe('a program killed at every point', () => {
   it.each([
     ['an empty file', async (file: string): Promise<void> => writeFileSync(file, ''), 0],
     ['the schema of the version before', makePresentStore, 3],
-  ])('leaves the old schema or the new one where it migrates %s', async (_, makeFile, leads) => {
-    const base = folderWith({ 'data/.keep': '' })
-    await makeFile(databaseIn(base))
-    const sources = makeNextVersion()
-    const schemaIn = (folder: string): string =>
-      JSON.stringify(ask(databaseIn(folder), 'SELECT type, name, sql FROM sqlite_schema ORDER BY type, name'))
-    const before = schemaIn(base)
-    let after = ''
-    const open = (cwd: string): Case => ({
-      program: {
-        main: join(SUPPORT, 'open-store.ts'),
-        args: [databaseIn(cwd), sources],
-        cwd,
-        env: { EVERY_STATEMENT: '1' },
-      },
-      checkKilled: () => expect([before, after]).toContain(schemaIn(cwd)),
-      result() {
-        after ||= schemaIn(cwd)
-        expect(count(databaseIn(cwd), 'lead')).toBe(leads)
-        return [schemaIn(cwd), hashTables(databaseIn(cwd))]
-      },
-    })
-    await killEverywhere(base, open, { samples: 3, points: /^before|^after commit/, sources })
-  })
+  ])(
+    'leaves the old schema or the new one where it migrates %s, after a backup of what is there',
+    async (_, makeFile, leads) => {
+      const base = folderWith({ 'data/.keep': '' })
+      await makeFile(databaseIn(base))
+      const sources = makeNextVersion()
+      const schemaIn = (folder: string): string =>
+        JSON.stringify(
+          ask(databaseIn(folder), 'SELECT type, name, sql FROM sqlite_schema ORDER BY type, name'),
+        )
+      const before = schemaIn(base)
+      let after = ''
+      const open = (cwd: string): Case => ({
+        program: {
+          main: join(SUPPORT, 'upgrade-store.ts'),
+          args: [databaseIn(cwd), sources],
+          cwd,
+          env: { EVERY_STATEMENT: '1' },
+        },
+        checkKilled: () => expect([before, after]).toContain(schemaIn(cwd)),
+        result() {
+          after ||= schemaIn(cwd)
+          expect(count(databaseIn(cwd), 'lead')).toBe(leads)
+          const backups = globSync('data/backups/*', { cwd })
+          expect(backups).toHaveLength(leads === 0 ? 0 : 1)
+          const contents = backups.map((backup) => checkBackup(join(cwd, backup)))
+          return [schemaIn(cwd), hashTables(databaseIn(cwd)), backups, contents]
+        },
+      })
+      await killEverywhere(base, open, { samples: 3, points: /^before|^after commit/, sources })
+    },
+  )
+})
 
-  it('does each scheduled run at its next start, and none that it had noted as done', async () => {
-    const base = folderWith({ 'data/.keep': '' })
-    const beatIn = (cwd: string, now: string): Program => ({
-      main: join(SUPPORT, 'run-scheduled-runs.ts'),
-      args: [databaseIn(cwd), `2026-01-${now}:00.000Z`, join(cwd, 'ran')],
-      cwd,
-      env: { EVERY_STATEMENT: '1' },
+it.each(['before', 'while'])(
+  'a first load that was killed %s its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync',
+  async (when) => {
+    await using world = await openWorld(3)
+    const { env } = world
+    const empty = await openFolder()
+    const load = (name: string): Program => ({
+      args: ['sync', '--only', 'leads'],
+      cwd: copyOf(empty, folderWith(), name),
+      env: { ...env, EVERY_STATEMENT: '1' },
     })
-    expect(await run(beatIn(base, '12T06:50'))).toMatchObject({ status: 0 })
-    const dueIn = (cwd: string, states: string): string[] =>
-      ask<{ due_at: string }>(
-        databaseIn(cwd),
-        `SELECT due_at FROM scheduled_run WHERE state IN (${states}) ORDER BY due_at`,
-      ).map(({ due_at }) => due_at.slice(5, 16))
-    const countRuns = (cwd: string): number =>
-      existsSync(join(cwd, 'ran')) ? readFileSync(join(cwd, 'ran'), 'utf8').trim().split('\n').length : 0
-    const open = (cwd: string): Case => {
-      // At most the run in progress is done again, because nothing records how far it has come.
-      let again = 0
-      return {
-        program: beatIn(cwd, '13T07:05'),
-        next: beatIn(cwd, '13T07:06'),
-        checkKilled() {
-          again = countRuns(cwd) > dueIn(cwd, "'done'").length ? 1 : 0
-        },
-        check() {
-          const done = dueIn(cwd, "'done'")
-          expect(done).toEqual(['01-12T07:00', '01-13T07:00', '01-13T07:00'])
-          expect(countRuns(cwd)).toBe(done.length + again)
-          expect(dueIn(cwd, "'pending', 'running'")).toEqual([])
-        },
-      }
+    const [whole, killed] = [load('whole'), load('killed')]
+    const points = await listPoints(whole)
+    const firstIndex = points.findIndex((name) => /^before CREATE.* INDEX/i.test(name))
+    expect(await runKilledAt(firstIndex + (when === 'before' ? 1 : 4), killed)).toBe(true)
+    const file = databaseIn(killed.cwd)
+    expect(count(file, 'sync_dropped_index')).toBeGreaterThan(0)
+    const details = ['sync', '--only', 'details']
+    const commands = [
+      ['status'],
+      ['db', 'prune'],
+      ['db', 'backup', 'backup.db'],
+      ['db', 'restore', 'backup.db'],
+      details,
+      ['sync', '--only', 'leads', '--full'],
+    ]
+    for (const args of commands) {
+      const { status, stderr } = await run({ args, cwd: killed.cwd, env })
+      // The first check of `status` fails, because no sync has read all leads yet.
+      expect(status, `${args.join(' ')}: ${stderr}`).toBe(args[0] === 'status' ? 1 : 0)
     }
-    await killEverywhere(base, open, { samples: 6 })
-  })
-})
-
-it('a first load that was killed before its indexes were made can be looked at, backed up, restored and gone on with, by any part of a sync', async () => {
-  await using world = await openWorld(3)
-  const { env } = world
-  const empty = await openFolder()
-  const load = (name: string): Program => ({
-    args: ['sync', '--only', 'leads'],
-    cwd: copyOf(empty, folderWith(), name),
-    env: { ...env, EVERY_STATEMENT: '1' },
-  })
-  const [whole, killed] = [load('whole'), load('killed')]
-  const points = await listPoints(whole)
-  const firstIndex = points.findIndex((name) => /^before CREATE.* INDEX/i.test(name))
-  expect(await runKilledAt(firstIndex + 1, killed)).toBe(true)
-  const file = databaseIn(killed.cwd)
-  expect(count(file, 'sync_dropped_index')).toBeGreaterThan(0)
-  const details = ['sync', '--only', 'details']
-  const commands = [
-    ['status'],
-    ['db', 'prune'],
-    ['db', 'backup', 'backup.db'],
-    ['db', 'restore', 'backup.db'],
-    details,
-    ['sync', '--only', 'leads', '--full'],
-  ]
-  for (const args of commands) {
-    const { status, stderr } = await run({ args, cwd: killed.cwd, env })
-    // The first check of `status` fails, because no sync has read all leads yet.
-    expect(status, `${args.join(' ')}: ${stderr}`).toBe(args[0] === 'status' ? 1 : 0)
-  }
-  expect(await run({ args: details, cwd: whole.cwd, env })).toMatchObject({ status: 0 })
-  await expectSound(file)
-  expect(hashTables(file)).toEqual(hashTables(databaseIn(whole.cwd)))
-})
+    expect(await run({ args: details, cwd: whole.cwd, env })).toMatchObject({ status: 0 })
+    await expectSound(file)
+    expect(hashTables(file)).toEqual(hashTables(databaseIn(whole.cwd)))
+  },
+)

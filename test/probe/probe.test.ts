@@ -6,13 +6,22 @@ import { SHAPES } from '../support/source/foreign-shapes.ts'
 import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 import { PRODUCTS } from '../support/source/product-shapes.ts'
 import { HUBSPOT_CONTACTS } from '../support/source/vendors/hubspot.ts'
+import { STRAPI } from '../support/source/vendors/strapi.ts'
 import { STRIPE } from '../support/source/vendors/stripe.ts'
 import { shapeOf } from '../support/source/vendors/vendor.ts'
+
+/** The parameters that Strapi takes; others are errors, such as `page` outside of `pagination`. */
+const STRAPI_KNOWS = 'sort pagination[page] pagination[pageSize] filters[updatedAt][$gte]'
 
 /** Each shape, those of products with the filter of changes that is to be found. */
 const CASES = [
   ['cursor in paging.next.after, Bearer', shapeOf(HUBSPOT_CONTACTS), null],
   ['starting_after with has_more, Bearer', shapeOf(STRIPE), null],
+  [
+    'all parameters in brackets',
+    shapeOf({ ...STRAPI, knows: STRAPI_KNOWS, isWrong: () => false }),
+    'filters[updatedAt][$gte]',
+  ],
   ...Object.entries(SHAPES).map(([name, shape]) => [name, shape, null] as const),
   ...PRODUCTS,
 ] as const

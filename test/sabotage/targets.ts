@@ -27,7 +27,7 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   'src/jobs/outbox/send-due.ts': [['deliverDue', 'test/jobs/outbox']],
   'src/jobs/reports/freshness-gate.ts': [['judge', 'test/jobs/reports/freshness-gate.test.ts']],
   'src/jobs/reports/preferences.ts': [
-    ['changePreference', 'test/jobs/reports', 'test/web/preferences.test.ts'],
+    ['changePreferenceIn', 'test/jobs/reports', 'test/web/preferences.test.ts'],
   ],
   'src/jobs/schedule/note-due-runs.ts': [
     ['noteScheduledRuns', 'test/jobs/schedule/catch-up.test.ts', 'test/jobs/schedule/daemon.test.ts'],

@@ -11,14 +11,12 @@ import { random } from '../support/random.ts'
 import { scheduleOf, timing } from '../support/schedule/schedule.ts'
 import { openTasks } from '../support/schedule/tasks.ts'
 import { SILENT } from '../support/syncing.ts'
-import { dueTimes } from './due-times.ts'
-import { HOUR_MS, MINUTE_MS, PLANNED, SECOND_MS } from './plan.ts'
-import { IS_FULL, SEED } from './scale.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from './plan.ts'
+import { SEED } from './scale.ts'
 
 const BLOCKED_MS = 5 * SECOND_MS
 /** The number of times that the process is held up over a scheduled run. */
 const BLOCKS = 20
-const HOURS = IS_FULL ? 3 * 24 : 7
 
 afterEach(() => {
   vi.useRealTimers()
@@ -97,23 +95,6 @@ describe('the daemon by its own clockwork', () => {
     expect(Math.max(...lateMs)).toBeLessThanOrEqual(MINUTE_MS + BLOCKED_MS)
     // This proves that the process was held up: the runs of node-cron itself are lost.
     expect(byNodeCron).toBe(0)
-  })
-
-  it(`is on time through ${HOURS} hours with a change of the clocks, minute by minute`, async () => {
-    const from = new Date('2026-03-29T00:00:00.000Z')
-    const to = new Date(from.getTime() + HOURS * HOUR_MS)
-    fakeTime(from.toISOString())
-    await using daemon = await openDaemon(PLANNED.map(({ schedule }) => schedule))
-    await pass(0)
-    for (let at = from.getTime(); at <= to.getTime(); at += MINUTE_MS) await pass(MINUTE_MS)
-    for (const { schedule, rule } of PLANNED) {
-      const [due = []] = dueTimes([rule], schedule.timing.timeZone, from, to)
-      const ran = daemon.ran.filter(
-        ({ name, due_at }) => name === schedule.name && due_at > from.toISOString(),
-      )
-      expect(ran.map(({ due_at }) => due_at)).toEqual(due.map((dueAt) => dueAt.toISOString()))
-      for (const { due_at, at } of ran) expect(at - Date.parse(due_at)).toBeLessThan(SECOND_MS)
-    }
   })
 })
 

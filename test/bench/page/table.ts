@@ -42,14 +42,13 @@ function goalOf({ at, limit, unit }: Result): string {
   return `${at === 'most' ? '≤' : '≥'} ${limit.toLocaleString('en')} ${unit}`.trim()
 }
 
-/** The contenders of a step, the floors first. */
+/** The contenders of a step, the floor first. */
 const CONTENDERS = {
-  first: ['floor-jsonb', 'floor-prepared', 'ours', 'plain-batches', 'python'],
+  first: ['floor', 'ours', 'plain-batches', 'python'],
   unchanged: ['fetch and parse', 'ours', 'plain-batches', 'python'],
 }
 const NAMES: Readonly<Record<string, string>> = {
-  'floor-jsonb': 'floor: one statement a table and page',
-  'floor-prepared': 'floor: prepared statements',
+  floor: 'floor: one statement a table and page',
   'fetch and parse': 'floor: fetched and parsed',
   ours: '**leadsheet**',
   'plain-batches': 'Node script: undici, Kysely',

@@ -1,5 +1,5 @@
 /**
- * The sync compared with fetches, floors and scripts. Each contender has its own process and file, and they
+ * The sync compared with fetches, a floor and scripts. Each contender has its own process and file, and they
  * run one after the other, round by round. The first round compares each copy with the upstream.
  */
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -22,8 +22,7 @@ interface Contender {
 
 const CONTENDERS: readonly Contender[] = [
   { name: 'fetch', file: 'fetch.ts', state: null },
-  { name: 'floor-prepared', file: 'floor-prepared.ts', state: 'v1' },
-  { name: 'floor-jsonb', file: 'floor-jsonb.ts', state: 'v1' },
+  { name: 'floor', file: 'floor.ts', state: 'v1' },
   { name: 'ours', file: 'ours.ts', state: 'v3' },
   { name: 'plain-batches', file: 'plain-batches.ts', state: 'v1' },
   { name: 'python', file: 'plain.py', state: 'v1', modules: 'requests, sqlite3' },

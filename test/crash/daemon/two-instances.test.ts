@@ -2,9 +2,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
-import type { RunEnd } from '../../../src/jobs/schedule/schedule.ts'
-import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { ask } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -12,11 +9,9 @@ import { finished } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { random } from '../../support/random.ts'
 import { hourlyNotNow, makeReportDue, zoneAtNoon } from '../../support/reports/due-report.ts'
-import { scheduleOf } from '../../support/schedule/schedule.ts'
-import { openTasks } from '../../support/schedule/tasks.ts'
 import { startService } from '../../support/service.ts'
 import { heldBack } from '../../support/source/following.ts'
-import { openSyncing, SILENT } from '../../support/syncing.ts'
+import { openSyncing } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
 import { hashTables } from '../support/contents.ts'
 import { run, start, syncOf } from '../support/program.ts'
@@ -123,59 +118,6 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
     await expectSound(file)
   }
 })
-
-it('a scheduled run whose daemon hung until another had taken over is done by the other, and the first changes nothing of it when it wakes up', async () => {
-  const file = join(folderWith(), 'leadsheet.db')
-  const clock = { now: new Date('2026-01-12T06:59:00Z') }
-  await using store = await openStore(file, clock.now)
-  await using otherStore = await openStore(file, clock.now)
-  const hung = Promise.withResolvers<RunEnd>()
-  const begun = Promise.withResolvers<void>()
-  const first = await openTicking(store, clock, () => {
-    begun.resolve()
-    return hung.promise
-  })
-  await first.tick()
-  clock.now = new Date('2026-01-12T07:00:00Z')
-  void first.tick()
-  await begun.promise
-  // The lease names another machine, so its process id tells nothing.
-  await store.write((trx) => trx.updateTable('lease').set({ host: 'another' }).execute())
-  await expect(openTicking(otherStore, clock, done)).rejects.toMatchObject({ code: 'job_busy' })
-  clock.now = new Date(clock.now.getTime() + 90_000)
-  const second = await openTicking(otherStore, clock, done)
-  await second.tick()
-  const rows =
-    "SELECT due_at, state, attempts, message FROM scheduled_run WHERE due_at = '2026-01-12T07:00:00.000Z'"
-  const taken = [{ due_at: '2026-01-12T07:00:00.000Z', state: 'done', attempts: 2, message: 'by the second' }]
-  expect(ask(file, rows)).toEqual(taken)
-  hung.resolve({ state: 'failed', message: 'by the first' })
-  await first.idle()
-  expect(ask(file, rows)).toEqual(taken)
-  await first.stop()
-  await second.stop()
-})
-
-async function done(): Promise<RunEnd> {
-  return { state: 'done', message: 'by the second' }
-}
-
-/** Opens a daemon with one report and the clock of the test. */
-async function openTicking(store: Store, clock: { readonly now: Date }, work: () => Promise<RunEnd>) {
-  const controller = new AbortController()
-  const [now, monotonicMs] = [() => clock.now, () => clock.now.getTime()]
-  const own = { schedules: [scheduleOf({ run: work })], ...openTasks() }
-  const daemon = await startDaemon({ store, log: SILENT, now, monotonicMs, ...own }, controller.signal)
-  const tick = async (): Promise<void> => {
-    await daemon.tick()
-    await daemon.idle()
-  }
-  const stop = async (): Promise<void> => {
-    controller.abort()
-    await daemon.stop()
-  }
-  return { tick, idle: daemon.idle, stop }
-}
 
 const RECIPIENTS = ['ana@example.com', 'ben@example.com', 'cem@example.com']
 

@@ -10,13 +10,12 @@ import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { findScan } from '../../../src/store/sync/scan.ts'
 import { openSource } from '../../../src/upstream/source.ts'
-import { startOwnPostgres } from '../../support/postgres/own-postgres.ts'
+import { type OwnPostgres, startOwnPostgres } from '../../support/postgres/own-postgres.ts'
 import { hasPostgres } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
 import { SILENT, SYNC_OPTIONS } from '../../support/syncing.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 import { listOf, readCopy } from '../support/contents.ts'
-import { crash } from '../support/crash.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
 
@@ -85,6 +84,13 @@ describe.skipIf(!hasPostgres)(`a PostgreSQL that crashes ${CRASHES} times, SEED=
     await expectSound(postgres.url)
   })
 })
+
+/** Crashes a server: all processes end and it is started again, or one process ends and it recovers by itself. */
+async function crash(postgres: OwnPostgres, next: () => number): Promise<void> {
+  if (next() < 0.5) return postgres.killProcess()
+  await postgres.stop('immediate')
+  await postgres.start()
+}
 
 /** Makes the reader wait for its next page until a promise is settled. Then it asks for that page again. */
 function holdUpPageAfter({ faults }: Upstream, pages: number, until: Promise<void>): void {

@@ -13,8 +13,6 @@ import { copyOf, databaseIn } from './world.ts'
 /** A program in a folder, and what must hold. */
 export interface Case extends Partial<AsyncDisposable> {
   readonly program: Program
-  /** What is run after the kills; by default the same program. */
-  readonly next?: Program
   /** Looks after each kill. */
   checkKilled?(): void
   /** Looks when the program has ended. */
@@ -47,7 +45,6 @@ export async function killEverywhere(
   }
   const unkilled = await open(copyOf(base, copies, 'unkilled'))
   const points = await listPoints(unkilled.program)
-  if (unkilled.next !== undefined) await run(unkilled.next)
   const expected = await end(unkilled)
   await unkilled[Symbol.asyncDispose]?.()
   const all = points.flatMap((name, index) => (counted.test(name) ? [index + 1] : []))
@@ -62,7 +59,7 @@ export async function killEverywhere(
         if (await runKilledAt(point, one.program)) killed++
         one.checkKilled?.()
       }
-      await run(one.next ?? one.program)
+      await run(one.program)
       expect(await end(one)).toEqual(expected)
     } catch (cause) {
       throw new Error(`after ${rounds} kills at point ${point}, ${points[point - 1]}`, { cause })

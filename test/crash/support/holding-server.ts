@@ -6,11 +6,8 @@ import { buffer } from 'node:stream/consumers'
 import type { SMTPServerOptions } from 'smtp-server'
 import { openMailServer } from '../../support/mail-server.ts'
 
-/**
- * The step at which the reply is held. At `body` the message has not been accepted yet, at `reply` it has.
- */
-export const HOLDS = ['greeting', 'MAIL', 'RCPT', 'body', 'reply'] as const
-export type Hold = (typeof HOLDS)[number]
+/** The step at which the reply is held. At `RCPT` the message has not been accepted yet, at `reply` it has. */
+type Hold = 'RCPT' | 'reply'
 
 export type HoldingServer = Awaited<ReturnType<typeof openHoldingServer>>
 
@@ -27,14 +24,11 @@ export async function openHoldingServer(hold: Hold, at = 1) {
     await freed.promise
   }
   const options: SMTPServerOptions = {
-    onConnect: (_session, done) => void passes('greeting').then(() => done()),
-    onMailFrom: (_address, _session, done) => void passes('MAIL').then(() => done()),
     onRcptTo: (_address, _session, done) => void passes('RCPT').then(() => done()),
     onData: async (stream, session, done) => {
       const message = await buffer(stream).catch(() => null)
       // The sender has gone.
       if (message === null) return done(new Error('cut'))
-      await passes('body')
       for (const { address } of session.envelope.rcptTo) {
         taken.push({
           to: address,

@@ -1,14 +1,14 @@
-/**
- * A program that only upgrades a store, after a backup: `node upgrade-store.ts FILE SOURCES`. It prints a
- * line for each step.
- */
+/** A program that only brings a store to the schema of a version, after a backup: `node upgrade-store.ts FILE SOURCES`. */
 import { join } from 'node:path'
 
-const { upgradeIfOlder } = await import(join(process.argv[3] ?? '', 'store/backup/upgrade.ts'))
+const [file = '', sources = ''] = process.argv.slice(2)
+const { upgradeIfOlder } = await import(join(sources, 'store/backup/upgrade.ts'))
+const { openStore } = await import(join(sources, 'store/open.ts'))
 
-await upgradeIfOlder(process.argv[2] ?? '', {
+await upgradeIfOlder(file, {
   program: '0.2.0',
   now: () => new Date(),
-  tell: (step: string) => void process.stdout.write(`${step}\n`),
+  tell: () => {},
   signal: new AbortController().signal,
 })
+await (await openStore(file, new Date())).close()

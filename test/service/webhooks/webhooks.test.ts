@@ -162,22 +162,6 @@ describe('a ping', () => {
     expect(await attempts()).toEqual([attempt])
   })
 
-  test('does not hold up other requests while its address is slow', async () => {
-    let finish: (() => void) | undefined
-    const asked = new Promise<void>((resolve) => {
-      receiver.answer = (response) => {
-        finish = () => response.writeHead(204).end()
-        resolve()
-      }
-    })
-    const { ping, attempts } = await register(api, receiver.url, ANY.events)
-    const pinging = ping()
-    await asked
-    expect(await attempts()).toEqual([])
-    finish?.()
-    expect(await pinging).toMatchObject({ outcome: 'delivered', status: 204 })
-  })
-
   test('is among the attempts as long as it is one of the last 100', async () => {
     receiver.answer = 200
     const { ping, attempts } = await register(api, receiver.url, ANY.events)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -54,23 +54,6 @@ describe('opening a store', () => {
     const openings = [1, 2].map(() => startOpening(folder, countCases(4, 15)))
     const ends = await Promise.all(openings.map((child) => once(child, 'exit')))
     expect(ends.map(([status]) => status)).toEqual([0, 0])
-  })
-
-  it('goes on where a killed process left a file, at whatever moment', async () => {
-    const whole = await makeStore()
-    for (let kill = 0; kill < countCases(2, 10); kill++) {
-      const folder = folderWith()
-      const child = startOpening(folder, 10_000)
-      if (child.stdout) await once(child.stdout, 'data')
-      while (!existsSync(join(folder, '0.db'))) await new Promise((resolve) => setTimeout(resolve, 1))
-      await new Promise((resolve) => setTimeout(resolve, kill * countCases(10, 2)))
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-      for (const file of readdirSync(folder).filter((name) => name.endsWith('.db'))) {
-        await makeStore(join(folder, file))
-        expect(schemaOf(join(folder, file))).toEqual(schemaOf(whole))
-      }
-    }
   })
 
   it('refuses a file of a newer leadsheet and changes nothing', async () => {

@@ -17,7 +17,7 @@ const POLL_MS = 20
 const WITHIN_MS = 200_000
 const HISTORY_DAYS = 20
 
-export interface Installation {
+interface Installation {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   /** The file of its database. */
@@ -69,18 +69,9 @@ export async function runUntil(
   instant: string,
   isReached: () => boolean,
 ): Promise<void> {
-  await stopWhen(startDaemon(installation, instant), isReached)
-}
-
-type RunningDaemon = ReturnType<typeof startDaemon>
-
-export function startDaemon({ cwd, env }: Installation, instant: string) {
+  const { cwd, env } = installation
   const child = startLeadsheet(['run'], { cwd, env: { ...env, ...clockAt(instant) } })
-  return { child, end: finished(child) }
-}
-
-/** Stops a running daemon as soon as the condition holds, as {@link runUntil} does. */
-export async function stopWhen({ child, end }: RunningDaemon, isReached: () => boolean): Promise<void> {
+  const end = finished(child)
   const until = performance.now() + WITHIN_MS
   while (!isReached() && child.exitCode === null && performance.now() < until) await sleep(POLL_MS)
   const hasReached = isReached()
@@ -91,23 +82,10 @@ export async function stopWhen({ child, end }: RunningDaemon, isReached: () => b
 
 /** Returns the rows by recipient; none before the first start of the daemon has made the table. */
 export function readLedger({ file }: Pick<Installation, 'file'>): Row<'delivery'>[] {
-  return readRows<Row<'delivery'>>(file, 'SELECT * FROM delivery ORDER BY recipient')
-}
-
-/** Returns the states, such as `ana@example.com sent`. */
-export function statesIn(installation: Pick<Installation, 'file'>): string[] {
-  return readLedger(installation).map(({ recipient, state }) => `${recipient} ${state}`)
-}
-
-export function countSyncs({ file }: Pick<Installation, 'file'>): number {
-  return readRows(file, 'SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL').length
-}
-
-function readRows<R>(file: string, query: string): R[] {
   if (!existsSync(file)) return []
   const database = new Database(file, { readonly: true })
   try {
-    return database.prepare<[], R>(query).all()
+    return database.prepare<[], Row<'delivery'>>('SELECT * FROM delivery ORDER BY recipient').all()
   } catch (thrown) {
     // The first start has not made the table yet.
     if (thrown instanceof Error && thrown.message.startsWith('no such table')) return []

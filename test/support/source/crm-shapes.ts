@@ -13,14 +13,9 @@ type Value = (lead: Lead) => unknown
 
 /** A field of ours, `?` if no rule is right too, and a rank. */
 const PLACE = /^(\w+)(\??)(?: \d)?$/
-const TOKEN = /"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\{\}|[\w.]+|\S/g
-const CONSTANT = /^(?:\d.*|\[.*\]|\{\}|null|true|false)$/
-const CALCULATE = new Map([
-  ['+', (a: number, b: number) => a + b],
-  ['*', (a: number, b: number) => a * b],
-  ['/', (a: number, b: number) => a / b],
-  ['%', (a: number, b: number) => a % b],
-])
+
+/** The words of a value. */
+const WORDS = Object.keys(leadOf(0))
 
 export const CRM_SHAPES = readShapes(readFileSync(new URL('crm-shapes.txt', import.meta.url), 'utf8'))
 
@@ -68,7 +63,7 @@ function readRow(line: string) {
   if (place !== '-' && !LEAD_FIELDS.some(({ column }) => column === field))
     throw new Error(`expected - or a field of ours in the place of ${place}`)
   const keys = splitPath(path).flatMap((name) => name.split(/(?=\[)/))
-  return { path, keys, place, value: readValue(text.match(TOKEN) ?? []) }
+  return { path, keys, place, value: readValue(text) }
 }
 
 /** Returns the places that are right for each field of ours, the best first; null among them if no rule is right too. */
@@ -84,42 +79,12 @@ function rightPlaces(rows: readonly Row[]): Map<string, (string | null)[]> {
   return right
 }
 
-/** Reads all tokens as one value. */
-function readValue(tokens: string[]): Value {
-  const value = calculation()
-  if (tokens[0] !== undefined) throw new Error(`expected the end in the place of ${tokens[0]}`)
-  return value
-
-  function calculation(): Value {
-    let left = operand()
-    for (;;) {
-      const calculate = CALCULATE.get(tokens[0] ?? '')
-      if (!calculate) return left
-      const [a, b] = [left, tokens.shift() === '+' ? calculation() : operand()]
-      left = (lead) => calculate(Number(a(lead)), Number(b(lead)))
-    }
-  }
-
-  function operand(): Value {
-    const token = tokens.shift() ?? 'the end'
-    if (/^".*"$/.test(token)) return template(JSON.parse(token))
-    if (CONSTANT.test(token)) return () => JSON.parse(token)
-    if (!Object.hasOwn(leadOf(0), token)) throw new Error(`expected a known word in the place of ${token}`)
-    if (tokens.at(0) !== '(') return (lead) => Reflect.get(lead, token)
-    const values: Value[] = []
-    do {
-      tokens.shift()
-      values.push(calculation())
-    } while (tokens.at(0) === ',')
-    if (tokens.shift() !== ')') throw new Error(`expected ) at the end of ${token}(`)
-    return (lead) => Reflect.get(lead, token)(...values.map((each) => each(lead)))
-  }
-}
-
-/** Reads a text with values in braces. */
-function template(text: string): Value {
-  const parts = text
-    .split(/\{([^}]*)\}/)
-    .map((part, index) => (index % 2 === 0 ? () => part : readValue(part.match(TOKEN) ?? [])))
-  return (lead) => parts.map((part) => part(lead)).join('')
+/** Reads a value, which is an expression of JavaScript but for its texts, which have values in braces. */
+function readValue(text: string): Value {
+  const written = text.replace(
+    /"(?:[^"\\]|\\.)*"/g,
+    (quoted) => `\`${quoted.slice(1, -1).replaceAll('{', '${')}\``,
+  )
+  const calculate = new Function(...WORDS, `return (${written})`)
+  return (lead) => calculate(...WORDS.map((word) => Reflect.get(lead, word)))
 }

@@ -8,7 +8,6 @@ import {
   inHeader,
   iso,
   numberIn,
-  pageIn,
   partIn,
   type Shape,
   unauthorized,
@@ -41,44 +40,6 @@ const JSON_SERVER_1: Shape = {
     const data = found.slice((page - 1) * size, page * size)
     const next = page < pages ? page + 1 : null
     return { body: { first: 1, next, last: pages, pages, items: found.length, data } }
-  },
-}
-
-/**
- * Strapi 5: all parameters stand in brackets. Filters with unknown fields or operators are errors, and so are `page`
- * outside of `pagination`, and a page beside an offset (5.54.0 does so).
- */
-const STRAPI: Shape = {
-  path: '/api/leads',
-  lets: inHeader('authorization', 'Bearer {key}'),
-  refusal: unauthorized({ data: null, error: { status: 401, message: 'Missing or invalid credentials' } }),
-  record: (number) => {
-    const { company, status, created, updated } = factsOf(number)
-    const fields = { company, stage: status, createdAt: iso(created), updatedAt: iso(updated) }
-    return { id: number + 1, ...fields, publishedAt: iso(updated), documentId: `d${number + 1}` }
-  },
-  list: (all, url) => {
-    const names = [...url.searchParams.keys()]
-    const isByPage = names.some((name) => /^pagination\[page(Size)?\]$/.test(name))
-    const isByOffset = names.some((name) => /^pagination\[(start|limit)\]$/.test(name))
-    const odd = names.find(
-      (name) =>
-        /^page(Size)?(\[|$)/.test(name) ||
-        (isByPage && isByOffset) ||
-        /^filters(?!\[(updatedAt|createdAt)\]\[\$(gte|gt)\]$)/.test(name),
-    )
-    const message = `Invalid key ${odd}`
-    if (odd !== undefined)
-      return { status: 400, body: { data: null, error: { status: 400, name: 'ValidationError', message } } }
-    const filters = [...url.searchParams].filter(([name]) => name.startsWith('filters'))
-    const found = all.filter((record) =>
-      filters.every(
-        ([name, value]) => String(record[name.includes('updatedAt') ? 'updatedAt' : 'createdAt']) >= value,
-      ),
-    )
-    const asked = pageIn(found, url, 'pagination[page]', ['pagination[pageSize]', 25, 100])
-    const { page, pages: pageCount, size: pageSize, items: data } = asked
-    return { body: { data, meta: { pagination: { page, pageSize, pageCount, total: found.length } } } }
   },
 }
 
@@ -149,7 +110,6 @@ const FHIR: Shape = {
 /** The products, each with the filter that a probe has to find. */
 export const PRODUCTS: readonly (readonly [name: string, shape: Shape, since: string])[] = [
   ['json-server 1', JSON_SERVER_1, 'updated_at_gte'],
-  ['Strapi', STRAPI, 'filters[updatedAt][$gte]'],
   ['Redmine', REDMINE, 'updated_on'],
   ['FHIR', FHIR, '_lastUpdated'],
 ]

@@ -131,22 +131,6 @@ describe('a webhook', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('is registered under its key again where no answer came', async () => {
-    const keys: unknown[] = []
-    const note =
-      (answer: Answer): Answer =>
-      (request, response) => {
-        keys.push(request.headers['idempotency-key'])
-        answer(request, response)
-      }
-    const registered = say(201, JSON.stringify({ ...WEBHOOK, secret: SECRET }))
-    const failed = note(say(502))
-    const { source } = await openUpstream({ POST: [failed, failed, note(registered)] })
-    const own = ownAt(source)
-    expect(await registerSelf(own, signal)).toMatchObject({ outcome: 'registered' })
-    expect([keys.length, new Set(keys).size]).toEqual([3, 1])
-  })
-
   it('has its secret taken out of what the upstream quotes', async () => {
     const { source } = await openUpstream({ POST: [say(400, JSON.stringify({ detail: `not ${SECRET}` }))] })
     await expect(source.webhooks.test('h1')).rejects.toMatchObject({

@@ -16,7 +16,7 @@ export const STRAPI: Dialect = {
   isWrong: ({ sort }) => sort !== 'createdAt:asc',
   has: ({ updated }, { 'filters[updatedAt][$gte]': since = '' }) => updated >= since,
   record: (kept) => ({
-    id: Date.parse(kept.updated) % 100_000,
+    id: Date.parse(kept.updated) + kept.number,
     documentId: kept.id,
     company: kept.company,
     name: kept.contact,
