@@ -141,7 +141,7 @@ export function keptOf(number: number, { statuses }: Pick<Dialect, 'statuses'>):
 export const nameOf = ({ profile }: Dialect): string => (typeof profile === 'string' ? profile : profile.name)
 
 /** The text of a profile that ships. */
-const shippedText = (name: string): string =>
+export const shippedText = (name: string): string =>
   readFileSync(join(import.meta.dirname, `../../../../profiles/${name}.yaml`), 'utf8')
 
 /** Parses the profile of a dialect, with other parts. The servers take as many requests a second as there are. */
