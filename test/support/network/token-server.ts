@@ -99,9 +99,17 @@ export async function startTokenServer(lifetime = 3600) {
       usable.clear()
       server.good.clear()
     },
+    /** How often a token was shown that is not good. */
+    refusals: 0,
+    /** Returns whether a token is good. */
+    takes(token: string): boolean {
+      const isGood = server.good.has(token)
+      if (!isGood) server.refusals++
+      return isGood
+    },
     /** Returns whether a request carries a good token. */
     allows: ({ authorization = '' }: IncomingHttpHeaders): boolean =>
-      server.good.has(authorization.replace(/^Bearer /, '')),
+      server.takes(authorization.replace(/^Bearer /, '')),
     [Symbol.asyncDispose]: http[Symbol.asyncDispose],
   }
   return server
