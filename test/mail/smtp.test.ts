@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers'
 import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
 import type { MessageFile } from '../../src/domain/message.ts'
@@ -8,6 +7,7 @@ import { attempt } from '../support/mail/attempt.ts'
 import { FILES, MESSAGE } from '../support/mail/message.ts'
 import {
   type Answer,
+  judging,
   openMailServer,
   openScriptedServer,
   refusal,
@@ -119,8 +119,7 @@ describe('a message sent over SMTP', () => {
     const limited = { size: 20_000 }
     const refusing: SMTPServerOptions = {
       hideSize: true,
-      onData: async (stream, _session, done) =>
-        done((await buffer(stream)).length > 20_000 ? refusal(552, '5.3.4 too large') : null),
+      onData: judging(({ length }) => (length > 20_000 ? refusal(552, '5.3.4 too large') : null)),
     }
     for (const options of [limited, refusing]) {
       await using server = await openMailServer(options)

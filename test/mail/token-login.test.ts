@@ -8,6 +8,7 @@ import { attempt } from '../support/mail/attempt.ts'
 import { onlyTokens, tokensOf, USER, withUser } from '../support/mail/token-login.ts'
 import {
   type Answer,
+  judging,
   openMailServer,
   openScriptedServer,
   refusal,
@@ -83,9 +84,7 @@ describe('a login by a token', () => {
     await using server = await openMailServer({
       ...login,
       onRcptTo: (_address, { user }, done) => done(judge('RCPT', user)),
-      onData: (stream, { user }, done) => {
-        stream.on('end', () => done(judge('DATA', user))).resume()
-      },
+      onData: judging((_message, { user }) => judge('DATA', user)),
     })
     await using transport = openTransport(withUser(server.url), { log: SILENT, tokens: tokensOf(tokens) })
     await attempt(transport)
