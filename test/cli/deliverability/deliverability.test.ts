@@ -24,7 +24,7 @@ _spf.google.com TXT "v=spf1 include:_netblocks.google.com ~all"
 _netblocks.google.com TXT "v=spf1 ip4:74.125.0.0/16 ~all"
 amazonses.com TXT "v=spf1 ip4:199.255.192.0/22 -all"
 mail.acme.test A 203.0.113.7
-mail.acme.test AAAA 2001:db8::7
+mail.acme.test AAAA 2001:0db8:0000:0000:0000:0000:0000:0007
 ten.test TXT "v=spf1 include:a.ten.test include:b.ten.test include:c.ten.test include:d.ten.test include:e.ten.test -all"
 a.ten.test TXT "v=spf1 include:aa.ten.test -all"
 b.ten.test TXT "v=spf1 include:aa.ten.test -all"

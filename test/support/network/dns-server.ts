@@ -9,7 +9,7 @@ const FOUND = 0x8180
 
 type Type = keyof typeof TYPES
 
-/** A name of the table with one record, such as `TXT "v=spf1 " "-all"`, or how the server fails: `SERVFAIL`, `SILENT`. */
+/** A name of the table with one record, such as `TXT "v=spf1 " "-all"` or `AAAA` with all 32 digits, or how the server fails: `SERVFAIL`, `SILENT`. */
 export interface DnsRecord {
   readonly name: string
   readonly type: Type | 'SERVFAIL' | 'SILENT'
@@ -100,7 +100,7 @@ function encodeRecord({ name, type, value }: DnsRecord): Buffer {
 
 function encodeValue(type: DnsRecord['type'], value: string): Buffer {
   if (type === 'A') return Buffer.from(value.split('.').map(Number))
-  if (type === 'AAAA') return encodeAddress(value)
+  if (type === 'AAAA') return Buffer.from(value.replaceAll(':', ''), 'hex')
   if (type === 'CNAME') return encodeName(value)
   if (type === 'MX') return Buffer.concat([Buffer.from([0, 10]), encodeName(value)])
   const pieces = [...value.matchAll(/"([^"]*)"/g)].map(([, piece = '']) => Buffer.from(piece))
@@ -110,18 +110,4 @@ function encodeValue(type: DnsRecord['type'], value: string): Buffer {
 function encodeName(name: string): Buffer {
   const labels = name.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)])
   return Buffer.concat([...labels, Buffer.from([0])])
-}
-
-/** Encodes an address of IPv6 with one `::`. */
-function encodeAddress(text: string): Buffer {
-  const [start = '', end = ''] = text.split('::')
-  const wordsOf = (part: string) => part.split(':').filter((word) => word !== '')
-  const words = [
-    ...wordsOf(start),
-    ...Array(8 - wordsOf(start).length - wordsOf(end).length).fill('0'),
-    ...wordsOf(end),
-  ]
-  return Buffer.from(
-    words.flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]),
-  )
 }

@@ -110,6 +110,14 @@ export async function startTokenServer(lifetime = 3600) {
     /** Returns whether a request carries a good token. */
     allows: ({ authorization = '' }: IncomingHttpHeaders): boolean =>
       server.takes(authorization.replace(/^Bearer /, '')),
+    /** Never answers the next request. Resolves when it has come. */
+    hang: (): Promise<void> =>
+      new Promise((resolve) => {
+        server.answers.push(() => {
+          resolve()
+          return true
+        })
+      }),
     [Symbol.asyncDispose]: http[Symbol.asyncDispose],
   }
   return server
