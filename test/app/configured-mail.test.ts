@@ -4,7 +4,7 @@ import { deliveryPolicyOf } from '../../src/app/configured-mail.ts'
 import { checkMailServer } from '../../src/cli/installation-checks.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { folderWith } from '../support/folder.ts'
-import { startMailApi } from '../support/mail/api-server.ts'
+import { apiFault, startMailApi } from '../support/mail/api-server.ts'
 import { startTokenServer } from '../support/network/token-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -40,13 +40,9 @@ it('is tested with a token of mail.oauth, and a refusal of the login is told apa
   await using api = await startMailApi('graph', { allows: server.allows })
   const oauth = `{ token_url: "${server.url}", client_id: leadsheet, client_secret: client-secret-4711 }`
   const config = configOf(`{ url: "${api.url}", oauth: ${oauth} }`)
-  api.acts.push({ status: 403, body: { error: { code: 'Authorization_RequestDenied', message: 'no' } } })
-  expect(await check(config)).toMatchObject({
-    status: 'ok',
-    found: expect.stringContaining('takes the token'),
-  })
-  const wrong = configOf(`{ url: "${api.url}", oauth: ${oauth.replace('4711', '4712')} }`)
-  const refused = await check(wrong)
+  api.acts.push(apiFault('graph', 403, 'Authorization_RequestDenied', 'no'))
+  expect((await check(config))?.found).toContain('takes the token')
+  const refused = await check(configOf(`{ url: "${api.url}", oauth: ${oauth.replace('4711', '4712')} }`))
   expect(refused).toMatchObject({ status: 'fail', found: expect.stringContaining('invalid_client') })
-  expect(JSON.stringify(refused)).toContain('mail.oauth.client_secret')
+  expect(refused?.remedy).toContain('mail.oauth.client_secret')
 })

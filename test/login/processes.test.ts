@@ -67,13 +67,9 @@ it('the logins of the API and of mail each have tokens of their own in one file,
 it('a token URL that does not answer holds up no other login', async () => {
   await using installation = await openInstallation()
   const { server, mailServer } = installation
-  const isAsked = Promise.withResolvers<void>()
-  server.answers.push(() => {
-    isAsked.resolve()
-    return true
-  })
+  const isAsked = server.hang()
   const child = installation.start()
-  await isAsked.promise
+  await isAsked
   expect(mailServer.good).toEqual(new Set(await installation.ask(0, 'mail')))
   expect(child.exitCode).toBeNull()
   expect(server.good.size).toBe(0)
@@ -83,13 +79,9 @@ it('a token URL that does not answer holds up no other login', async () => {
 it('a process that is killed while it waits for an answer is followed by one that waits for it', async () => {
   await using installation = await openInstallation()
   const { server } = installation
-  const isAsked = Promise.withResolvers<void>()
-  server.answers.push(() => {
-    isAsked.resolve()
-    return true
-  })
+  const isAsked = server.hang()
   const child = installation.start()
-  await isAsked.promise
+  await isAsked
   const next = installation.ask()
   await killProgram(child)
   expect(server.good).toEqual(new Set(await next))

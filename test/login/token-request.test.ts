@@ -29,45 +29,29 @@ const request = (server: TokenServer, more: Partial<Login> = {}) =>
   requestToken(loginOf(server.url, more), REFRESH, DEPS)
 
 describe('a request for a token', () => {
-  it.each<readonly [string, Partial<Login>, object, string | undefined]>([
-    [
-      'a client in a header',
-      {},
-      { grant_type: 'client_credentials' },
-      'Basic bGVhZHNoZWV0OmNsaWVudC1zZWNyZXQtNDcxMQ==',
-    ],
-    [
-      'a client whose secret has signs of a form',
-      { clientSecret: 'a+b c:%' },
-      { grant_type: 'client_credentials' },
-      `Basic ${Buffer.from('leadsheet:a%2Bb+c%3A%25').toString('base64')}`,
-    ],
-    [
-      'a client in the body, with all that can be asked for',
-      { clientAuth: 'body', scope: 'a b', audience: 'https://crm', params: { resource: 'x' } },
-      {
-        grant_type: 'client_credentials',
-        client_id: CLIENT.id,
-        client_secret: CLIENT.secret,
-        scope: 'a b',
-        audience: 'https://crm',
-        resource: 'x',
-      },
-      undefined,
-    ],
-    [
-      'a refresh token of a client without a secret',
-      { grant: 'refresh_token', clientSecret: null },
-      { grant_type: 'refresh_token', client_id: CLIENT.id, refresh_token: REFRESH },
-      undefined,
-    ],
-  ])('has the fields of %s', async (_what, login, body, authorization) => {
+  const LOGINS: Readonly<Record<string, Partial<Login>>> = {
+    'a client in a header': {},
+    'a client whose secret has signs of a form': { clientSecret: 'a+b c:%' },
+    'a client in the body, with all that can be asked for': {
+      clientAuth: 'body',
+      scope: 'a b',
+      audience: 'https://crm',
+      params: { resource: 'x' },
+    },
+    'a refresh token of a client without a secret': { grant: 'refresh_token', clientSecret: null },
+  }
+  it('has the fields of its login', async () => {
     await using server = await startTokenServer()
-    server.answers.push(tokenAnswer(200, { access_token: 'an-access-token' }))
-    await request(server, login)
-    expect(server.asked.map((asked) => [asked.body, asked.headers.authorization])).toEqual([
-      [body, authorization],
-    ])
+    const lines: string[] = []
+    for (const [name, login] of Object.entries(LOGINS)) {
+      server.answers.push(tokenAnswer(200, { access_token: 'an-access-token' }))
+      await request(server, login)
+      const { body, headers } = server.asked.at(-1) ?? { body: {}, headers: {} }
+      const basic = headers.authorization?.replace(/(?<=^Basic )\S+$/, (text) => atob(text)) ?? 'none'
+      lines.push(name, `  authorization: ${basic}`)
+      lines.push(...Object.entries(body).map(([field, value]) => `  ${field}: ${value}`))
+    }
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/requests.txt')
   })
 
   it.each([
@@ -121,31 +105,6 @@ describe('a request for a token', () => {
   })
 })
 
-test.each<readonly [string, string | object, object]>([
-  ['the standard', { access_token: 'a1', token_type: 'Bearer', expires_in: 3600 }, { expiresAt: 3600 }],
-  ['seconds as text', { access_token: 'a1', expires_in: '3600' }, { expiresAt: 3600 }],
-  ['no lifetime, as at Salesforce', { access_token: 'a1', instance_url: 'https://x' }, { expiresAt: null }],
-  ['a lifetime that is none', { access_token: 'a1', expires_in: 'never' }, { expiresAt: null }],
-  [
-    'milliseconds, as at Zoho',
-    { access_token: 'a1', expires_in_sec: 60, expires_in: 60_000 },
-    { expiresAt: 60 },
-  ],
-  ['another type', { access_token: 'a1', token_type: 'Zoho-oauthtoken' }, { expiresAt: null }],
-  ['a form', 'access_token=a1&expires_in=60&scope=a+b', { expiresAt: 60 }],
-  ['JSON that is not called so', '{"access_token":"a1"}', { expiresAt: null }],
-  ['a new refresh token', { access_token: 'a1', refresh_token: 'r-2' }, { refreshToken: 'r-2' }],
-  ['the same refresh token', { access_token: 'a1', refresh_token: REFRESH }, { refreshToken: REFRESH }],
-  ['an empty refresh token', { access_token: 'a1', refresh_token: '' }, { refreshToken: REFRESH }],
-])('a token is read from an answer with %s', async (_what, body, expected) => {
-  await using server = await startTokenServer()
-  server.answers.push(tokenAnswer(200, body))
-  const { accessToken, expiresAt, ...token } = await request(server, { grant: 'refresh_token' })
-  expect(accessToken).toBe('a1')
-  const seconds = expiresAt === null ? null : (expiresAt - NOW.getTime()) / 1000
-  expect({ ...token, expiresAt: seconds }).toMatchObject(expected)
-})
-
 const GRANTS: Readonly<Record<string, Partial<Login>>> = {
   client_credentials: {},
   refresh_token: { grant: 'refresh_token' },
@@ -158,18 +117,25 @@ const GRANTS: Readonly<Record<string, Partial<Login>>> = {
   },
 }
 
-test('what a service refuses is told with its remedy, and without a secret', async () => {
-  await checkExamples(join(import.meta.dirname, 'golden/refusals.txt'), async (input) => {
+test.each([
+  ['what a service grants is read in the forms of many', 'grants'],
+  ['what a service refuses is told with its remedy, and without a secret', 'refusals'],
+])('%s', (_what, golden) =>
+  checkExamples(join(import.meta.dirname, `golden/${golden}.txt`), async (input) => {
     const [, grant = '', status = '', body = ''] = /^(\w+) (\d+) ?(.*)$/.exec(input) ?? []
     await using server = await startTokenServer()
     const quoted = body.replaceAll('SECRET', CLIENT.secret).replaceAll('REFRESH', REFRESH)
     const answer = tokenAnswer(Number(status), quoted, status === '302' ? { location: '/login' } : {})
     server.answers.push(answer, answer, answer)
-    const failure = await request(server, GRANTS[grant]).catch((thrown: unknown) => thrown)
-    const { code, message, hint } = failure as { code: string; message: string; hint: string }
-    return [`${code}: ${message.replace(/:\d{4,5}\//, ':PORT/')}`, hint]
-  })
-})
+    return await request(server, GRANTS[grant]).then(
+      ({ accessToken, refreshToken, expiresAt }) => {
+        const lasts = expiresAt === null ? 'for an unknown time' : `${(expiresAt - NOW.getTime()) / 1000} s`
+        return [`${accessToken} ${lasts}, then ${refreshToken === REFRESH ? 'REFRESH' : refreshToken}`]
+      },
+      ({ code, message, hint }) => [`${code}: ${message.replace(/:\d{4,5}\//, ':PORT/')}`, hint],
+    )
+  }),
+)
 
 function claimsOf(assertion: string, alg: string, key: KeyObject): unknown {
   const [head = '', payload = '', signature = ''] = assertion.split('.')

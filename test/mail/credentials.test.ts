@@ -2,11 +2,10 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it } from 'vitest'
-import { failedSendOf } from '../../src/mail/sending.ts'
 import type { SmtpTimeouts } from '../../src/mail/smtp.ts'
 import { openTransport } from '../../src/mail/transport.ts'
+import { attempt } from '../support/mail/attempt.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
-import { MESSAGE } from '../support/mail/message.ts'
 import {
   type Answer,
   openMailServer,
@@ -17,7 +16,6 @@ import {
 import { listen } from '../support/network/http-server.ts'
 import { SILENT } from '../support/syncing.ts'
 
-const { signal } = new AbortController()
 const USER = 'dana'
 const PASSWORD = 'hunter22'
 /** The credentials as text, and in the encodings of the login methods. */
@@ -66,13 +64,9 @@ async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Pro
   }
 }
 
-/** @returns the failure, or null if the message was accepted */
-async function send(url: string, timeouts: Partial<SmtpTimeouts> = {}): Promise<unknown> {
+async function send(url: string, timeouts: Partial<SmtpTimeouts> = {}) {
   await using transport = openTransport(url, { log: SILENT, timeouts })
-  return transport.send(MESSAGE, { signal }).then(
-    () => null,
-    (thrown: unknown) => thrown,
-  )
+  return attempt(transport)
 }
 
 /** Opens a server that accepts mail only from Dana, and only over TLS; `trusted` are the authorities of the program. */
@@ -108,7 +102,7 @@ describe('credentials', () => {
   ])('reach a server whose certificate holds, and %s', async (_, changes) => {
     await using server = await openSecureServer()
     await using tap = await openTap(server.port, changes)
-    expect(await send(tap.url)).toBeNull()
+    expect((await send(tap.url)).failure).toBeNull()
     expect(server.logins).toEqual([`${USER} ${PASSWORD}`])
     expect(server.received).toHaveLength(1)
     expect(tap.sent()).toContain('STARTTLS')
@@ -118,8 +112,8 @@ describe('credentials', () => {
   it('are not in what is told of a login that was refused', async () => {
     await using server = await openSecureServer()
     await using tap = await openTap(server.port)
-    const failure = await send(tap.url.replace(PASSWORD, 'hunter33'))
-    expect(failedSendOf(failure)?.kind).toBe('configuration')
+    const { failure, failed } = await send(tap.url.replace(PASSWORD, 'hunter33'))
+    expect(failed?.kind).toBe('configuration')
     expect(server.logins).toEqual([`${USER} hunter33`])
     expect(String(failure)).not.toContain('hunter33')
     expectNothingToldBy(tap)
@@ -135,7 +129,7 @@ describe('credentials', () => {
   ])('stay here when %s', async (_, trusted, changes) => {
     await using server = await openSecureServer(trusted)
     await using tap = await openTap(server.port, changes)
-    expect(failedSendOf(await send(tap.url))?.kind).toBe('configuration')
+    expect((await send(tap.url)).failed?.kind).toBe('configuration')
     expect([server.logins, server.received]).toEqual([[], []])
     expectNothingToldBy(tap)
   })
@@ -164,7 +158,7 @@ describe('credentials', () => {
   it.each(scripts)('stay here when the server %s', async (_when, script) => {
     await using server = await openScriptedServer(script)
     await using tap = await openTap(server.port)
-    const failure = await send(tap.url, script.greeting === 'stall' ? { greetingMs: 200 } : {})
+    const { failure } = await send(tap.url, script.greeting === 'stall' ? { greetingMs: 200 } : {})
     expect(failure).toMatchObject({ code: 'mail_unreachable' })
     expectNothingToldBy(tap)
     expect(JSON.stringify([String(failure), failure])).not.toContain(PASSWORD)

@@ -93,7 +93,7 @@ describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mail
         response.setHeader('content-type', 'application/json')
         response.end(JSON.stringify({ active: token === 'good', email: 'bounces@example.org' }))
       })
-      const dovecot = await startDovecot({ url: `http://127.0.0.1:${await listen(server)}/` })
+      const dovecot = await startDovecot(`http://127.0.0.1:${await listen(server)}/`)
       onTestFinished(() => void server.close())
       const tokensOf = (...all: readonly string[]) => {
         const left = [...all]

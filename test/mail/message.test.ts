@@ -1,10 +1,13 @@
+import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/domain/message.ts'
+import type { LeadsheetError } from '../../src/errors.ts'
 import type { MessageIdentity } from '../../src/mail/message.ts'
 import { buildMessage, messageId, parseMailbox, SIGNED_FIELDS, sign } from '../../src/mail/message.ts'
 import { DKIM_KEY, verify } from '../support/mail/dkim.ts'
 import { FILES, MESSAGE } from '../support/mail/message.ts'
+import { checkExamples } from '../support/process/transcript.ts'
 
 const IDENTITY: MessageIdentity = {
   installationId: '0190f7c2',
@@ -106,43 +109,18 @@ it.each([
   expect(headers.find(({ key }) => key === 'list-unsubscribe')?.value).toContain(`<${start}`)
 })
 
-describe('an address', () => {
-  it.each([
-    ['dana@example.org', { name: '', address: 'dana@example.org' }],
-    ['Dana Q. <dana@example.org>', { name: 'Dana Q.', address: 'dana@example.org' }],
-    ["o'hara+leads@mail.example.org", { name: '', address: "o'hara+leads@mail.example.org" }],
-    ['"A, B" <x@y>', { name: 'A, B', address: 'x@y' }],
-    ['"A \\"B\\" C" <x@y>', { name: 'A "B" C', address: 'x@y' }],
-    ['Zoë 👩‍💻 <x@y>', { name: 'Zoë 👩‍💻', address: 'x@y' }],
-    ['root@localhost', { name: '', address: 'root@localhost' }],
-    ['dana@Bücher.example', { name: '', address: 'dana@xn--bcher-kva.example' }],
-  ])('%s is taken', (text, mailbox) => {
-    expect(parseMailbox(text)).toEqual(mailbox)
-  })
-
-  it.each([
-    'dana@x\r\nRCPT TO:<eve@example.org>',
-    'dana@example.org>\r\nRCPT TO:<eve@example.org',
-    'dana@example.org, eve@example.org',
-    'Dana\r\nBcc: eve@example.org <dana@example.org>',
-    'dana',
-    'dana@-example.org',
-    'dana@exa mple.org',
-    'da na@example.org',
-    'dana@exam\u200bple.org',
-    'Da\u202ena <dana@example.org>',
-    '"Dana <dana@example.org>',
-    '<dana@example.org> eve@example.org',
-    'dana..lopes@example.org',
-    'Dana <dana.@example.org>',
-    'dana@192.0.2.1',
-    `dana@${'e'.repeat(64)}.org`,
-    `${'d'.repeat(65)}@example.org`,
-    '',
-  ])('%j is refused', (text) => {
-    expect(() => parseMailbox(text)).toThrow(expect.objectContaining({ code: 'config_invalid' }))
-  })
-})
+/** An example is a text in JSON, so that a reviewer sees every character of it. */
+it('an address is taken as it is meant, or refused', () =>
+  checkExamples(join(import.meta.dirname, 'golden/addresses.txt'), (input) => {
+    try {
+      const { name, address } = parseMailbox(JSON.parse(input))
+      return [`the mailbox ${address} of ${JSON.stringify(name)}`]
+    } catch (thrown) {
+      const { code, message } = thrown as LeadsheetError
+      const hidden = (sign: string) => `<U+${sign.codePointAt(0)?.toString(16)}>`
+      return [`${code}: ${message.replaceAll(/\p{Cf}/gu, hidden)}`]
+    }
+  }))
 
 const signed = await buildMessage(FULL, DKIM_KEY)
 const [head = '', ...body] = signed.toString('latin1').split('\r\n\r\n')
@@ -180,13 +158,8 @@ describe('a signature', () => {
     expect((await verify(changed)).dkim).toEqual(['fail'])
   })
 
-  it.each(PRESENT)('breaks when %s is changed on the way', async (field) => {
-    const changed = signed.toString('latin1').replace(new RegExp(`^(${field}: .*?)(\\w)`, 'im'), '$1x$2')
-    expect(changed).not.toBe(signed.toString('latin1'))
-    expect((await verify(Buffer.from(changed, 'latin1'))).dkim).toEqual(['fail'])
-  })
-
-  it.each([
+  it.each<readonly [string, RegExp | string, string]>([
+    ...PRESENT.map((field) => [field, new RegExp(`^(${field}: .*?)(\\w)`, 'im'), '$1x$2'] as const),
     ['the text', '59 new leads', '58 new leads'],
     ['an attachment', base64(FILES.at(-1)?.content ?? ''), base64('id,company\r\n1,Evil\r\n')],
   ])('breaks when %s is changed on the way', async (_what, before, after) => {

@@ -1,13 +1,13 @@
-import { buffer } from 'node:stream/consumers'
 import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
-import type { LeadsheetError } from '../../src/errors.ts'
-import { failedSendOf } from '../../src/mail/sending.ts'
+import type { MessageFile } from '../../src/domain/message.ts'
 import { type SmtpTimeouts, serverOf } from '../../src/mail/smtp.ts'
 import { openTransport } from '../../src/mail/transport.ts'
+import { attempt } from '../support/mail/attempt.ts'
 import { FILES, MESSAGE } from '../support/mail/message.ts'
 import {
   type Answer,
+  judging,
   openMailServer,
   openScriptedServer,
   refusal,
@@ -18,11 +18,8 @@ import { SILENT } from '../support/syncing.ts'
 const { signal } = new AbortController()
 const open = (url: string, timeouts: Partial<SmtpTimeouts> = {}) =>
   openTransport(url, { log: SILENT, timeouts })
-const failureOf = (sending: Promise<unknown>) =>
-  sending.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  )
+/** Returns the address with a user and a password. */
+const withUser = (url: string) => url.replace('//', '//dana:hunter22@')
 
 describe('a message sent over SMTP', () => {
   it('arrives as it was written, at its one recipient', async () => {
@@ -65,17 +62,17 @@ describe('a message sent over SMTP', () => {
     '535 5.7.4 Unrecognized authentication type',
   ])('logs in by LOGIN where PLAIN is answered by %s', async (AUTH) => {
     await using server = await openScriptedServer({ AUTH })
-    await using transport = open(server.url.replace('//', '//dana:hunter22@'))
+    await using transport = open(withUser(server.url))
     await transport.send(MESSAGE, { signal })
     expect(server.commands.slice(2, 5)).toEqual(['AUTH LOGIN', 'ZGFuYQ==', 'aHVudGVyMjI='])
   })
 
   it('does not try a refused password again, nor carries on one that is echoed', async () => {
     await using server = await openScriptedServer({ AUTH: '535 5.7.8 hunter22 is not the password of dana' })
-    await using transport = open(server.url.replace('//', '//dana:hunter22@'))
-    const failure = await failureOf(transport.send(MESSAGE, { signal }))
+    await using transport = open(withUser(server.url))
+    const { failure } = await attempt(transport)
     expect(server.commands.filter((command) => command.startsWith('AUTH'))).toHaveLength(1)
-    expect(String(failure)).toContain('535 5.7.8 [redacted] is not the password')
+    expect(failure?.message).toContain('535 5.7.8 [redacted] is not the password')
   })
 
   it('waits as long as RFC 5321 wants for each answer, but not for the connection', async () => {
@@ -86,7 +83,7 @@ describe('a message sent over SMTP', () => {
     expect(timeouts.totalMs).toBeGreaterThan(30 * 60_000)
     // An address of RFC 5737 that nothing answers, or that no route leads to.
     await using transport = open('smtp://192.0.2.1:25', { connectMs: 200 })
-    expect(failedSendOf(await failureOf(transport.send(MESSAGE, { signal })))?.kind).toBe('transient')
+    expect((await attempt(transport)).failed?.kind).toBe('transient')
   })
 
   it.each(['RCPT', 'DATA', 'body'] as const)(
@@ -94,7 +91,7 @@ describe('a message sent over SMTP', () => {
     async (step) => {
       await using server = await openScriptedServer({ [step]: '450 4.2.1 later' })
       await using transport = open(server.url)
-      for (let message = 0; message < 3; message++) await failureOf(transport.send(MESSAGE, { signal }))
+      for (let message = 0; message < 3; message++) await attempt(transport)
       expect(server.connections()).toBe(1)
       expect(server.commands.filter((command) => command === 'RSET')).toHaveLength(3)
     },
@@ -117,29 +114,17 @@ describe('a message sent over SMTP', () => {
   })
 
   it('leaves out attachments that make it larger than the server takes, and says so', async () => {
-    const csv = {
-      name: 'stalled & won.csv',
-      contentType: 'text/csv',
-      content: Buffer.alloc(50_000),
-      cid: null,
-    }
-    const large = {
-      ...MESSAGE,
-      html: `<body class="x">${MESSAGE.html}</body>`,
-      files: [...FILES.slice(0, 1), csv],
-    }
+    const csv = { ...FILES[2], name: 'stalled & won.csv', content: Buffer.alloc(50_000) } as MessageFile
+    const large = { html: `<body class="x">${MESSAGE.html}</body>`, files: [...FILES.slice(0, 1), csv] }
     const limited = { size: 20_000 }
     const refusing: SMTPServerOptions = {
       hideSize: true,
-      onData: async (stream, _session, done) =>
-        done((await buffer(stream)).length > 20_000 ? refusal(552, '5.3.4 too large') : null),
+      onData: judging(({ length }) => (length > 20_000 ? refusal(552, '5.3.4 too large') : null)),
     }
     for (const options of [limited, refusing]) {
       await using server = await openMailServer(options)
       await using transport = open(server.url)
-      let begun = 0
-      const onData = () => void begun++
-      const { response } = await transport.send(large, { signal, onData })
+      const { response, begun } = await attempt(transport, large)
       expect(response).toMatch(/^250 .*; sent without stalled & won\.csv: too large for the server$/)
       expect([server.connections(), begun]).toEqual([1, 1])
       if (options === refusing) continue
@@ -153,31 +138,11 @@ describe('a message sent over SMTP', () => {
     }
     await using tiny = await openMailServer({ size: 500 })
     await using transport = open(tiny.url)
-    const failure = await failureOf(transport.send(large, { signal }))
-    expect(failure).toMatchObject({
-      code: 'mail_rejected',
-      message: expect.stringMatching(
-        /takes no message of this size for .*: the message has \d+ bytes, and the server takes at most 500/,
-      ),
-    })
-    expect(failedSendOf(failure)?.kind).toBe('permanent')
-  })
-
-  it('leaves one recipient’s refusal to that one', async () => {
-    await using server = await openMailServer({
-      onRcptTo: ({ address }, _session, done) =>
-        done(address.startsWith('eve') ? refusal(550, 'no such user') : null),
-    })
-    await using transport = open(server.url)
-    const outcomes = await Promise.all(
-      ['dana', 'eve', 'fay'].map((name) =>
-        failureOf(transport.send({ ...MESSAGE, to: `${name}@example.org` }, { signal })),
-      ),
+    const { failure, failed } = await attempt(transport, large)
+    expect([failure?.code, failed?.kind]).toEqual(['mail_rejected', 'permanent'])
+    expect(failure?.message).toMatch(
+      /takes no message of this size for .*: the message has \d+ bytes, and the server takes at most 500/,
     )
-    expect(outcomes).toEqual([null, expect.objectContaining({ code: 'mail_rejected' }), null])
-    expect(String(outcomes[1])).toContain('eve@example.org')
-    expect(String(outcomes[1])).toContain('550 no such user')
-    expect(server.received.map(({ to }) => to)).toEqual([['dana@example.org'], ['fay@example.org']])
   })
 })
 
@@ -223,16 +188,12 @@ describe('a failure', () => {
     for (const script of SCRIPTS) {
       await using server = await openScriptedServer(script)
       const timeouts = { greetingMs: 200, socketMs: 300, dataReplyMs: 200 }
-      await using transport = open(server.url.replace('//', '//dana:hunter22@'), timeouts)
-      let hasLeft = false
-      const onData = () => {
-        hasLeft = true
-      }
-      const failure = await failureOf(transport.send(MESSAGE, { signal, onData }))
+      await using transport = open(withUser(server.url), timeouts)
+      const { failure, failed, begun } = await attempt(transport)
       expect(JSON.stringify([String(failure), failure])).not.toContain('hunter22')
       const said = String(failure).replaceAll(`127.0.0.1:${server.port}`, 'HOST')
-      const kind = `${failedSendOf(failure)?.kind}${hasLeft ? ', may have left' : ''}`
-      told.push(`${JSON.stringify(script)}: ${kind}\n  ${(failure as LeadsheetError).code} ${said}`)
+      const kind = `${failed?.kind}${begun > 0 ? ', may have left' : ''}`
+      told.push(`${JSON.stringify(script)}: ${kind}\n  ${failure?.code} ${said}`)
     }
     await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/failures.txt')
   })
@@ -241,36 +202,33 @@ describe('a failure', () => {
     const server = await openScriptedServer({})
     await server[Symbol.asyncDispose]()
     await using transport = open(server.url)
-    const failure = await failureOf(transport.verify(signal))
-    expect(String(failure)).toMatch(
-      new RegExp(`smtp://127\\.0\\.0\\.1:${server.port} could not be reached: .*ECONNREFUSED`),
+    const { failure, failed } = await attempt(transport)
+    expect(failure?.message).toMatch(
+      new RegExp(`smtp://127\\.0\\.0\\.1:${server.port} could not be reached.*: .*ECONNREFUSED`),
     )
-    expect(failedSendOf(failure)?.kind).toBe('transient')
+    expect(failed?.kind).toBe('transient')
   })
 
   it('by a signal ends the wait at once', async () => {
     await using server = await openScriptedServer({ body: 'stall' })
     await using transport = open(server.url)
     const stop = new AbortController()
-    const sending = transport.send(MESSAGE, {
-      signal: stop.signal,
-      onData: () => void setTimeout(() => stop.abort(), 50),
-    })
-    expect(failedSendOf(await failureOf(sending))?.kind).toBe('unknown')
+    const onData = () => void setTimeout(() => stop.abort(), 50)
+    const { failed } = await attempt(transport, {}, { signal: stop.signal, onData })
+    expect(failed?.kind).toBe('unknown')
   })
 
   it('by taking too long in all is transient', async () => {
     await using server = await openScriptedServer({ MAIL: 'stall' })
     await using transport = open(server.url, { totalMs: 150 })
-    const failure = await failureOf(transport.send(MESSAGE, { signal }))
-    expect(failure).toMatchObject({ code: 'mail_unreachable' })
-    expect(failedSendOf(failure)?.kind).toBe('transient')
+    const { failure, failed } = await attempt(transport)
+    expect([failure?.code, failed?.kind]).toEqual(['mail_unreachable', 'transient'])
   })
 })
 
 describe('encryption', () => {
   // Reaches this machine by an address that does not count as it, and adds a user with a password.
-  const elsewhere = (url: string) => url.replace('127.0.0.1', '0.0.0.0').replace('//', '//dana:hunter22@')
+  const elsewhere = (url: string) => withUser(url).replace('127.0.0.1', '0.0.0.0')
 
   it('is done without where the URL allows it', async () => {
     await using server = await openScriptedServer({})
@@ -299,16 +257,15 @@ describe('encryption', () => {
   it('is not gone without where this machine offers it and then refuses', async () => {
     const offer = '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN'
     await using server = await openScriptedServer({ EHLO: offer, STARTTLS: '454 later' })
-    await using transport = open(`${server.url.replace('//', '//dana:hunter22@')}?insecure=true`)
-    await failureOf(transport.send(MESSAGE, { signal }))
+    await using transport = open(`${withUser(server.url)}?insecure=true`)
+    await attempt(transport)
     expect(server.commands.map((command) => command.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
   })
 
   it('needs a certificate that holds also from the start', async () => {
     await using server = await openMailServer({ secure: true })
     await using transport = open(elsewhere(server.url.replace('smtp:', 'smtps:')))
-    const failure = await failureOf(transport.send(MESSAGE, { signal }))
-    expect(failedSendOf(failure)?.kind).toBe('configuration')
+    expect((await attempt(transport)).failed?.kind).toBe('configuration')
     expect(server.received).toEqual([])
   })
 })

@@ -2,7 +2,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import PostalMime, { type Email } from 'postal-mime'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import { listen } from './network/http-server.ts'
 
 export type MailServer = Awaited<ReturnType<typeof openMailServer>>
@@ -10,6 +10,13 @@ export type MailServer = Awaited<ReturnType<typeof openMailServer>>
 /** Returns what a handler of the server passes on to refuse a command. */
 export function refusal(code: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode: code })
+}
+
+/** Returns a handler of the server that takes a message unless `judge` refuses it. */
+export function judging(
+  judge: (message: Buffer, session: SMTPServerSession) => Error | null,
+): NonNullable<SMTPServerOptions['onData']> {
+  return async (stream, session, done) => done(judge(await buffer(stream), session))
 }
 
 /**

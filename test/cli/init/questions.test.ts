@@ -1,13 +1,13 @@
 /** The questions, answered from a list, and the probe of the service, which is real. */
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openKeysOf } from '../../../src/app/configured-login.ts'
-import { completeAnswers, readGiven, type TryAccess } from '../../../src/cli/init/answers.ts'
+import { completeAnswers, readGiven } from '../../../src/cli/init/answers.ts'
 import { findProfile } from '../../../src/cli/init/find-profile.ts'
 import { OAUTH, oauthOf } from '../../../src/cli/init/login-answers.ts'
-import type { TryMail } from '../../../src/cli/init/mail-answers.ts'
 import type { Prompter, Question } from '../../../src/cli/terminal/prompter.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { fixedKey } from '../../../src/upstream/client/key-source.ts'
@@ -37,20 +37,17 @@ const USUAL: Answers = {
   'Where the dashboard': ['none'],
 }
 
-const untried: TryAccess = async () => ({ isRefused: false, probed: null })
+const { signal } = new AbortController()
 
-async function ask(
-  answers: Answers,
-  tryAccess?: (say: Prompter['say']) => TryAccess,
-  tryMail: TryMail = async () => true,
-) {
+/** @param known what stands for words of the answers */
+async function ask(answers: Answers, known: Readonly<Record<string, string>> = {}) {
   const screen: string[] = []
   const queues = new Map(Object.entries({ ...USUAL, ...answers }).map(([text, list]) => [text, [...list]]))
   const next = (text: string): string => {
     const key = [...queues.keys()].find((begin) => text.startsWith(begin))
     const answer = queues.get(key ?? '')?.shift()
     if (answer === undefined) throw new Error(`nobody answers ${text}; so far:\n${screen.join('\n')}`)
-    return answer
+    return known[answer] ?? answer
   }
   const question = async ({ text, standard, fault = () => null }: Question): Promise<string> => {
     const answer = next(text) || (standard ?? '')
@@ -68,10 +65,22 @@ async function ask(
   }
   const given = readGiven({}, loadConfig({ file: null, env: {} }))
   const found = await completeAnswers(given, prompter, {
-    access: tryAccess?.(prompter.say) ?? untried,
-    mail: tryMail,
+    // Only the token URL of the test answers.
+    access: async ({ login }) => {
+      if (!login || login.token_url !== known['TOKEN_URL']) return { isRefused: false, probed: null }
+      const config = { ...loadConfig({ file: null, env: {} }), dataDir: folderWith() }
+      const api = { ...config.api, oauth: oauthOf('api', login) }
+      const openKeys = () => openKeysOf({ ...config, api }, SILENT)
+      return findProfile(
+        { url: NOWHERE, openKeys, isProbed: false },
+        { log: SILENT, signal, say: prompter.say },
+      )
+    },
+    mail: async ({ url, login }) => {
+      screen.push(`tried: ${url} ${login?.scope}`)
+      return true
+    },
   })
-  const { signal } = new AbortController()
   return {
     answers: found,
     async probe() {
@@ -113,173 +122,87 @@ test('a key that the service does not take is told once, and no option that init
   expect(screen).toMatch(/if address and key are right, `npx leadsheet probe --help` has options that help/)
 })
 
-test('a service on the internet is not asked without encryption', async () => {
-  const { screen } = await ask({ 'Address of the service': ['http://leads.example.com', NOWHERE] })
-  expect(screen).toMatch(
-    /http:\/\/ would send the API key unencrypted[\s\S]*Address of the service .*: http:\/\/127/,
-  )
-})
+const MAILBOX = {
+  'Address of the mailbox': ['reports', 'reports@example.com'],
+  'Token URL': [''],
+  Grant: [''],
+}
+const ENTRA = {
+  ...MAILBOX,
+  'Mail server': ['microsoft'],
+  'Directory (tenant)': ['a b', 'contoso.example'],
+  'Client id': ['app'],
+  'Client secret (': ['s3cret'],
+  'How id': [''],
+  Scope: [''],
+}
+const OF_KEY = { 'File with the private key': ['nowhere.pem', 'KEY_FILE'], Subject: [''], Audience: [''] }
 
-test('a mail server gets the user and the password as they were typed, and its user is the sender', async () => {
-  const password = ' p ä#:ss@/%41'
-  const { answers, screen } = await ask({
+/** `TOKEN_URL`, `REFRESH` and `KEY_FILE` stand for what a test opens. */
+const STORIES: Readonly<Record<string, Answers>> = {
+  'a service on the internet is not asked without encryption': {
+    'Address of the service': ['http://leads.example.com', NOWHERE],
+  },
+  'a mail server gets the user and the password as they were typed, and its user is the sender': {
     'Mail server': ['smtp://127.0.0.1:9'],
     'Addresses for alerts': [''],
     User: ['dana@example.org'],
-    Password: [password],
-  })
-  const { username, password: written, host } = new URL(answers.mailUrl.value)
-  expect([decodeURIComponent(username), decodeURIComponent(written), host]).toEqual([
-    'dana@example.org',
-    password,
-    '127.0.0.1:9',
-  ])
-  expect(screen).not.toMatch(/p ä|p%20/)
-  expect(answers.from.value).toBe('Lead reports <dana@example.org>')
-  expect(answers.alertRecipients.value).toBe('ana@example.com')
-})
-
-test('a login by OAuth is asked for as its grant needs it, until it is right, is tried, and once corrected', async () => {
-  await using tokens = await startTokenServer()
-  const first = tokens.consent()
-  const config = { ...loadConfig({ file: null, env: {} }), dataDir: folderWith() }
-  const { signal } = new AbortController()
-  const wrong = 'another-secret'
-  const { answers, screen } = await ask(
-    {
-      'API key': [OAUTH],
-      'Token URL': ['http://id.example.com/token', tokens.url, '', ''],
-      Grant: ['password', 'refresh_token', '', ''],
-      'Client id': [CLIENT.id, '', ''],
-      'Client secret (': [wrong, '', CLIENT.secret],
-      'How id and secret': ['', 'body', ''],
-      'Refresh token': ['', first, ''],
-      Scope: ['', 'leads.read', ''],
-    },
-    (say) => async (access) => {
-      const api = { ...config.api, oauth: oauthOf('api', access.login) }
-      const openKeys = () => openKeysOf({ ...config, api }, SILENT)
-      return findProfile({ url: NOWHERE, openKeys, isProbed: false }, { log: SILENT, signal, say })
-    },
-  )
-  expect(answers.login).toEqual({
-    token_url: tokens.url,
-    grant: 'refresh_token',
-    client_id: CLIENT.id,
-    client_secret: CLIENT.secret,
-    client_auth: 'body',
-    refresh_token: first,
-    scope: 'leads.read',
-  })
-  expect(answers.key.value).toBe('')
-  expect(screen).toMatch(/http:\/\/ would send secrets unencrypted/)
-  expect(screen).toContain('api.oauth.refresh_token: expected a value, with the grant refresh_token')
-  expect(screen.match(/no access token.*\n.*/g)).toEqual([
-    expect.stringMatching(
-      / 401: invalid_client\n +Check api\.oauth\.client_id and api\.oauth\.client_secret, and/,
-    ),
-  ])
-  expect(screen).not.toMatch(new RegExp(`${wrong}|${CLIENT.secret}|${first}`))
-  const { grant, clientAuth, refreshToken } = oauthOf('api', answers.login) ?? {}
-  expect([grant, clientAuth, refreshToken?.reveal()]).toEqual(['refresh_token', 'body', first])
-})
-
-test('a login with a private key reads its file', async () => {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const cwd = folderWith({
-    'google.json': JSON.stringify({ private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }) }),
-  })
-  const { answers, screen } = await ask({
+    Password: [' p ä#:ss@/%41'],
+  },
+  'a login by OAuth is asked for as its grant needs it, until it is right, is tried, and once corrected': {
+    'API key': [OAUTH],
+    'Token URL': ['http://id.example.com/token', 'TOKEN_URL', '', ''],
+    Grant: ['password', 'refresh_token', '', ''],
+    'Client id': [CLIENT.id, '', ''],
+    'Client secret (': ['another-secret', '', CLIENT.secret],
+    'How id and secret': ['', 'body', ''],
+    'Refresh token': ['', 'REFRESH', ''],
+    Scope: ['', 'leads.read', ''],
+  },
+  'a login with a private key reads its file': {
+    ...OF_KEY,
     'API key': [OAUTH],
     'Token URL': ['https://oauth2.googleapis.com/token'],
     Grant: ['jwt_bearer'],
-    'File with the private key': ['nowhere.pem', join(cwd, 'google.json')],
-    Issuer: ['leadsheet@project.iam.gserviceaccount.com'],
-    Subject: [''],
-    Audience: [''],
+    Issuer: ['me@p.iam.gserviceaccount.com'],
     Scope: ['https://www.googleapis.com/auth/spreadsheets.readonly'],
-  })
-  expect(screen).toContain('cannot read it: ENOENT')
-  expect(oauthOf('api', answers.login)).toMatchObject({
-    issuer: 'leadsheet@project.iam.gserviceaccount.com',
-    subject: null,
-  })
-  expect(oauthOf('api', answers.login)?.privateKey?.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/)
-})
+  },
+  'a mailbox of Microsoft gets a login for Graph': { ...ENTRA, Way: ['imap', ''] },
+  'a mailbox of Microsoft gets a login for SMTP': { ...ENTRA, Way: ['smtp'] },
+  'a mailbox of Google gets the login of a service account': {
+    ...OF_KEY,
+    ...MAILBOX,
+    'Mail server': ['google'],
+    Way: ['smtp'],
+    Issuer: [''],
+    Scope: [''],
+  },
+}
 
-test('a mail server gets a login by OAuth in place of a password, as its provider has it', async () => {
+test('what is asked, what is said of wrong answers, and what becomes of the answers', async () => {
+  await using tokens = await startTokenServer()
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const cwd = folderWith({
-    'google.json': JSON.stringify({
-      client_email: 'leadsheet@project.iam.gserviceaccount.com',
-      private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
-    }),
-  })
-  const mailbox = 'reports@example.com'
-  const tried: (string | undefined)[] = []
-  const tryMail: TryMail = async ({ url, login }) => {
-    tried.push(url, login?.scope)
-    return true
+  const private_key = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const files = {
+    'google.json': JSON.stringify({ client_email: 'me@p.iam.gserviceaccount.com', private_key }),
   }
-  const usual = { 'Address of the mailbox': ['reports', mailbox], 'How id': [''], Scope: [''] }
-  const entra = {
-    'Directory (tenant)': ['a b', 'contoso.example'],
-    'Client id': ['app'],
-    'Client secret (': ['s3cret'],
+  const cwd = folderWith(files)
+  const known = { TOKEN_URL: tokens.url, REFRESH: tokens.consent(), KEY_FILE: join(cwd, 'google.json') }
+  const secrets = new RegExp(`another-secret|s3cret|p ä|p%20|PRIVATE KEY|${CLIENT.secret}|${known.REFRESH}`)
+  const told: string[] = []
+  for (const [title, answers] of Object.entries(STORIES)) {
+    const asked = await ask(answers, known)
+    expect(asked.screen).not.toMatch(secrets)
+    const { mailUrl, from, alertRecipients, key, login, mailLogin } = asked.answers
+    const values = [mailUrl, from, alertRecipients, key].map(({ value }) => value)
+    const isKeyRead = [oauthOf('api', login), oauthOf('mail', mailLogin)].map(
+      (one) => one?.privateKey?.reveal() === private_key,
+    )
+    told.push(title, asked.screen, inspect([...values, login, mailLogin, ...isKeyRead], { depth: 9 }), '')
   }
-  const asked = [
-    await ask(
-      { ...usual, ...entra, 'Mail server': ['microsoft'], Way: ['imap', ''], 'Token URL': [''], Grant: [''] },
-      undefined,
-      tryMail,
-    ),
-    await ask(
-      { ...usual, ...entra, 'Mail server': ['microsoft'], Way: ['smtp'], 'Token URL': [''], Grant: [''] },
-      undefined,
-      tryMail,
-    ),
-    await ask(
-      {
-        ...usual,
-        'Mail server': ['google'],
-        Way: ['smtp'],
-        'Token URL': [''],
-        Grant: [''],
-        'File with the private key': [join(cwd, 'google.json')],
-        Issuer: [''],
-        Subject: [''],
-        Audience: [''],
-      },
-      undefined,
-      tryMail,
-    ),
-  ]
-  expect(tried).toEqual([
-    'graph:',
-    'https://graph.microsoft.com/.default',
-    'smtp://reports%40example.com@smtp.office365.com:587',
-    'https://outlook.office365.com/.default',
-    'smtp://reports%40example.com@smtp.gmail.com:587',
-    'https://mail.google.com/',
-  ])
-  const [graph, exchange, gmail] = asked.map(({ answers }) => answers.mailLogin)
-  expect(graph).toEqual({
-    token_url: 'https://login.microsoftonline.com/contoso.example/oauth2/v2.0/token',
-    grant: 'client_credentials',
-    client_id: 'app',
-    client_secret: 's3cret',
-    client_auth: 'body',
-    scope: 'https://graph.microsoft.com/.default',
-  })
-  expect(exchange).toEqual({ ...graph, scope: 'https://outlook.office365.com/.default' })
-  expect(gmail).toMatchObject({
-    token_url: 'https://oauth2.googleapis.com/token',
-    issuer: 'leadsheet@project.iam.gserviceaccount.com',
-    subject: mailbox,
-  })
-  for (const { answers, screen } of asked) {
-    expect(answers.from.value).toBe(`Lead reports <${mailbox}>`)
-    expect(screen).toContain('docs/how-to/send-mail.md')
-    expect(screen).not.toContain('s3cret')
-  }
+  const text = Object.entries(known).reduce(
+    (all, [name, value]) => all.replaceAll(value, name),
+    told.join('\n'),
+  )
+  await expect(text).toMatchFileSnapshot('golden/questions.txt')
 })

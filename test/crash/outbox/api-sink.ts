@@ -1,13 +1,7 @@
 /** The API of a provider that fails now and then. The same seed makes the same attempts fail. */
-import { createHash } from 'node:crypto'
-import { EventEmitter, once } from 'node:events'
-import type { IncomingHttpHeaders } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { type ApiAct, type ApiScheme, startMailApi } from '../../support/mail/api-server.ts'
-import { random } from '../../support/random.ts'
-import type { Arrival } from './sink.ts'
-
-export type ApiEvent = 'request' | 'bytes' | 'message'
+import { type ApiAct, type ApiScheme, type ApiWanted, startMailApi } from '../../support/mail/api-server.ts'
+import { openNotes } from './sink.ts'
 
 /** Numbers below these, from 0 to 1, make these faults; the first that is not reached counts. */
 const FAULTS: readonly { readonly below: number; readonly act: ApiAct }[] = [
@@ -19,62 +13,35 @@ const FAULTS: readonly { readonly below: number; readonly act: ApiAct }[] = [
   { below: 0.19, act: { status: 429, headers: { 'retry-after': '90' } } },
 ]
 
-interface Wanted {
-  readonly seed: number
-  readonly allows: (headers: IncomingHttpHeaders) => boolean
-  /** The clock of the senders. */
-  readonly now: () => Promise<number>
-  /** Runs with the number of each message that has come. */
-  readonly onMessage: (number: number) => void
-}
-
-/** Starts the server for the current test. */
-export async function startApiSink(scheme: ApiScheme, { seed, allows, now, onMessage }: Wanted) {
-  const arrivals: Arrival[] = []
-  const refused = { turnedAway: 0, deferred: 0 }
-  /** The number of messages that the API recognised, and did not take again. */
-  const recognised = { messages: 0 }
-  const attempts = new Map<string, number>()
-  const events = new EventEmitter<Record<ApiEvent, []>>()
-  let messages = 0
-  const decide = (to: string): ApiAct | null => {
-    const attempt = (attempts.get(to) ?? 0) + 1
-    attempts.set(to, attempt)
-    const drawn = random(createHash('sha256').update(`${seed} ${attempt} ${to}`).digest().readUInt32BE())()
-    return FAULTS.find(({ below }) => drawn < below)?.act ?? null
-  }
+/** Starts the server for the current test; `now` is the clock of the senders. */
+export async function startApiSink(
+  scheme: ApiScheme,
+  seed: number,
+  wanted: Pick<ApiWanted, 'allows' | 'now'>,
+) {
+  const { arrivals, refused, countAttempt, draw, reach, untilStep } = openNotes(seed, [
+    'request',
+    'bytes',
+    'message',
+  ])
   const api = await startMailApi(scheme, {
-    allows(headers) {
-      const isAllowed = allows(headers)
-      if (!isAllowed) refused.turnedAway++
-      return isAllowed
-    },
-    now,
+    ...wanted,
     onRequest(request) {
-      events.emit('request')
-      request.on('data', () => events.emit('bytes'))
+      reach('request')
+      request.on('data', () => reach('bytes'))
     },
-    decide: ({ to }) => decide(to),
+    decide({ to }) {
+      const drawn = draw(`${countAttempt(to)} ${to}`)
+      return FAULTS.find(({ below }) => drawn < below)?.act ?? null
+    },
     onMail({ to, id, sha256 }, act, isKnown) {
-      const isTaken = act === null || act === 'take and drop' || act === 'take and fail'
-      if (isKnown) recognised.messages++
-      else {
-        const end = isTaken ? (act === null ? 'taken' : 'lost') : 'refused'
-        arrivals.push({ to, end, messageId: `<${id}@example.com>`, isSigned: true, sha256 })
-      }
-      events.emit('message')
-      onMessage(++messages)
+      const isLost = act === 'take and drop' || act === 'take and fail'
+      const end = act === null ? 'taken' : isLost ? 'lost' : 'refused'
+      if (isKnown) refused.recognised++
+      else arrivals.push({ to, end, messageId: `<${id}@example.com>`, isSigned: true, sha256 })
+      reach('message')
     },
   })
   onTestFinished(() => api[Symbol.asyncDispose]())
-  return {
-    url: api.url,
-    arrivals,
-    refused,
-    recognised,
-    /** Resolves when messages have come so far so many times from now on. */
-    async untilEvent(event: ApiEvent, times: number): Promise<void> {
-      for (let left = times; left > 0; left--) await once(events, event)
-    },
-  }
+  return { url: api.url, arrivals, refused, untilStep }
 }

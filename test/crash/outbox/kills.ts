@@ -5,13 +5,18 @@ import { folderWith } from '../../support/folder.ts'
 import { CONTENT, openLedger } from '../../support/mail/ledger.ts'
 import { FILES } from '../../support/mail/message.ts'
 import { onlyTokens, withUser } from '../../support/mail/token-login.ts'
-import { loginOf, startTokenServer } from '../../support/network/token-server.ts'
+import { loginOf, startTokenServer, tokenAnswer } from '../../support/network/token-server.ts'
 import { random } from '../../support/random.ts'
 import { addressOf, IN_POSTGRES } from '../../support/store.ts'
 import { expectSound } from '../support/store.ts'
+import { startApiSink } from './api-sink.ts'
 import { compareRows } from './comparison.ts'
-import { killSenders, pick } from './run.ts'
-import { type SinkEvent, startSink } from './sink.ts'
+import { killSenders } from './run.ts'
+import { findLastMove } from './sender.ts'
+import { startSink } from './sink.ts'
+
+/** The servers. Those of logins take access tokens alone, which last two seconds and are revoked at kills. */
+export const WAYS = ['SMTP', 'SMTP with logins', 'Graph with logins', 'Resend'] as const
 
 /** The extent of a test. */
 interface Extent {
@@ -19,45 +24,45 @@ interface Extent {
   readonly kills: number
   readonly senders: number
   readonly seed: number
-  /** True if the server takes access tokens alone. They last two seconds, and each fourth kill revokes them. */
-  readonly isTokenLogin: boolean
 }
 
 const FAULTS = { turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
-const EVENTS = ['MAIL', 'RCPT', 'DATA', 'bytes', 'dot'] as const satisfies readonly SinkEvent[]
 const LIFETIME_S = 2
-const KILLS_PER_REVOCATION = 4
+/** Each second revocation also makes the next request for a token fail. */
+const KILLS_PER_REVOCATION = 2
 
 /** Sends all messages through kills, and compares what arrived with what is recorded. */
-export async function sendThroughKills(extent: Extent) {
-  const { messages, kills, seed, isTokenLogin } = extent
+export async function sendThroughKills(way: (typeof WAYS)[number], extent: Extent) {
+  const { messages, kills, seed } = extent
   const recipients = Array.from({ length: messages }, (_, number) => `r${1_000 + number}@example.org`)
   await using ledger = await openLedger(recipients, { ...CONTENT, files: FILES })
   const { store } = ledger
   await using tokens = await startTokenServer(LIFETIME_S)
-  let refusedTokens = 0
-  const sink = await startSink(
-    { ...FAULTS, seed },
-    isTokenLogin ? onlyTokens(tokens, () => refusedTokens++) : {},
-  )
+  const isLogin = way.endsWith('logins')
+  const sink = way.startsWith('SMTP')
+    ? await startSink({ ...FAULTS, seed }, isLogin ? onlyTokens(tokens) : {})
+    : await startApiSink(isLogin ? 'graph' : 'resend', seed, {
+        now: () => findLastMove(store),
+        ...(isLogin && { allows: tokens.allows }),
+      })
   const file = IN_POSTGRES ? addressOf(store) : fileOf(store)
-  const oauth = {
-    login: loginOf(tokens.url, { settings: 'mail.oauth' }),
-    file: join(folderWith(), 'tokens.db'),
-  }
-  const job = isTokenLogin ? { file, url: withUser(sink.url), oauth } : { file, url: sink.url }
+  const login = loginOf(tokens.url, { settings: 'mail.oauth' })
+  const oauth = { login, file: join(folderWith(), 'tokens.db') }
+  const job = isLogin ? { file, url: withUser(sink.url), oauth } : { file, url: sink.url }
   const onKill = (kill: number): void => {
-    if (isTokenLogin && kill % KILLS_PER_REVOCATION === 0) tokens.revoke()
+    if (kill % KILLS_PER_REVOCATION === 0) tokens.revoke()
+    if (kill % (2 * KILLS_PER_REVOCATION) === 0) tokens.answers.push(tokenAnswer(503, 'down'))
   }
-  const killed = await killSenders(store, job, (times, next) => sink.untilEvent(pick(EVENTS, next), times), {
-    ...extent,
-    next: random(seed),
-    onKill,
-  })
+  const killed = await killSenders(store, job, sink.untilStep, { ...extent, next: random(seed), onKill })
   const rows = await store.db.selectFrom('delivery').selectAll().orderBy('recipient').execute()
-  const found = { ...compareRows(rows, sink), tokens: tokens.asked.length, refusedTokens }
+  const found = {
+    ...compareRows(rows, sink),
+    sent: rows.filter(({ state }) => state === 'sent').length,
+    tokens: tokens.asked.length,
+    refusedTokens: tokens.refusals,
+  }
   // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
-  console.info(`${killed} kills of ${kills}:`, found)
+  console.info(`${way}, ${killed} kills of ${kills}:`, found)
   await expectSound(file)
   return { killed, found }
 }

@@ -26,7 +26,7 @@ interface Wanted {
   readonly senders: number
   /** Random numbers from 0 up to 1. */
   readonly next: () => number
-  readonly onKill?: (kill: number) => void
+  readonly onKill: (kill: number) => void
 }
 
 /** A kill comes within this time after a step: about the time that a message takes, so every moment is hit. */
@@ -60,7 +60,7 @@ export async function killSenders(
     await gone?.end
     if (gone?.child.signalCode === 'SIGKILL') {
       killed++
-      onKill?.(killed)
+      onKill(killed)
     }
   }
   for (const { status, stderr } of await Promise.all(running.map(({ end }) => end))) {
@@ -80,8 +80,4 @@ async function findSending({ db }: Store, running: readonly Sender[], next: () =
   const holder = await db.selectFrom('lease').where('name', '=', 'delivery').select('pid').executeTakeFirst()
   const found = running.findIndex(({ child }) => child.pid === holder?.pid)
   return found < 0 ? running.length : found
-}
-
-export function pick<T>(items: readonly [T, ...T[]], next: () => number): T {
-  return items[Math.floor(next() * items.length)] ?? items[0]
 }

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import type { SMTPServerOptions } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import { openMailServer, refusal } from '../../support/mail-server.ts'
-import { random } from '../../support/random.ts'
+import { pick, random } from '../../support/random.ts'
 
 /** The shares of faults, from 0 to 1. */
 interface SinkFaults {
@@ -30,25 +30,42 @@ export interface Arrival {
   readonly sha256: string
 }
 
-/** How far a session is. */
-export type SinkEvent = 'MAIL' | 'RCPT' | 'DATA' | 'bytes' | 'dot'
-
 export type Sink = Awaited<ReturnType<typeof startSink>>
+
+/** Opens what a server notes of its messages, which pass these steps, and the chance by which it fails. */
+export function openNotes<Step extends string>(seed: number, steps: readonly Step[]) {
+  const attempts = new Map<string, number>()
+  const events = new EventEmitter()
+  return {
+    arrivals: [] as Arrival[],
+    /** The numbers of sessions and recipients that were refused, and of messages that were recognised and not taken again. */
+    refused: { turnedAway: 0, deferred: 0, recognised: 0 },
+    attempts,
+    countAttempt(to: string): number {
+      attempts.set(to, (attempts.get(to) ?? 0) + 1)
+      return attempts.get(to) ?? 0
+    },
+    /** Returns a number from 0 up to 1, which the seed decides. */
+    draw: (about: string) =>
+      random(createHash('sha256').update(`${seed} ${about}`).digest().readUInt32BE())(),
+    reach: (step: Step) => void events.emit(step),
+    /** Resolves when messages have come to one of the steps so many times from now on. */
+    async untilStep(times: number, next: () => number): Promise<void> {
+      const step = pick(next, steps)
+      for (let left = times; left > 0; left--) await once(events, step)
+    },
+  }
+}
 
 /**
  * Starts the server for the current test.
  * @param login what its logins need; it lets everybody in without one
  */
 export async function startSink(faults: SinkFaults, login: SMTPServerOptions = {}) {
-  const arrivals: Arrival[] = []
-  /** The numbers of sessions and recipients that were refused before a message. */
-  const refused = { turnedAway: 0, deferred: 0 }
-  const attempts = new Map<string, number>()
-  const events = new EventEmitter<Record<SinkEvent, []>>()
+  const notes = openNotes(faults.seed, ['MAIL', 'RCPT', 'DATA', 'bytes', 'dot'])
+  const { arrivals, refused, attempts, countAttempt, reach, untilStep } = notes
   let sessions = 0
-  /** Returns whether chance, which the seed decides, makes such a share of these fail. */
-  const fails = (about: string, share: number): boolean =>
-    random(createHash('sha256').update(`${faults.seed} ${about}`).digest().readUInt32BE())() < share
+  const fails = (about: string, share: number): boolean => notes.draw(about) < share
   const server = await openMailServer({
     ...login,
     disableReverseLookup: true,
@@ -58,21 +75,19 @@ export async function startSink(faults: SinkFaults, login: SMTPServerOptions = {
       done(refusal(421, '4.3.2 busy'))
     },
     onMailFrom(address, session, done) {
-      events.emit('MAIL')
+      reach('MAIL')
       if (login.onMailFrom) login.onMailFrom(address, session, done)
       else done()
     },
     onRcptTo({ address }, _session, done) {
-      events.emit('RCPT')
-      const attempt = (attempts.get(address) ?? 0) + 1
-      attempts.set(address, attempt)
-      if (attempt > 1 || !fails(`greylisted ${address}`, faults.greylisted)) return done()
+      reach('RCPT')
+      if (countAttempt(address) > 1 || !fails(`greylisted ${address}`, faults.greylisted)) return done()
       refused.deferred++
       done(refusal(450, '4.7.1 later'))
     },
     async onData(stream, { envelope, remotePort }, done) {
-      events.emit('DATA')
-      stream.on('data', () => events.emit('bytes'))
+      reach('DATA')
+      stream.on('data', () => reach('bytes'))
       const message = await buffer(stream).catch(() => null)
       // The sender has gone.
       if (message === null) return done(new Error('cut'))
@@ -88,7 +103,7 @@ export async function startSink(faults: SinkFaults, login: SMTPServerOptions = {
         isSigned: /^dkim-signature:/im.test(text),
         sha256: createHash('sha256').update(message).digest('hex'),
       })
-      events.emit('dot')
+      reach('dot')
       if (isLost) server.dropConnections(remotePort)
       else done(isRefused ? refusal(451, '4.3.0 later') : null)
     },
@@ -97,13 +112,5 @@ export async function startSink(faults: SinkFaults, login: SMTPServerOptions = {
     server.dropConnections()
     return server[Symbol.asyncDispose]()
   })
-  return {
-    url: server.url,
-    arrivals,
-    refused,
-    /** Resolves when sessions have come so far so many times from now on. */
-    async untilEvent(event: SinkEvent, times: number): Promise<void> {
-      for (let left = times; left > 0; left--) await once(events, event)
-    },
-  }
+  return { url: server.url, arrivals, refused, untilStep }
 }

@@ -9,7 +9,7 @@ import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { listPreferences } from '../../../src/store/reports/preference.ts'
 import { enqueueTo, openPost } from '../../support/mail/ledger.ts'
-import { openMailServer } from '../../support/mail-server.ts'
+import { openMailServer, refusal } from '../../support/mail-server.ts'
 
 const DAY_MS = 86_400_000
 const GONE = 'gone@example.com'
@@ -19,11 +19,10 @@ const GONE = 'gone@example.com'
  * test wants it.
  */
 async function openDays() {
-  const refusal = { code: 550 as number | null, isForAll: false }
+  const refused = { code: 550 as number | null, isForAll: false }
   const answer = (address: string): Error | null => {
-    if (refusal.code === null || (address !== GONE && !refusal.isForAll)) return null
-    const said = refusal.isForAll ? `5.4.7 ${address}?` : 'no such user'
-    return Object.assign(new Error(said), { responseCode: refusal.code })
+    if (refused.code === null || (address !== GONE && !refused.isForAll)) return null
+    return refusal(refused.code, refused.isForAll ? `5.4.7 ${address}?` : 'no such user')
   }
   const post = await openPost(
     [],
@@ -34,7 +33,7 @@ async function openDays() {
   return {
     store,
     clock,
-    refusal,
+    refused,
     pause: (suppressAfterBounces: number) => pauseRefused({ ...post.deps, suppressAfterBounces }),
     /** Makes and sends one issue each day. */
     async passDays(days: number): Promise<void> {
@@ -78,27 +77,27 @@ describe('a recipient whose server refuses issue after issue', () => {
   it('begins anew with each message that is taken', async () => {
     const days = await openDays()
     await days.passDays(4)
-    days.refusal.code = null
+    days.refused.code = null
     await days.passDays(1)
-    days.refusal.code = 550
+    days.refused.code = 550
     await days.passDays(4)
     expect(await listRefusing(days.store.db, 5)).toEqual([])
   })
 
   it('is not counted for what was only deferred', async () => {
     const days = await openDays()
-    days.refusal.code = 450
+    days.refused.code = 450
     await days.passDays(5)
     expect(await listRefusing(days.store.db, 1)).toEqual([])
   })
 
   it('is not to blame where most recipients of the issue got the same answer', async () => {
     const days = await openDays()
-    days.refusal.isForAll = true
+    days.refused.isForAll = true
     await days.passDays(5)
     await days.pause(5)
     expect([await days.preferences(), await listRefusing(days.store.db, 1)]).toEqual([[], []])
-    days.refusal.isForAll = false
+    days.refused.isForAll = false
     await days.passDays(4)
     expect(await listRefusing(days.store.db, 1)).toMatchObject([{ recipient: GONE, issues: 4 }])
   })

@@ -1,47 +1,64 @@
-/** What the answers of the APIs mean for a message, and what an operator reads of them. */
+/**
+ * What the answers of the APIs mean for a message, and what an operator reads of them. The answers are those of their
+ * documentation and of their users, and of what may stand between:
+ * https://learn.microsoft.com/graph/errors, /graph/throttling, /graph/api/user-sendmail
+ * https://developers.google.com/workspace/gmail/api/guides/handle-errors
+ * https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html, /CommonErrors.html,
+ * https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+ * https://resend.com/docs/api-reference/errors
+ */
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { failedSendOf } from '../../../src/mail/sending.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { SCHEMES, startMailApi } from '../../support/mail/api-server.ts'
+import {
+  type ApiReply,
+  type ApiScheme,
+  apiFault,
+  startMailApi,
+  TOKENS,
+} from '../../support/mail/api-server.ts'
 import { MESSAGE } from '../../support/mail/message.ts'
+import { checkExamples } from '../../support/process/transcript.ts'
 import { SILENT } from '../../support/syncing.ts'
-import { ANSWERS } from './answers.ts'
 
 const { signal } = new AbortController()
 const NOW = new Date('2026-11-21T05:04:00Z')
-const tokens = {
-  current: async () => 'token-4711',
-  hasOther: async () => false,
-  close: async () => undefined,
+
+/** Reads `graph 429 (retry-after 300) ApplicationThrottled: Application is over its limit.`, or a body behind the status. */
+function parseAnswer(line: string): readonly [ApiScheme, ApiReply] {
+  const [, scheme, code, name, value = '', rest = ''] =
+    /^(\w+) (\d+)(?: \((\S+) (\S+)\))? ?(.*)$/.exec(line) ?? []
+  const [of, status] = [scheme as ApiScheme, Number(code)]
+  const headers = name === undefined ? {} : { [name]: value }
+  const [, fault, words = ''] = /^(\w\S*):(?: (.*))?$/.exec(rest) ?? []
+  if (fault !== undefined) return [of, apiFault(of, status, fault, words, headers)]
+  return [
+    of,
+    { status, headers, body: rest.startsWith('{') ? JSON.parse(rest) : rest.replaceAll('\\n', '\n') },
+  ]
 }
 
-it('an answer means what its API says of it', async () => {
-  const blocks: string[] = []
-  for (const scheme of SCHEMES) {
+it('an answer means what its API says of it', () =>
+  checkExamples(join(import.meta.dirname, 'golden/answers.txt'), async (line) => {
+    const [scheme, answer] = parseAnswer(line)
     await using api = await startMailApi(scheme)
-    await using transport = openTransport(api.url, { log: SILENT, tokens, now: () => NOW })
-    for (const [, answer] of ANSWERS.filter(([of]) => of === scheme)) {
-      api.acts.push(answer)
-      const sending = transport.send(MESSAGE, { signal, queuedAt: NOW.toISOString() })
-      const thrown = await sending.catch((thrown: unknown) => thrown)
-      const failed = failedSendOf(thrown)
-      if (failed === null) throw new Error(`${scheme} takes ${JSON.stringify(answer)}`, { cause: thrown })
-      const { kind, concerns, isRefusal, isTooLarge, replyCode, waitMs, repeatableUntil, isInMessage } =
-        failed
-      expect(isInMessage).toBe(true)
-      const facts = [
-        `${kind}, ${concerns}`,
-        isRefusal && 'counts against the recipient',
-        isTooLarge && 'too large',
-        `code ${replyCode}`,
-        waitMs !== null && `wait ${waitMs / 1000} s`,
-        repeatableUntil && `repeatable until ${repeatableUntil}`,
-      ].filter(Boolean)
-      const error = thrown as Error & { code: string; hint: string }
-      const read = error.message.replaceAll(api.host, 'HOST')
-      blocks.push(`${facts.join('; ')}\n  ${error.code}: ${read}\n  ${error.hint}\n`)
-    }
-    expect(api.received).toEqual([])
-  }
-  await expect(blocks.join('\n')).toMatchFileSnapshot('golden/answers.txt')
-})
+    await using transport = openTransport(api.url, { log: SILENT, tokens: TOKENS, now: () => NOW })
+    api.acts.push(answer)
+    const sending = transport.send(MESSAGE, { signal, queuedAt: NOW.toISOString() })
+    const error = await sending.then(
+      () => expect.unreachable(`${line} is taken`),
+      (thrown) => thrown,
+    )
+    const failed = failedSendOf(error)
+    expect([failed?.isInMessage, api.received]).toEqual([true, []])
+    const facts = [
+      `${failed?.kind}, ${failed?.concerns}`,
+      failed?.isRefusal && 'counts against the recipient',
+      failed?.isTooLarge && 'too large',
+      `code ${failed?.replyCode}`,
+      failed?.waitMs != null && `wait ${failed.waitMs / 1000} s`,
+      failed?.repeatableUntil && `repeatable until ${failed.repeatableUntil}`,
+    ].filter(Boolean)
+    return [facts.join('; '), `${error.code}: ${error.message.replaceAll(api.host, 'HOST')}`, error.hint]
+  }))

@@ -2,7 +2,6 @@
  * Messages on their whole way: over SMTP to Postfix, from there to Dovecot, and read from the mailbox as Dovecot
  * parses it. If these are not installed or may not be started, the tests are skipped with a message.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../../src/domain/message.ts'
@@ -20,22 +19,13 @@ const STRUCTURE =
   '"text" "plain","text" "html","image" "png","image" "png","related","alternative","text" "csv","mixed"'
 /** The limit is long, because the machine may be busy. */
 const TEST_MS = 90_000
-const POLL_MS = 100
 
 const { signal } = new AbortController()
 
-/** Starts Postfix with Dovecot behind it for the current test: the whole way of a message on one machine. */
+/** Starts Postfix, which accepts messages to all addresses of example.org, with Dovecot behind it for the current test. */
 async function startServers() {
-  const { lmtpPort, list } = await startDovecot()
-  return {
-    /** It accepts messages to all addresses of example.org. */
-    url: `smtp://127.0.0.1:${await startPostfix(lmtpPort)}`,
-    /** Waits for a message to an address. Returns these fields of all that have come. */
-    async untilArrived(address: string, fields: readonly string[]) {
-      while (list(address, ['uid']).length === 0) await sleep(POLL_MS)
-      return list(address, fields)
-    },
-  }
+  const { lmtpPort, untilArrived } = await startDovecot()
+  return { url: `smtp://127.0.0.1:${await startPostfix(lmtpPort)}`, untilArrived }
 }
 
 const isWithoutServers = isSkipped('messages through Postfix to Dovecot', missingPostfix(), missingDovecot())

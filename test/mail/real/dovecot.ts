@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { canConnect, startProcess, untilTrue } from '../../foreign/server-process.ts'
 import { folderWith } from '../../support/folder.ts'
 import { freePort } from '../../support/network/free-port.ts'
@@ -10,6 +11,7 @@ import { findInstalled } from '../../support/process/programs.ts'
 const BIN = '/usr/sbin/dovecot'
 /** The owner of the mailboxes. Dovecot is started by root, and requires another user for them. */
 const NOBODY = 65_534
+const POLL_MS = 100
 
 export function missingDovecot(): string | null {
   return [BIN, '/usr/lib/dovecot/lmtp'].every(findInstalled) ? null : 'apt-get install dovecot-lmtpd'
@@ -22,17 +24,12 @@ export function missingImap(): string | null {
   return missingDovecot() ?? (findInstalled('/usr/lib/dovecot/imap') ? null : 'apt-get install dovecot-imapd')
 }
 
-/** The server at which Dovecot asks whether a token is good. */
-interface Introspection {
-  /** The URL with the login of a client. */
-  readonly url: string
-}
-
 /**
  * Starts Dovecot for the current test, which must run as root.
- * @param introspection absent: Dovecot takes the one password. Otherwise it takes tokens, and nothing else
+ * @param introspectionUrl where it asks whether a token is good, with the login of a client; null: it takes the one
+ *   password
  */
-export async function startDovecot(introspection?: Introspection) {
+export async function startDovecot(introspectionUrl: string | null = null) {
   const folder = folderWith()
   // The parts of Dovecot run as other users.
   chmodSync(folder, 0o755)
@@ -43,19 +40,16 @@ export async function startDovecot(introspection?: Introspection) {
   const imapPort = await freePort()
   const authPort = await freePort()
   const tokens = join(folder, 'tokens.conf')
-  if (introspection) writeFileSync(tokens, tokenSettings(introspection))
+  if (introspectionUrl !== null) writeFileSync(tokens, tokenSettings(introspectionUrl))
   const file = join(folder, 'dovecot.conf')
-  const login = introspection ? tokenLogin(tokens, authPort) : PASSWORDS
+  const login = introspectionUrl === null ? PASSWORDS : tokenLogin(tokens, authPort)
   writeFileSync(file, `${settings(folder, mail, lmtpPort, imapPort)}${login}`)
   const server = startProcess(BIN, ['-F', '-c', file])
   await untilTrue(server, () => canConnect(lmtpPort))
-  /** Returns these fields of each message in a mailbox, such as `text` or `body.1.2`: see doveadm-fetch(1). */
-  const list = (address: string, fields: readonly string[]): Readonly<Record<string, string>>[] => {
-    const args = ['-c', file, '-f', 'json', 'fetch', '-u', address, fields.join(' '), 'mailbox', 'INBOX']
-    return JSON.parse(execFileSync('doveadm', args, { encoding: 'utf8', maxBuffer: 1e8 }))
-  }
   const run = (...args: readonly string[]): string =>
     execFileSync('doveadm', ['-c', file, ...args], { encoding: 'utf8', maxBuffer: 1e8 })
+  const list = (address: string, fields: readonly string[]): Readonly<Record<string, string>>[] =>
+    JSON.parse(run('-f', 'json', 'fetch', '-u', address, fields.join(' '), 'mailbox', 'INBOX'))
   return {
     lmtpPort,
     authPort,
@@ -68,6 +62,14 @@ export async function startDovecot(introspection?: Introspection) {
     uid: NOBODY,
     /** Returns the folder of somebody's INBOX, a Maildir. */
     maildirOf: (address: string): string => join(mail, address),
+    /**
+     * Waits for a message to an address. Returns these fields of all that have come, such as `text` or `body.1.2`: see
+     * doveadm-fetch(1).
+     */
+    async untilArrived(address: string, fields: readonly string[]) {
+      while (list(address, ['uid']).length === 0) await sleep(POLL_MS)
+      return list(address, fields)
+    },
     /** Runs doveadm(1) with arguments. Returns what it prints. */
     run,
   }
@@ -89,7 +91,7 @@ service auth {
 `
 }
 
-function tokenSettings({ url }: Introspection): string {
+function tokenSettings(url: string): string {
   return `introspection_mode = post
 introspection_url = ${url}
 username_attribute = email

@@ -2,7 +2,7 @@
  * A report on its whole way with a login by OAuth: tokens of oidc-provider, which last 20 s, let it through Postfix, at
  * which no password does, into a mailbox of Dovecot, which asks oidc-provider about each token.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -18,22 +18,18 @@ import { missingPostfix, startPostfix } from './postfix.ts'
 const canRun = !isSkipped('a report with a login by OAuth', missingOidc(), missingPostfix(), missingDovecot())
 const TEST_MS = 180_000
 const LIFETIME_MS = 20_000
-const POLL_MS = 100
 
 async function openInstallation() {
   const oidc = await startOidc()
   // Encoded as in a form first (RFC 6749, 2.3.1), and then for the URL.
   const secret = encodeURIComponent(encodeURIComponent(CLIENT.secret))
-  const { lmtpPort, authPort, list } = await startDovecot({
-    url: `${oidc.url.replace('//', `//${CLIENT.id}:${secret}@`)}/token/introspection`,
-  })
+  const { lmtpPort, authPort, untilArrived } = await startDovecot(
+    `${oidc.url.replace('//', `//${CLIENT.id}:${secret}@`)}/token/introspection`,
+  )
   const port = await startPostfix(lmtpPort, authPort)
   const service = await startService(folderWith(), new Date(), 2)
   const key = await service.createKey({ name: 'test', scope: 'read' })
-  const cwd = folderWith({
-    key,
-    secret: CLIENT.secret,
-    'leadsheet.yaml': `
+  const settings = `
 api: { url: "${service.url}", key_file: key }
 web: { listen: none }
 mail:
@@ -41,20 +37,23 @@ mail:
   from: ${USER}
   oauth: { token_url: "${oidc.url}/token", client_id: ${CLIENT.id}, client_secret_file: secret }
 reports: [{ name: daily, schedule: "0 7 * * *" }]
-`,
-  })
+`
+  const cwd = folderWith({ key, secret: CLIENT.secret, 'leadsheet.yaml': settings })
   const run = (...args: string[]) => runLeadsheet(args, { cwd })
   return {
     oidc,
     cwd,
-    port,
     run,
+    /** Runs the doctor with changed settings. */
+    async doctorWith(change: (settings: string) => string): Promise<string> {
+      writeFileSync(join(cwd, 'other.yaml'), change(settings))
+      return (await run('doctor', '--config', 'other.yaml')).stdout
+    },
     /** Sends the report to an address, and waits until it is in the mailbox. */
     async send(address: string): Promise<string> {
       const sent = await run('report', 'preview', 'daily', '--to', address)
       expect(sent, sent.stdout + sent.stderr).toMatchObject({ status: 0 })
-      while (list(address, ['uid']).length === 0) await sleep(POLL_MS)
-      return list(address, ['text'])[0]?.['text'] ?? ''
+      return (await untilArrived(address, ['text']))[0]?.['text'] ?? ''
     },
     [Symbol.asyncDispose]: service[Symbol.asyncDispose],
   }
@@ -64,7 +63,7 @@ test.runIf(canRun)(
   'a report arrives with a token, after the token has expired and after it was revoked, and with no password',
   async () => {
     await using installation = await openInstallation()
-    const { oidc, cwd, port, run, send } = installation
+    const { oidc, cwd, run, send } = installation
     expect(await run('sync')).toMatchObject({ status: 0 })
     const { stdout } = await run('doctor')
     expect(stdout).toMatch(/^ok {4}mail login +client_credentials at http:\S+\/token, token lasts until /m)
@@ -82,11 +81,9 @@ test.runIf(canRun)(
     expect((await oidc.state()).tokens).toBe(3)
 
     // A token for another mailbox.
-    const settings = join(cwd, 'leadsheet.yaml')
-    writeFileSync(join(cwd, 'other.yaml'), readFileSync(settings, 'utf8').replaceAll('reports%40', 'boss%40'))
-    const refused = await run('doctor', '--config', 'other.yaml')
-    expect(refused.stdout).toMatch(/^ok {4}mail login/m)
-    expect(refused.stdout).toMatch(/^fail +mail +smtp:\S+ did not take the access token: 535 5\.7\.8/m)
+    const refused = await installation.doctorWith((it) => it.replace('reports%40', 'boss%40'))
+    expect(refused).toMatch(/^ok {4}mail login/m)
+    expect(refused).toMatch(/^fail +mail +smtp:\S+ did not take the access token: 535 5\.7\.8/m)
 
     writeFileSync(join(cwd, 'secret'), 'another-secret')
     await oidc.admin('revoke-access')
@@ -96,14 +93,10 @@ test.runIf(canRun)(
     )
     expect(gone.stderr).toContain('Check mail.oauth.client_id and mail.oauth.client_secret')
 
-    writeFileSync(
-      join(cwd, 'password.yaml'),
-      readFileSync(settings, 'utf8')
-        .replace(/ {2}oauth: .*/, '')
-        .replace(/smtp:.*/, `smtp://reports%40example.com:hunter22@127.0.0.1:${port}`),
+    const basic = await installation.doctorWith((it) =>
+      it.replace(/ {2}oauth: .*/, '').replace(/(?<=smtp:.*)@/, ':hunter22@'),
     )
-    const basic = await run('doctor', '--config', 'password.yaml')
-    expect(basic.stdout).toMatch(/^fail +mail +smtp:\S+ did not let us in/m)
+    expect(basic).toMatch(/^fail +mail +smtp:\S+ did not let us in/m)
   },
   TEST_MS,
 )

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { buffer } from 'node:stream/consumers'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import PostalMime, { type Email } from 'postal-mime'
+import type { Tokens } from '../../../src/mail/sending.ts'
 import { openHttpServer } from '../network/http-server.ts'
 
 export const SCHEMES = ['graph', 'gmail', 'ses', 'resend'] as const
@@ -63,37 +64,40 @@ const TAKEN: Readonly<Record<ApiScheme, (id: string) => ApiReply>> = {
   resend: (id) => ({ status: 200, body: { id } }),
 }
 
-const UNAUTHORIZED: Readonly<Record<ApiScheme, ApiReply>> = {
-  graph: {
-    status: 401,
-    body: {
-      error: {
-        code: 'InvalidAuthenticationToken',
-        message: 'Lifetime validation failed, the token is expired.',
-      },
-    },
-  },
-  gmail: {
-    status: 401,
-    body: {
-      error: {
-        code: 401,
-        message: 'Invalid Credentials',
-        errors: [{ domain: 'global', reason: 'authError', message: 'Invalid Credentials' }],
-      },
-    },
-  },
-  ses: {
-    status: 403,
-    headers: { 'x-amzn-errortype': 'UnrecognizedClientException' },
-    body: { message: 'The security token included in the request is invalid.' },
-  },
-  resend: { status: 401, body: { statusCode: 401, name: 'validation_error', message: 'API key is invalid' } },
+/** Returns an error in the form of an API. */
+export function apiFault(
+  scheme: ApiScheme,
+  status: number,
+  code: string,
+  message: string,
+  headers: ApiReply['headers'] = {},
+): ApiReply {
+  const body = {
+    graph: { error: { code, message, innerError: { 'request-id': 'a1' } } },
+    gmail: { error: { code: status, message, errors: [{ domain: 'global', reason: code, message }] } },
+    ses: { message },
+    resend: { statusCode: status, name: code, message },
+  }[scheme]
+  return { status, headers: { ...(scheme === 'ses' && { 'x-amzn-errortype': code }), ...headers }, body }
+}
+
+const UNAUTHORIZED: Readonly<Record<ApiScheme, readonly [number, string, string]>> = {
+  graph: [401, 'InvalidAuthenticationToken', 'Lifetime validation failed, the token is expired.'],
+  gmail: [401, 'authError', 'Invalid Credentials'],
+  ses: [403, 'UnrecognizedClientException', 'The security token included in the request is invalid.'],
+  resend: [401, 'validation_error', 'API key is invalid'],
+}
+
+/** The tokens of a client at an API that takes all. */
+export const TOKENS: Tokens = {
+  current: async () => 'token-4711',
+  hasOther: async () => false,
+  close: async () => undefined,
 }
 
 const DAY_MS = 24 * 3_600_000
 
-interface Wanted {
+export interface ApiWanted {
   /** Tells whether a request has a good login. */
   readonly allows?: (headers: IncomingHttpHeaders) => boolean
   /** The clock by which keys of requests are forgotten after 24 hours. */
@@ -108,7 +112,7 @@ interface Wanted {
 
 export type MailApi = Awaited<ReturnType<typeof startMailApi>>
 
-export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
+export async function startMailApi(scheme: ApiScheme, wanted: ApiWanted = {}) {
   const { allows = () => true, now = Date.now, onRequest, decide, onMail } = wanted
   const received: ApiMail[] = []
   const acts: ApiAct[] = []
@@ -127,7 +131,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
     }
     if (before.sha256 === sha256) return TAKEN.resend(before.id)
     const message = 'This idempotency key has been used with another request body within the last 24 hours.'
-    return { status: 409, body: { statusCode: 409, name: 'invalid_idempotent_request', message } }
+    return apiFault(scheme, 409, 'invalid_idempotent_request', message)
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -136,7 +140,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: Wanted = {}) {
     const body = await buffer(request).catch(() => null)
     // The client has gone.
     if (body === null) return
-    if (!allows(request.headers)) return reply(response, UNAUTHORIZED[scheme])
+    if (!allows(request.headers)) return reply(response, apiFault(scheme, ...UNAUTHORIZED[scheme]))
     if (request.method === 'GET') return act(response, acts.shift() ?? { status: 404 })
     const { path, type } = SENDING[scheme]
     const isRight = path.test(request.url ?? '') && request.headers['content-type'] === type

@@ -59,6 +59,10 @@ export async function enqueueTo(
   await enqueueMessage(trx, issue.id, message, issue.renderedAt)
 }
 
+export type Post<Server extends AsyncDisposable & { readonly url: string }> = Awaited<
+  ReturnType<typeof openPost<Server>>
+>
+
 /** Opens a ledger beside a mail server. Both are closed together. */
 export async function openPost<Server extends AsyncDisposable & { readonly url: string }>(
   recipients: readonly string[],

@@ -10,24 +10,18 @@ import { SILENT } from '../syncing.ts'
 export const USER = 'reports@example.com'
 
 /** Returns the options of a server that looks at the token at the login and again at each message. */
-export function onlyTokens(
-  { good }: Pick<TokenServer, 'good'>,
-  onRefused: () => void = () => {},
-): SMTPServerOptions {
+export function onlyTokens({ takes }: Pick<TokenServer, 'takes'>): SMTPServerOptions {
   return {
     authMethods: ['XOAUTH2'],
     authOptional: false,
     allowInsecureAuth: true,
     onAuth({ username, accessToken = '' }, _session, done) {
-      const isGood = username === USER && good.has(accessToken)
-      if (!isGood) onRefused()
+      const isGood = username === USER && takes(accessToken)
       const data = { status: '401', schemes: 'Bearer', scope: 'mail' }
       done(null, isGood ? { user: accessToken } : { data })
     },
     onMailFrom(_address, { user }, done) {
-      const isGood = good.has(String(user))
-      if (!isGood) onRefused()
-      done(isGood ? null : refusal(530, '5.7.57 Client not authenticated to send mail'))
+      done(takes(String(user)) ? null : refusal(530, '5.7.57 Client not authenticated to send mail'))
     },
   }
 }

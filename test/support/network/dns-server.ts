@@ -9,7 +9,7 @@ const FOUND = 0x8180
 
 type Type = keyof typeof TYPES
 
-/** A name of the table with one record, such as `TXT "v=spf1 " "-all"`, or how the server fails: `SERVFAIL`, `SILENT`. */
+/** A name of the table with one record, such as `TXT "v=spf1 " "-all"` or `AAAA` with all 32 digits, or how the server fails: `SERVFAIL`, `SILENT`. */
 export interface DnsRecord {
   readonly name: string
   readonly type: Type | 'SERVFAIL' | 'SILENT'

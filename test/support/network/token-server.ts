@@ -99,9 +99,25 @@ export async function startTokenServer(lifetime = 3600) {
       usable.clear()
       server.good.clear()
     },
+    /** How often a token was shown that is not good. */
+    refusals: 0,
+    /** Returns whether a token is good. */
+    takes(token: string): boolean {
+      const isGood = server.good.has(token)
+      if (!isGood) server.refusals++
+      return isGood
+    },
     /** Returns whether a request carries a good token. */
     allows: ({ authorization = '' }: IncomingHttpHeaders): boolean =>
-      server.good.has(authorization.replace(/^Bearer /, '')),
+      server.takes(authorization.replace(/^Bearer /, '')),
+    /** Never answers the next request. Resolves when it has come. */
+    hang: (): Promise<void> =>
+      new Promise((resolve) => {
+        server.answers.push(() => {
+          resolve()
+          return true
+        })
+      }),
     [Symbol.asyncDispose]: http[Symbol.asyncDispose],
   }
   return server

@@ -83,13 +83,17 @@ const DNS = [parseRecord('acme.test TXT "v=spf1 +all"')]
 
 const OLD = new Date(Date.now() - 30 * HOUR_MS).toISOString()
 
+function untilEnd<Server extends AsyncDisposable>(server: Server): Server {
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server
+}
+
 /** What is done to an installation; it may return changes to the environment. */
 const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
   'nothing is wrong': () => ({}),
   'an upstream that is away': () => ({ LEADSHEET_API_URL: 'http://127.0.0.1:1' }),
   'an upstream that the profile no longer fits': async () => {
-    const upstream = await startUpstream(0)
-    onTestFinished(() => upstream[Symbol.asyncDispose]())
+    const upstream = untilEnd(await startUpstream(0))
     upstream.faults.push(body('{"items": [{"id": "1"}]}'))
     return { LEADSHEET_API_URL: upstream.url }
   },
@@ -136,24 +140,23 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
       VALUES ('clock_wrong', '', 'open', 3, 'It is wrong.', 'look at it', '${OLD}', '${OLD}', 'open')`,
     ),
   'a mail server that does not let us in': async () => {
-    const server = await openMailServer({
-      onAuth: (_auth, _session, done) => done(new Error('535 no')),
-      allowInsecureAuth: true,
-    })
-    onTestFinished(() => server[Symbol.asyncDispose]())
+    const server = untilEnd(
+      await openMailServer({
+        onAuth: (_auth, _session, done) => done(new Error('535 no')),
+        allowInsecureAuth: true,
+      }),
+    )
     return { LEADSHEET_MAIL_URL: server.url.replace('//', '//dana:hunter22@') }
   },
   'a login for mail that gives no token': (cwd) => openMailLogin(cwd, 'another-secret', '250 2.1.0 Ok'),
   'a mail server that does not take the token': (cwd) =>
     openMailLogin(cwd, CLIENT.secret, '535 5.7.3 Authentication unsuccessful'),
   'a mail server without the TLS that is asked for': async () => {
-    const server = await openMailServer()
-    onTestFinished(() => server[Symbol.asyncDispose]())
+    const server = untilEnd(await openMailServer())
     return { LEADSHEET_MAIL_URL: server.url.replace('127.0.0.1', '0.0.0.0') }
   },
   'a sender that nobody can trust': async () => {
-    const server = await openScriptedServer({})
-    onTestFinished(() => server[Symbol.asyncDispose]())
+    const server = untilEnd(await openScriptedServer({}))
     return { LEADSHEET_MAIL_URL: server.url, LEADSHEET_FROM: 'reports@acme.test' }
   },
   'a dashboard that could be reached from outside without a token': () => ({
@@ -168,12 +171,8 @@ const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
 
 /** Lets the installation log in to a mail server with tokens. */
 async function openMailLogin(cwd: string, secret: string, AUTH: string) {
-  const tokens = await startTokenServer()
-  const server = await openScriptedServer({ AUTH })
-  onTestFinished(async () => {
-    await tokens[Symbol.asyncDispose]()
-    await server[Symbol.asyncDispose]()
-  })
+  const tokens = untilEnd(await startTokenServer())
+  const server = untilEnd(await openScriptedServer({ AUTH }))
   const oauth = `{ token_url: "${tokens.url}", client_id: ${CLIENT.id}, client_secret: ${secret} }`
   const mail = `mail: { url: "${withUser(server.url)}", from: ${USER}, oauth: ${oauth} }`
   writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS.replace(/mail: .*/, mail), { mode: 0o600 })

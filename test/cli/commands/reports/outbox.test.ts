@@ -10,7 +10,7 @@ import {
   statusMail,
   unsubscribeMail,
 } from '../../../support/mail/notifications.ts'
-import { openMailServer } from '../../../support/mail-server.ts'
+import { openMailServer, refusal } from '../../../support/mail-server.ts'
 import { clockStandingAt } from '../../../support/process/shifted-clock.ts'
 import { syncedForFile } from '../../../support/process/synced-installation.ts'
 import { checkTranscript } from '../../../support/process/transcript.ts'
@@ -30,13 +30,11 @@ const ENV = { ...synced.env, LEADSHEET_FROM: 'reports@example.com' }
 
 /** Mails a report. The server refuses one of four recipients, defers another, and its answer for a third is lost. */
 beforeAll(async () => {
-  const answers = { gone: [550, '5.1.1 no such user'], later: [450, '4.2.0 greylisted'] } as const
+  const answers = { gone: refusal(550, '5.1.1 no such user'), later: refusal(450, '4.2.0 greylisted') }
   await using server = await openMailServer(
     {
       onRcptTo: ({ address }, _session, done) => {
-        const [, answer] = Object.entries(answers).find(([name]) => address.startsWith(name)) ?? []
-        if (answer === undefined) return done()
-        done(Object.assign(new Error(answer[1]), { responseCode: answer[0] }))
+        done(Object.entries(answers).find(([name]) => address.startsWith(name))?.[1])
       },
     },
     async () => {

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { judgementOf, waitFor } from '../../../../src/cli/commands/reports/report-test.ts'
 import { openMailbox } from '../../../../src/mail/mailbox.ts'
 import { folderWith } from '../../../support/folder.ts'
+import { statusMail } from '../../../support/mail/notifications.ts'
 import { openMailServer } from '../../../support/mail-server.ts'
 import { syncedForFile } from '../../../support/process/synced-installation.ts'
 import { checkExamples, checkTranscript } from '../../../support/process/transcript.ts'
@@ -27,38 +28,6 @@ const ID = 'a'.repeat(40)
 const { signal } = new AbortController()
 const OPTIONS = { waitMs: 30_000, signal, returnAddress: null }
 
-/** Returns what a server writes about a message that it cannot deliver (RFC 3464). */
-function bounceOf(message: string): string {
-  return [
-    'From: Mail Delivery System <mailer-daemon@mx.acme.test>',
-    'To: reports@acme.test',
-    'Subject: Undelivered Mail Returned to Sender',
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
-    '',
-    '--b',
-    'Content-Type: text/plain',
-    '',
-    'It could not be delivered.',
-    '--b',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.acme.test',
-    '',
-    'Final-Recipient: rfc822; gone@acme.test',
-    'Action: failed',
-    'Status: 5.1.1',
-    'Diagnostic-Code: smtp; 550 5.1.1 no such user here',
-    '',
-    '--b',
-    'Content-Type: message/rfc822',
-    '',
-    message,
-    '--b--',
-    '',
-  ].join('\r\n')
-}
-
 it('says that the report arrived and how it was judged, or that it bounced and why, or what is missing', async () => {
   const cwd = copy()
   let mails = 0
@@ -66,9 +35,12 @@ it('says that the report arrived and how it was judged, or that it bounced and w
   mkdirSync(folder)
   const put = (raw: string) => writeFileSync(join(folder, `${++mails}.eml`), raw)
   const server = await openMailServer({}, async () => {
-    const { to = [], raw = '' } = server.received.at(-1) ?? {}
+    const { to = [], raw = '', mail: { messageId = '' } = {} } = server.received.at(-1) ?? {}
     put('Subject: another mail\r\n\r\nHello.\r\n')
-    if (to.includes('gone@acme.test')) return put(bounceOf(String(raw)))
+    if (to.includes('gone@acme.test'))
+      return put(
+        statusMail({ messageId, recipient: 'gone@acme.test' }, { said: '550 5.1.1 no such user here' }),
+      )
     put(`${to.includes('ana@acme.test') ? JUDGED : ''}${raw}`)
   })
   await using _ = server
@@ -110,8 +82,7 @@ describe('waiting for a message', () => {
 
   it('ends when the program is stopped', async () => {
     const stop = new AbortController()
-    const places = [{ mailbox: openMailbox(`file:${folderWith()}`), after: '0' }]
-    const found = waitFor(ID, places, { ...OPTIONS, waitMs: 3_000, signal: stop.signal })
+    const found = waitFor(ID, start().places, { ...OPTIONS, waitMs: 3_000, signal: stop.signal })
     setTimeout(() => stop.abort(new Error('stopped')), 300)
     await expect(found).rejects.toThrow('stopped')
   })
