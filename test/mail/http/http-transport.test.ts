@@ -186,7 +186,7 @@ describe('a message without a clear answer', () => {
 describe('an API that is busy', () => {
   const busy = (wait: string, status = 429) => ({ status, headers: { 'retry-after': wait } })
 
-  it.each([429, 503])('is asked again after a short wait (%s)', async (status) => {
+  it.each([408, 429])('is asked again after a short wait (%s)', async (status) => {
     await using api = await startMailApi('graph')
     api.acts.push(busy('0.05', status), busy('0.05', status))
     const { begun } = await attempt(open(api.url))
