@@ -175,7 +175,13 @@ const DOMAIN = /(?:smtp\.mailfrom|header\.(?:d|i|from))\s*=\s*["<]*(?:[^\s;"]*@)
 export function judgementOf(header: Fields): Judgement {
   const judged = valuesOf(header, /^authentication-results$/).map((text) => text.replace(/\([^()]*\)/g, ' '))
   // Microsoft 365 leaves the name of the server out.
-  const nameOf = (text: string) => /^\s*([^\s;=]+)\s*\d*\s*;/.exec(text)?.[1] ?? ''
+  const nameOf = (text: string) => {
+    const [name = ''] = text
+      .slice(0, text.indexOf(';') + 1)
+      .trim()
+      .split(/[\s;]+/)
+    return name.includes('=') ? '' : name
+  }
   const [server = null] = judged.map(nameOf)
   const results: Record<string, string> = {}
   for (const text of judged.filter((each) => nameOf(each) === server))
