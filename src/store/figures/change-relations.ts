@@ -34,7 +34,8 @@ export function changeRelations({ chosen, inScope, version, storedOr, joinState,
       UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
         AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
       UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :since AND deleted_since < :to
-      UNION ALL SELECT lead_id FROM lead_deletion WHERE returned_at >= :since AND returned_at < :to) AS news`,
+      UNION ALL SELECT lead_id FROM lead_deletion WHERE returned_at >= :since AND returned_at < :to) AS news
+    ORDER BY lead_id -- what is looked up for each lead then lies in its order`,
     },
     standing: {
       reads: [...chosen, 'news'],
