@@ -71,7 +71,7 @@ const REASONS: readonly {
   { status: /^5\.4\.(?:4|310)$/, reason: 'recipient' },
   { status: /^5\.1\.[78]$/, reason: 'sender' },
   { words: SENDER, reason: 'sender' },
-  { status: /^(?:$|5\.[03]\.)/, words: SENDER_SIDE, reason: 'sender' },
+  { status: /^(?:$|5\.[0235]\.|5\.1\.[02]$)/, words: SENDER_SIDE, reason: 'sender' },
   { status: VAGUE, words: TEMPORARY, reason: 'temporary' },
   { status: /^(?:$|5\.[01234]\.)/, words: RECIPIENT, reason: 'recipient' },
 ]
