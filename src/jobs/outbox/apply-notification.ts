@@ -3,10 +3,11 @@
  * way and in whichever order notifications come, they end the same.
  */
 import type { Log } from '../../log.ts'
+import { inOneLine } from '../../mail/bounce/mime.ts'
 import type { Notification } from '../../mail/bounce/notification.ts'
 import { composeConfirmation } from '../../report/preferences/confirmation.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
-import type { Store, Trx } from '../../store/db/store.ts'
+import type { Db, Store, Trx } from '../../store/db/store.ts'
 import { type Delivery, enqueueMessages, moveDelivery } from '../../store/outbox/delivery.ts'
 import {
   findMessageById,
@@ -35,8 +36,8 @@ export interface NotificationDeps {
 }
 
 /** Tells whether a notification says nothing about a message, so that it is only stored. */
-export function isIgnored({ kind }: Notification): boolean {
-  return kind === 'other' || kind === 'auto_reply'
+export function isIgnored({ kind, recipients }: Notification): boolean {
+  return kind === 'auto_reply' || (kind === 'other' && recipients.length === 0)
 }
 
 /** A notification as it came, which says something about a message. */
@@ -44,8 +45,6 @@ export interface ArrivedNotification {
   /** The SHA-256 of its bytes, or the provider's id of the event. */
   readonly id: string
   readonly notification: Notification
-  /** Tells whether the notification quotes the subject of a message. */
-  readonly quotes: (subject: string) => Promise<boolean>
   /** The id by which the provider knows the message; null in a mailbox. */
   readonly providerId: string | null
 }
@@ -99,6 +98,15 @@ async function apply(trx: Trx, deps: NotificationDeps, arrived: ArrivedNotificat
   }
 }
 
+/** Returns the message with the first of the ids that is one of ours. */
+export async function findNamed(db: Db, ids: readonly string[]): Promise<NotifiedMessage | null> {
+  for (const id of ids) {
+    const named = await findMessageById(db, id)
+    if (named !== undefined) return named
+  }
+  return null
+}
+
 /** Servers try a message for up to five days before they return it. */
 const QUOTED_DAYS = 6
 
@@ -108,24 +116,30 @@ const QUOTED_DAYS = 6
  */
 async function findMessage(
   trx: Trx,
-  { notification: { kind, ids, recipients, at }, quotes, providerId }: ArrivedNotification,
+  { notification: { kind, ids, recipients, quoted, at }, providerId }: ArrivedNotification,
   now: Date,
 ): Promise<NotifiedMessage | null> {
-  for (const id of ids) {
-    const named = await findMessageById(trx, id)
-    if (named !== undefined) return named
-  }
+  const named = await findNamed(trx, ids)
+  if (named !== null) return named
   if (kind === 'unsubscribe') return null
   const until = at === null || at > now.toISOString() ? now.toISOString() : at
   const since = new Date(Date.parse(until) - QUOTED_DAYS * DAY_MS).toISOString()
-  const quoted: NotifiedMessage[] = []
+  const found: NotifiedMessage[] = []
   for (const address of recipients) {
     for (const message of await listMessagesTo(trx, address, since, until)) {
       if (providerId !== null && message.response?.includes(providerId)) return message
-      if (await quotes(await readSubject(trx, message.messageId))) quoted.push(message)
+      if (quotes(quoted, inOneLine(await readSubject(trx, message.messageId)))) found.push(message)
     }
   }
-  return quoted.length === 1 ? (quoted[0] ?? null) : null
+  return found.length === 1 ? (found[0] ?? null) : null
+}
+
+/** What stands before the subject of an answer, or of a message that was sent on. */
+const PREFIXED = /(?:^|\W)(?:re|aw|sv|antw|tr|rv|fwd?|wg) ?[:：] ?$/i
+
+function quotes(quoted: string, subject: string): boolean {
+  const at = quoted.indexOf(subject)
+  return subject !== '' && at !== -1 && !PREFIXED.test(quoted.slice(Math.max(0, at - 9), at))
 }
 
 async function moveMessage(
@@ -141,13 +155,13 @@ async function moveMessage(
   // It proves that the message was sent, even if its sender was killed before it could store that.
   const unproven: Delivery['state'][] =
     unconfirmedCount > 0 ? ['data', 'unconfirmed', 'pending', 'sending'] : ['data', 'unconfirmed']
+  // Behind an alias or a forwarding another address is at fault, or somebody else complains.
+  const isTheirs = recipients.length === 0 || recipients.includes(recipient.toLowerCase())
   let isMoved = false
-  if (kind === 'delivered') {
+  if (kind === 'delivered' || (kind === 'complained' && !isTheirs)) {
     const to = { ...done, state: 'sent', replyCode: null, isRefusal: false } as const
     isMoved = await moveDelivery(trx, messageId, unproven, to)
   } else if (kind === 'bounced') {
-    // Behind an alias or a forwarding another address is at fault.
-    const isTheirs = recipients.length === 0 || recipients.includes(recipient.toLowerCase())
     const isRefusal = reason === 'recipient' && isTheirs
     const from: Delivery['state'][] = [...unproven, 'sent']
     // Of two bounces of one message, the one for good counts.

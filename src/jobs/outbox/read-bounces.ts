@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { errorText, LeadsheetError } from '../../errors.ts'
+import { addressesIn } from '../../mail/bounce/free-form.ts'
 import { readProviderEvent } from '../../mail/bounce/provider-event.ts'
-import { readNotification } from '../../mail/bounce/read-notification.ts'
+import { type Known, readNotifications } from '../../mail/bounce/read-notification.ts'
 import type { Mailbox } from '../../mail/mailbox.ts'
 import type { Queue } from '../../queue/queue.ts'
 import type { Trx } from '../../store/db/store.ts'
@@ -22,7 +23,7 @@ import { pauseRefused } from '../reports/preferences.ts'
 import { createSerialTask, type SerialTask } from '../schedule/serial-task.ts'
 import {
   type Applied,
-  type ArrivedNotification,
+  findNamed,
   isIgnored,
   type NotificationDeps,
   takeNotification,
@@ -83,6 +84,11 @@ export async function readBounces(deps: BouncesDeps, signal: AbortSignal): Promi
   const { store, now } = deps
   await using mailbox = deps.openMailbox()
   const { name } = mailbox
+  const known: Known = {
+    returnAddress: deps.returnAddress,
+    addresses: addressesIn(`${deps.sender.from} ${deps.sender.replyTo ?? ''}`),
+    recipientOf: async (ids) => (await findNamed(store.db, ids))?.recipient.toLowerCase() ?? null,
+  }
   const notifications: Applied[] = []
   let messages = 0
   await withLease(store, 'bounce-reader', now, async (lease) => {
@@ -105,15 +111,19 @@ export async function readBounces(deps: BouncesDeps, signal: AbortSignal): Promi
         place = position
         if (await isKnownNotification(store.db, id)) continue
         messages++
-        const notification = await readNotification(raw, deps.returnAddress)
-        if (isIgnored(notification)) {
-          ignored.push({ id, kind: notification.kind })
-          if (ignored.length >= IGNORED_MAX) await store.write(keepPlace)
-          continue
+        const read = await readNotifications(raw, known)
+        for (const [index, notification] of read.entries()) {
+          if (isIgnored(notification)) {
+            ignored.push({ id, kind: notification.kind })
+            if (ignored.length >= IGNORED_MAX) await store.write(keepPlace)
+            continue
+          }
+          // Only the last one of a mail has its id and moves the place, so that none is left out after a crash.
+          const isLast = index === read.length - 1
+          const arrived = { id: isLast ? id : `${id} ${index}`, notification, providerId: null }
+          const applied = await takeNotification(deps, arrived, isLast ? keepPlace : undefined)
+          if (applied !== null) notifications.push(applied)
         }
-        const arrived = { id, notification, quotes: quoterOf(raw), providerId: null }
-        const applied = await takeNotification(deps, arrived, keepPlace)
-        if (applied !== null) notifications.push(applied)
       }
       await store.write(async (trx) => {
         await keepPlace(trx)
@@ -143,9 +153,7 @@ function isBounce({ kind, outcome }: Applied): boolean {
 export async function takeProviderEvent(deps: ProviderDeps, id: string, body: Buffer): Promise<void> {
   const event = readProviderEvent(parseJson(body))
   if (event === null) return
-  const { notification, providerId, subject } = event
-  const quotes = async (each: string) => each === subject
-  const applied = await takeNotification(deps, { id: `event ${id}`, notification, quotes, providerId })
+  const applied = await takeNotification(deps, { ...event, id: `event ${id}` })
   if (applied !== null && isBounce(applied)) await pauseRefused(deps)
 }
 
@@ -154,19 +162,5 @@ function parseJson(body: Buffer): unknown {
     return JSON.parse(body.toString())
   } catch {
     return null
-  }
-}
-
-/** A returned message has its header near the beginning of the notification. */
-const QUOTED_LENGTH = 200_000
-
-function quoterOf(raw: Buffer): ArrivedNotification['quotes'] {
-  return async (subject) => {
-    const { decodeWords } = await import('postal-mime')
-    const plain = (text: string) => text.replace(/\s+/g, ' ').trim()
-    return (
-      subject !== '' &&
-      plain(decodeWords(plain(raw.toString('utf8', 0, QUOTED_LENGTH)))).includes(plain(subject))
-    )
   }
 }

@@ -1,6 +1,6 @@
 /** Reads how servers say in plain text that a delivery failed, each in its own form. */
 import { first, has, type Mail } from './mime.ts'
-import { hasReply } from './reason.ts'
+import { hasReply, isTemporary } from './reason.ts'
 
 /** What a server says in a text of its own form. */
 export interface FailureText {
@@ -11,6 +11,10 @@ export interface FailureText {
   readonly said: string
   /** All that the server wrote before the returned message. */
   readonly words: string
+  /** Tells whether a returned message follows. */
+  readonly isReturn: boolean
+  /** Tells whether the subject says that a message did not arrive. */
+  readonly isInSubject: boolean
 }
 
 /** Matches the name or the address of a program that delivers mail. */
@@ -56,8 +60,7 @@ const BEFORE: readonly RegExp[] = [
 const FAILURE_LENGTH = 20_000
 const ADDRESSES_MAX = 50
 
-/** Tells whether words say that a message did not arrive. */
-export function saysFailed(words: string): boolean {
+function saysFailed(words: string): boolean {
   return FAILED.some((phrase) => phrase.test(words))
 }
 
@@ -66,7 +69,8 @@ export function isFromDaemon({ from: { name, address }, fields }: Mail): boolean
   return isDaemon(name) || isDaemon(address) || has(fields, 'x-failed-recipients')
 }
 
-function isDaemon(name: string): boolean {
+/** @param name the name of an author, or an address */
+export function isDaemon(name: string): boolean {
   const [local = ''] = name.slice(0, 200).split('@')
   return DAEMON.test(local.replace(/[_.-]+/g, ' '))
 }
@@ -90,7 +94,10 @@ export function readFailureText(
   const end = lines.findIndex((line, index) => index > 0 && isReturned(line.slice(0, 200)))
   const told = lines.slice(0, end === -1 ? lines.length : end)
   const words = [mail.subject, '', ...told.map((line) => line.trimEnd())].join('\n')
-  const isDelayed = DELAYED.test(words) && !GAVE_UP.test(words)
+  // A temporary answer alone proves no loss.
+  const isInSubject = saysFailed(mail.subject)
+  const isSoft = DELAYED.test(words) || (!isInSubject && isTemporary(words))
+  const isDelayed = isSoft && !GAVE_UP.test(words)
   const isSaid = isDelayed || saysFailed(words)
   if (!isSaid && !(isFromDaemon(mail) && hasReply(words))) return null
   const isOther = (address: string) => !isOurs(address) && !isDaemon(address)
@@ -105,6 +112,8 @@ export function readFailureText(
     recipients: [...new Set(recipients)].slice(0, ADDRESSES_MAX),
     said: aboutRecipient(told, recipients),
     words,
+    isReturn: end !== -1,
+    isInSubject,
   }
 }
 

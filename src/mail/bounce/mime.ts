@@ -32,7 +32,7 @@ const PARTS_MAX = 50
 /** Returns null if the bytes are no mail that can be read. */
 export async function readMail(raw: Uint8Array): Promise<Mail | null> {
   const { default: PostalMime } = await import('postal-mime')
-  const limits = { maxNestingDepth: 20, maxHeadersSize: 200_000, forceRfc822Attachments: true }
+  const limits = { maxNestingDepth: 20, maxHeadersSize: RAW_BYTES, forceRfc822Attachments: true }
   const email = await PostalMime.parse(raw.subarray(0, RAW_BYTES), limits).catch(() => null)
   if (email === null) return null
   const { subject = '', from, text = '', html = '', attachments, date = '' } = email
@@ -95,6 +95,11 @@ export function readBlocks(text: string): Fields[] {
     else if (last !== undefined && /^[ \t]/.test(line)) last.value += ` ${line.trim()}`
   }
   return blocks.filter(({ length }) => length > 0)
+}
+
+/** Returns the text without line ends and repeated spaces. */
+export function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 /** Returns the first value of the field; empty if there is none. */

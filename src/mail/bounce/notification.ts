@@ -22,7 +22,10 @@ export interface Notification {
   readonly kind: NotificationKind
   /** The ids of messages that it names (`idOf`), without doubles, the surest first; some may not be ours. */
   readonly ids: readonly string[]
-  /** The addresses that it is about, in lower case: failed recipients, or the author of an unsubscribe. */
+  /**
+   * The addresses that it is about, in lower case: failed recipients, or the author of an unsubscribe. With `other`,
+   * a server wrote about a message to them, and it is not known what.
+   */
   readonly recipients: readonly string[]
   /** For `bounced`; otherwise null. */
   readonly reason: BounceReason | null
@@ -32,6 +35,8 @@ export interface Notification {
   readonly said: string
   /** The report that an unsubscribe names; null if it names none. */
   readonly report: string | null
+  /** Its words and the headers of returned messages, in one line. They may quote the subject of a message. */
+  readonly quoted: string
   /** When the notification was written; null if it does not say. */
   readonly at: Instant | null
 }

@@ -3,6 +3,7 @@
  * https://resend.com/docs/dashboard/webhooks/body-parameters
  */
 import { z } from 'zod'
+import { inOneLine } from './mime.ts'
 import type { BounceReason, Notification, NotificationKind } from './notification.ts'
 import { reasonOf, statusOf } from './reason.ts'
 
@@ -50,7 +51,6 @@ export interface ProviderEvent {
   readonly notification: Notification
   /** The id by which the provider knows the message; it is in the answer with which it took the message. */
   readonly providerId: string
-  readonly subject: string
 }
 
 /** Null for an event that says nothing about a message. */
@@ -66,19 +66,15 @@ export function readProviderEvent(body: unknown): ProviderEvent | null {
   const at = new Date(event.created_at)
   return {
     providerId,
-    subject,
     notification: {
       kind,
       ids: typeof tag === 'string' ? [tag] : [],
       recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
       reason: kind === 'bounced' ? blameFor(event.type, about) : null,
       status: statusOf('', said),
-      said: said
-        .replace(/^smtp;/i, '')
-        .replace(/\s+/g, ' ')
-        .trim()
-        .slice(0, SAID_MAX),
+      said: inOneLine(said.replace(/^smtp;/i, '')).slice(0, SAID_MAX),
       report: null,
+      quoted: inOneLine(subject),
       at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
     },
   }

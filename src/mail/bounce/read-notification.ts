@@ -4,30 +4,45 @@
  */
 import { printable } from '../../printable.ts'
 import { quoteServer } from '../sending.ts'
-import { addressesIn, type FailureText, isFromDaemon, readFailureText, saysFailed } from './free-form.ts'
+import { addressesIn, type FailureText, isDaemon, isFromDaemon, readFailureText } from './free-form.ts'
 import { idsIn } from './ids.ts'
-import { type Fields, first, has, type Mail, readBlocks, readMail, valuesOf } from './mime.ts'
+import { type Fields, first, has, inOneLine, type Mail, readBlocks, readMail, valuesOf } from './mime.ts'
 import type { Notification } from './notification.ts'
-import { reasonOf, statusOf } from './reason.ts'
+import { hasReply, reasonOf, statusOf } from './reason.ts'
 
+/** What servers report, also as attachments of a mail that forwards it. */
+const REPORTS: readonly string[] = ['bounced', 'delayed', 'delivered', 'complained']
 const NOTHING = { kind: 'other', recipients: [], reason: null, status: null, report: null } as const
-/** A report of a server may come as an attachment of a mail that forwards it. */
-const FORWARDED_MAX = 3
 const STATUS_PARTS = /^message\/(?:global-)?(?:delivery-status|feedback-report)$/
 const MESSAGES = /^message\/(?:rfc822|global)$/
 const RETURNED_PARTS = /^(?:message\/(?:rfc822|global|partial)|(?:message|text)\/(?:rfc822|global)-headers?)$/
 const RETURNED_TO = /^[> \t]*(?:to|x-hmxmroriginalrecipient):.*(?:\n[> \t]+\S.*)?/gim
 const REDACTED = /redact|^(?:undisclosed|unknown|x+)@/
 
+/** What is known about messages of ours. */
+export interface Known {
+  /** The envelope sender of them, in which `{id}` stands for the id of each (`mail.bounces.address`). */
+  readonly returnAddress: string | null
+  /** The addresses at which a mail without an id may unsubscribe; any if it is left out. */
+  readonly addresses?: readonly string[]
+  /** Finds the recipient of the first message that has one of the ids; null if none has. */
+  readonly recipientOf?: (ids: readonly string[]) => Promise<string | null>
+}
+
 /** A mail, with what several readers ask about it. */
 interface Came {
   readonly mail: Mail
   /** The blocks of fields in reports about deliveries and in complaints. */
   readonly status: readonly Fields[]
+  readonly ids: Notification['ids']
   /** Null if the mail does not say that a delivery failed or is delayed. */
   readonly failure: FailureText | null
-  /** The recipient of the returned message, of which ours have one. */
+  /** The recipient of our message or else of the returned one, of which ours have one. */
   readonly returnedTo: readonly string[]
+  /** Tells whether a message came back with the mail, or a field names who failed. No answer has that. */
+  readonly isReturn: boolean
+  /** Tells whether it names a message, or came to an address of ours. */
+  readonly isToUs: boolean
 }
 /** What a reader of one form finds; null if the mail is of another form. */
 type Finding = (Partial<Notification> & Pick<Notification, 'kind'>) | null
@@ -39,41 +54,49 @@ const READERS: readonly Reader[] = [readComplaint, readStatus, readFreeForm, rea
 /**
  * Reads one mail. Never throws; a mail that cannot be read is `other`.
  * @param raw the bytes of the mail; of a large one only the beginning is read
- * @param returnAddress the envelope sender of our messages, in which `{id}` stands for the id of each
- *   (`mail.bounces.address`); null if it is not set
+ * @param depth how many forwarding mails may enclose each other
+ * @returns one notification, or those of the reports that are attached to the mail
  */
-export function readNotification(
-  raw: Uint8Array,
-  returnAddress: string | null = null,
-): Promise<Notification> {
-  return read(raw, returnAddress, FORWARDED_MAX)
-}
-
-async function read(raw: Uint8Array, returnAddress: string | null, depth: number): Promise<Notification> {
+export async function readNotifications(raw: Uint8Array, known: Known, depth = 3): Promise<Notification[]> {
   const mail = await readMail(raw)
-  if (mail === null) return { ...NOTHING, ids: [], said: '', at: null }
-  const came = cameOf(mail, returnAddress)
+  if (mail === null) return [{ ...NOTHING, ids: [], said: '', quoted: '', at: null }]
+  const came = await cameOf(mail, known)
   const found = READERS.reduce<Finding>((earlier, reader) => earlier ?? reader(came), null)
   const attached = found === null && depth > 0 ? mail.parts.filter(({ type }) => MESSAGES.test(type)) : []
-  for (const { bytes } of attached) {
-    const inner = await read(bytes, returnAddress, depth - 1)
-    if (['bounced', 'delayed', 'delivered', 'complained'].includes(inner.kind)) return inner
-  }
+  const inner: Notification[] = []
+  for (const { bytes } of attached) inner.push(...(await readNotifications(bytes, known, depth - 1)))
+  const forwarded = inner.filter(({ kind }) => REPORTS.includes(kind))
+  if (forwarded.length > 0) return forwarded
   const said = printable(quoteServer(found?.said || mail.subject))
-  return { ...NOTHING, ids: idsIn(mail, returnAddress, came.status), at: mail.at, ...found, said }
+  return [{ ...NOTHING, ids: came.ids, quoted: await quotedIn(mail), at: mail.at, ...found, said }]
 }
 
-function cameOf(mail: Mail, returnAddress: string | null): Came {
-  const ours = addressesIn(valuesOf(mail.fields, /^(?:to|delivered-to)$/).join(' '))
+/** Returns the words of the mail and the headers of returned messages, decoded and in one line. */
+async function quotedIn({ subject, text, parts }: Mail): Promise<string> {
+  const { decodeWords } = await import('postal-mime')
+  const returned = parts.filter(({ type }) => RETURNED_PARTS.test(type))
+  const headers = returned.map((part) => part.text.trimStart().split('\n\n', 1)[0])
+  return inOneLine(decodeWords(inOneLine([subject, text, ...headers].join('\n'))))
+}
+
+async function cameOf(mail: Mail, { returnAddress, addresses, recipientOf }: Known): Promise<Came> {
+  const reports = mail.parts.filter(({ type }) => STATUS_PARTS.test(type))
+  const status = reports.flatMap(({ text }) => readBlocks(text))
+  const ids = idsIn(mail, returnAddress, status)
+  const recipient = await recipientOf?.(ids)
+  const cameTo = addressesIn(valuesOf(mail.fields, /^(?:to|delivered-to)$/).join(' '))
   const [before = '', after = ''] = (returnAddress ?? '@').toLowerCase().split('{id}')
-  const isOurs = (address: string) =>
-    ours.includes(address) || (address.startsWith(before) && address.endsWith(after))
+  const isReturnAddress = (address: string) => address.startsWith(before) && address.endsWith(after)
+  const isOurs = (address: string) => cameTo.includes(address) || isReturnAddress(address)
   const returned = mail.parts.filter(({ type }) => RETURNED_PARTS.test(type))
   const to = [...returned, mail].flatMap(({ text }) => text.match(RETURNED_TO) ?? []).flatMap(addressesIn)
-  const returnedTo = to.filter((each) => !isOurs(each) && !REDACTED.test(each)).slice(0, 1)
-  const status = mail.parts.filter(({ type }) => STATUS_PARTS.test(type))
+  const named = to.filter((each) => !isOurs(each) && !REDACTED.test(each))
+  const returnedTo = [recipient ?? named].flat().slice(0, 1)
   const failure = readFailureText(mail, isOurs, returnedTo)
-  return { mail, status: status.flatMap(({ text }) => readBlocks(text)), failure, returnedTo }
+  const isReturn = returned.length > 0 || has(mail.fields, 'x-failed-recipients')
+  const isUs = (address: string) => isReturnAddress(address) || addresses?.includes(address) !== false
+  const isToUs = ids.length > 0 || cameTo.some(isUs)
+  return { mail, status, ids, failure, returnedTo, isReturn, isToUs }
 }
 
 /**
@@ -93,7 +116,7 @@ function readComplaint({ mail, status, returnedTo }: Came): Finding {
   return { kind: 'complained', recipients: recipient === undefined ? [] : [recipient] }
 }
 
-/** A report of several recipients is about those who failed. */
+/** A report of several recipients is about ours, or else about those who failed. */
 const KINDS = ['bounced', 'delayed', 'delivered', 'other'] as const
 /**
  * The beginnings of actions, or of the status where there is none. `relayed` and `expanded` do not prove that a
@@ -107,11 +130,15 @@ const ACTIONS = {
 }
 
 /** Reads a report about deliveries (RFC 3464), also where its fields stand in the text. */
-function readStatus({ mail, status, failure, returnedTo }: Came): Finding {
-  const isInText = status.length === 0 && isFromDaemon(mail) && /^final-recipient:/im.test(mail.text)
-  const outcomes = (isInText ? readBlocks(mail.text) : status)
+function readStatus(came: Came): Finding {
+  const { mail, status, failure, returnedTo } = came
+  const isInText = status.length === 0 && /^final-recipient:/im.test(mail.text) && isBySystem(came)
+  const all = (isInText ? readBlocks(mail.text) : status)
     .filter((fields) => valuesOf(fields, /^(?:action|(?:final|original)-recipient)$/).length > 0)
     .map(outcomeOf)
+  // What became of other recipients says nothing about ours.
+  const own = all.filter(({ address }) => address !== undefined && returnedTo.includes(address))
+  const outcomes = own.length > 0 ? own : all
   const kind = KINDS.find((each) => outcomes.some((outcome) => outcome.kind === each))
   if (kind === undefined || kind === 'other') return kind === undefined ? null : NOTHING
   const meant = outcomes.filter((outcome) => outcome.kind === kind)
@@ -152,18 +179,44 @@ function reasonBy(status: string | null, said: string, words: string) {
 }
 
 /**
- * Reads the text of a server in its own form. A person who quotes one is no server, and an automatic answer may come
- * from an empty envelope sender too.
+ * Reads the text of a server in its own form. Of one that wrote about a message of ours in words that are not known,
+ * somebody is told.
  */
-function readFreeForm({ mail, failure }: Came): Finding {
-  const { subject, from } = mail
-  const isFailure = saysFailed(subject) || /^no[-_.]?reply/.test(from.address)
-  const isFromNobody = isNullSender(mail) && !isAutomatic(mail) && isFailure
-  const isSystem = isFromDaemon(mail) ? !PREFIX.test(subject) || isNullSender(mail) : isFromNobody
-  if (failure === null || !isSystem || AUTO_SUBJECT.test(subject)) return null
+function readFreeForm(came: Came): Finding {
+  const { mail, failure, returnedTo } = came
+  if (!isBySystem(came)) return null
+  if (failure === null)
+    return isNullSender(mail) && returnedTo.length > 0 ? { kind: 'other', recipients: returnedTo } : null
   const { kind, recipients, said, words } = failure
   const status = statusOf('', said) ?? statusOf('', words)
   return { kind, recipients, status, reason: kind === 'bounced' ? reasonBy(status, said, words) : null, said }
+}
+
+/**
+ * Tells whether a mail server wrote the mail. A person may have the name of one, an automatic answer may come from
+ * an empty envelope sender too, and both write from the address of the recipient.
+ */
+function isBySystem({ mail, failure, returnedTo, isReturn }: Came): boolean {
+  const { subject, from, fields } = mail
+  if (returnedTo.includes(from.address) || AUTO_SUBJECT.test(subject) || isReceipt(mail)) return false
+  const { kind = null, words = '', isReturn: isInText = false, isInSubject = false } = failure ?? {}
+  // Whoever asks whether the sender is a person may still deliver the message.
+  if (/\bis being held\b/i.test(words)) return false
+  const isByName = isFromDaemon(mail)
+  const isByAddress = from.address === '' || isDaemon(from.address)
+  const isProven = isReturn || hasReply(words)
+  // Exim calls what it returns an answer.
+  if (isAutomatic(mail)) return isByAddress && (isProven || isInText || kind === 'delayed')
+  if (isNullSender(mail)) return isByName || isInSubject || (isProven && /^no[-_.]?reply/.test(from.address))
+  // The fields of an answer.
+  const signs = ['in-reply-to', 'return-path'].filter((name) => has(fields, name))
+  return isByName && !PREFIX.test(subject) && (isReturn || signs.length < (isByAddress ? 2 : 1))
+}
+
+/** Dovecot rejects a message in the form of a receipt. */
+function isReceipt({ fields, parts }: Mail): boolean {
+  const isForm = parts.some(({ type }) => type.endsWith('disposition-notification'))
+  return isForm && !/\(rejected\)/i.test(first(fields, 'auto-submitted'))
 }
 
 function isNullSender({ fields }: Mail): boolean {
@@ -177,7 +230,7 @@ const AUTO_SUBJECT =
 const AUTO_WORDS =
   /auto(?:matic|mated)?(?:ally)?[- ](?:response|reply|generated)|(?:i am|i'm|i will be|currently) (?:currently )?(?:away|on (?:vacation|holiday|leave)|out of (?:the )?office)|no longer (?:with|work|employ)|(?:confirm|verify) (?:that )?(?:your|you are|you're).{0,60}(?:e-?mail|human|message|address)/i
 const PREFIX =
-  /^(?:(?:re|aw|sv|antw|vs|odp|r|rv|tr|rif|res|fwd?|wg|i|回复|转发)\s*(?:\[\d{1,3}\]\s*)?[:：]\s*|\[ext[\w ]{0,20}\]:?\s*)+/i
+  /^(?:(?:re|aw|sv|antw|vs|odp|r|rv|tr|rif|res|fwd?|wg|i|回复|转发)\s*(?:\[\d{1,3}\]\s*)?[:：]\s*|\[ext[\w ]{0,20}\]:?\s*|ext(?:ern(?:al|e?))?:\s*)+/i
 const AUTO_FIELDS =
   /^x-(?:auto-?reply(?:-from)?|auto-?respond(?:er)?|mail-autoreply|vacation|apple-action|ms-exchange-inbox-rules-loop)$/
 
@@ -192,35 +245,41 @@ function isAutomatic({ fields, subject }: Mail): boolean {
 
 /** Reads automatic answers, receipts, and questions whether the sender is a person. */
 function readAutomatic({ mail }: Came): Finding {
-  const { fields, subject, text, parts } = mail
-  const isReceipt = parts.some(({ type }) => type.endsWith('disposition-notification'))
+  const { fields, subject, text } = mail
   const isAnswer = PREFIX.test(subject) || has(fields, 'in-reply-to') || has(fields, 'references')
   const isByProgram =
     /^auto-g/i.test(first(fields, 'auto-submitted')) || /bulk|junk/i.test(first(fields, 'precedence'))
   const isSaid = AUTO_WORDS.test(text.slice(0, 500).replace(/^\s*>.*/gm, ''))
   // A mail program may write for a person who unsubscribes.
   const isLikely = isSaid || has(fields, 'x-auto-response-suppress') || isNullSender(mail)
-  const isAuto = isLikely && (isAnswer || unsubscribeIn(subject) === null)
-  return isReceipt || isAutomatic(mail) || (isByProgram && isAnswer) || isAuto ? { kind: 'auto_reply' } : null
+  const isAuto = isReceipt(mail) || (isLikely && (isAnswer || unsubscribeIn(subject) === null))
+  return isAutomatic(mail) || (isByProgram && isAnswer) || isAuto ? { kind: 'auto_reply' } : null
 }
 
 /** The name of a report may follow the word, and the id of a message the name. */
 const UNSUBSCRIBE =
   /^["'“<]?(?:please )?unsubscribe:?(?: me)?(?:\s+([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s+[0-9a-f]{40})?)?(?:,? please)?["'”>]?[.!]*$/i
 
+/** What people write instead, in English and German. */
+const ASKED =
+  /^(?:please |kindly |bitte |ich (?:möchte|will) |i (?:want|wish|would like) to )*(?:(?:unsubscribe|remove|take|delete) (?:me|us|my (?:e-?mail )?address) (?:from|off) (?:the|this|these|your|all|any)\b.{0,40}|(?:mich |uns )?(?:(?:vom|von|aus|den|diesen?|dem) .{0,40} ?)?(?:abmelden|abbestellen|austragen)|(?:melden|tragen|nehmen) sie (?:mich|uns) .{0,40}\b(?:ab|aus|heraus))(?:,? (?:please|bitte|thanks|danke))?[.!]*$/i
+const GREETING =
+  /^(?:hello|hi|hey|dear|good (?:morning|day)|hallo|guten (?:tag|morgen)|liebe|sehr geehrte)\b.{0,40}\n\s*/i
+
 function unsubscribeIn(line: string): { readonly report: string | null } | null {
-  const [whole, name = 'me'] = UNSUBSCRIBE.exec(line.trim().slice(0, 300)) ?? []
+  const asked = line.trim().slice(0, 300)
+  const [whole, name = 'me'] = UNSUBSCRIBE.exec(asked) ?? ASKED.exec(asked) ?? []
   return whole === undefined ? null : { report: /^(?:me|please)$/i.test(name) ? null : name.toLowerCase() }
 }
 
 /** Reads a mail that the link of a message wrote, or the word alone in an answer to a message. */
-function readUnsubscribe({ mail: { subject, text, from, fields } }: Came): Finding {
-  const bare = subject.trim().replace(PREFIX, '')
-  const isAnswer = bare !== subject.trim() || has(fields, 'in-reply-to')
-  const line = unsubscribeIn(text.trimStart().split('\n', 1)[0] ?? '')
+function readUnsubscribe({ mail: { subject, text, from, fields }, isToUs }: Came): Finding {
+  const bare = subject.trim().replace(PREFIX, '').replaceAll('%20', ' ')
+  const isAnswer = PREFIX.test(subject.trim()) || has(fields, 'in-reply-to')
+  const line = unsubscribeIn(text.trimStart().replace(GREETING, '').split('\n', 1)[0] ?? '')
   // A sentence may begin with the word, so a line names a report only where there is no subject.
   const found = unsubscribeIn(bare) ?? (bare === '' || (isAnswer && line?.report === null) ? line : null)
-  if (found === null || from.address === '') return null
+  if (found === null || from.address === '' || !isToUs) return null
   const [, quoted = null] = /unsubscribe(?:%20| )([a-z0-9-]{1,99})(?:%20| )[0-9a-f]{40}/i.exec(text) ?? []
   return { kind: 'unsubscribe', recipients: [from.address], report: found.report ?? quoted }
 }

@@ -24,6 +24,12 @@ export function hasReply(words: string): boolean {
   return STATUS.test(words) || REPLY.test(words)
 }
 
+/** Returns whether words quote the answer of a server, and none that is for good. */
+export function isTemporary(words: string): boolean {
+  const codes = [STATUS, REPLY].flatMap((code) => [...words.matchAll(new RegExp(code, 'g'))])
+  return codes.length > 0 && codes.every(([, code = '']) => code.startsWith('4'))
+}
+
 /* The words of servers, in the languages that they write. */
 
 const LIMITED = /\b(?:daily|hourly|sending|outgoing|outbound)\b.{0,40}\b(?:limit|quota)\b/i
@@ -37,6 +43,11 @@ const TEMPORARY =
   /expired|timed? ?out|timeout|gr[ea]y ?list|try (?:again|later)|(?:in (?:the )?queue|queued?) too long|could not (?:be )?deliver(?:ed)? for|\d attempts|(?:retry|failing) .{0,40}long|multiple retries|refused to talk|not accept (?:our|connections)|connection refused|could ?n[o']t (?:connect|contact|establish)|unable to connect|not reachable|unreachable|no route to host|(?:hop|received) count|too many (?:hops|"?received)|\bloop|temporar(?:y|ily)|abgelaufen|zeitüberschreitung|délai|expirad/i
 const SENDER =
   /\bsender (?:address|domain|is not|not|rejected|verif)|\bfrom address|(?:after|reply to) mail from|\b(?:spf|dkim|dmarc|rbl|dnsbl|spamhaus|ptr)\b|(?<!they may be )(?:block|black) ?list|reverse dns|reputation|\bspam\b|unsolicited/i
+/** Matches what is said of the one who sends: the sender, the server, its network or its country. */
+const SENDER_SIDE =
+  /\bsender(?:'s)?\b.{0,30}(?:invalid|not|unknown|unverif)|\b(?:helo|ehlo)\b|\byour (?:e-?mail address|address|domain|ip|host|server|network|country)\b|\bip address\b|\baddress \[?\d+\.\d+\.\d+\.\d+|white ?list|reverse (?:lookup|dns)/i
+/** Matches what passes, whatever the code says. */
+const PASSING = /\btemporar(?:y|ily)\b|maintenance|at a rate|not found, try again/i
 const RECIPIENT =
   /unrout|(?:host|domain)\b.{0,50}(?:not (?:found|exist)|n't exist|unknown|invalid|non-?existent)|(?:unknown|no such|non-?existent) (?:host|domain)|name or service not known|nxdomain|no smtp service|no mx record|not accept (?:e-?)?mail|\b(?:has|have) moved|no longer (?:valid|active|in use|exist|available|accept|work|with|employ|here|at)|(?:account|mail ?box|user|address|recipient)\b.{0,60}(?:closed|suspended|deactivat|disabled|inactive|frozen|locked|terminated|unavailable|invalid|not (?:\w+ ){0,2}(?:found|exist|valid|known|listed|recogni[sz]ed|local)|n't (?:found|exist|listed|have|be found))|(?:invalid|bad|unknown|unresolvable|no such|not an? (?:valid|known|active)|incorrect) (?:final delivery )?(?:user|mail ?box|recipient|address|account|local|destination|name)|(?:user|addressee|recipient) (?:unknown|not known|invalid)|doesn't (?:exist|have an? )|no (?:mail ?box|account|one|user|such)\b|not (?:listed|present) in|not our customer|recipient address rejected|existiert nicht|unbekannt|(?:ungültige?|falsche?) (?:e-?mail-?)?adresse|empf[äa]nger.{0,60}(?:nicht|unbekannt)|inconnu|n'existe pas|introuvable|no existe|desconocid|incorrect[ao]|sconosciut|nessun utente|inesistente|não existe|onbekend|bestaat niet/i
 /** Matches codes that say nothing about the recipient, so that words may; empty if there is none. */
@@ -56,8 +67,11 @@ const REASONS: readonly {
   { status: /^5\.6\./, reason: 'message' },
   { words: CONTENT, reason: 'message' },
   { status: /^4\.|^5\.4\.(?:[2367]|14|30\d|31[1-9])$|^5\.3\.2$/, reason: 'temporary' },
+  { status: /^5\.[2-4]\./, words: PASSING, reason: 'temporary' },
   { status: /^5\.4\.(?:4|310)$/, reason: 'recipient' },
+  { status: /^5\.1\.[78]$/, reason: 'sender' },
   { words: SENDER, reason: 'sender' },
+  { status: /^(?:$|5\.[0235]\.|5\.1\.[02]$)/, words: SENDER_SIDE, reason: 'sender' },
   { status: VAGUE, words: TEMPORARY, reason: 'temporary' },
   { status: /^(?:$|5\.[01234]\.)/, words: RECIPIENT, reason: 'recipient' },
 ]

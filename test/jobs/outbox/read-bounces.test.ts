@@ -253,6 +253,76 @@ describe('a notification', () => {
     expect(await ledger.rows()).toMatchObject([{ state: 'bounced', is_refusal: 0 }])
   })
 
+  it('about somebody else changes nothing for the recipient', async () => {
+    const subject = 'Daily leads: 59 new'
+    const answer = (message: { messageId: string; recipient: string }) =>
+      statusMail({ ...message, subject: `Re: ${subject}` }).replace(
+        /Message-ID: (.*)\r\nX-Leadsheet-Id: .*/,
+        'Message-ID: <own@example.com>\r\nReferences: $1',
+      )
+    const ends: string[] = []
+    for (const [name, make] of [
+      [
+        'a complaint of another address',
+        (message) => complaintMail({ ...message, recipient: 'mia@example.net' }),
+      ],
+      ['an answer to it that came back', answer],
+      [
+        'a name like that of a server',
+        (message) => autoReplyMail(message).replace(/^From: .*/m, `From: Mail Service <${DANA}>`),
+      ],
+      [
+        'words that are not known',
+        (message) =>
+          statusMail(message)
+            .replace('Delivery Status Notification\r\nAuto-Submitted: auto-replied', 'Nedoručeno')
+            .replace(/Content-Type: multipart[\s\S]*/, `In-Reply-To: ${message.messageId}\r\n\r\nx`),
+      ],
+      [
+        'an unsubscribe of another list',
+        () => unsubscribeMail(DANA, 'unsubscribe').replace(/^To: .*/m, 'To: news@example.com'),
+      ],
+    ] as readonly (readonly [string, (message: { messageId: string; recipient: string }) => string])[]) {
+      await using ledger = await openBounced()
+      await ledger.send()
+      await ledger.store.db
+        .updateTable('message')
+        .set({ head: JSON.stringify({ subject }) })
+        .execute()
+      const [message] = await ledger.deliveries()
+      if (message === undefined) throw new Error('there is one')
+      ledger.put(make(message))
+      const { notifications } = await ledger.read()
+      const [row] = await ledger.rows()
+      const told = notifications.map(({ kind, outcome }) => `${kind} ${outcome}`).join() || 'none told'
+      ends.push(`${name}: ${told}, ${row?.state}, ${await ledger.preferences()}`)
+    }
+    expect(ends).toEqual([
+      'a complaint of another address: complained unchanged, sent, ',
+      'an answer to it that came back: bounced unmatched, sent, ',
+      'a name like that of a server: none told, sent, ',
+      'words that are not known: other unchanged, sent, ',
+      'an unsubscribe of another list: none told, sent, ',
+    ])
+  })
+
+  it('of several that are attached to one mail is each carried out', async () => {
+    await using ledger = await openBounced([DANA, 'erik@example.org'])
+    await ledger.send()
+    const attached = (await ledger.deliveries()).map(
+      (message) =>
+        `--d\r\nContent-Type: message/rfc822\r\n\r\n${statusMail(message)
+          .replaceAll('"b"', message.recipient.slice(0, 4))
+          .replaceAll('--b', `--${message.recipient.slice(0, 4)}`)}\r\n`,
+    )
+    ledger.put(
+      `From: it@example.com\r\nTo: reports@example.com\r\nSubject: Fwd: bounces\r\nContent-Type: multipart/mixed; boundary=d\r\n\r\n${attached.join('')}--d--\r\n`,
+    )
+    await ledger.read()
+    expect(await ledger.rows()).toMatchObject([{ state: 'bounced' }, { state: 'bounced' }])
+    expect(await ledger.read()).toMatchObject({ messages: 0 })
+  })
+
   it('is not read twice, and the place in the mailbox moves with what it changed', async () => {
     await using ledger = await openBounced()
     await ledger.send()

@@ -13,7 +13,7 @@ import { readMailbox } from '../../../domain/mailbox.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { sendTestReport } from '../../../jobs/reports/preview.ts'
 import { type Fields, first, readMail, valuesOf } from '../../../mail/bounce/mime.ts'
-import { readNotification } from '../../../mail/bounce/read-notification.ts'
+import { readNotifications } from '../../../mail/bounce/read-notification.ts'
 import type { Mailbox } from '../../../mail/mailbox.ts'
 import { idOf, parseMailbox } from '../../../mail/message.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
@@ -157,8 +157,9 @@ async function findIn(raw: Uint8Array, id: string, returnAddress: string | null)
   // Some providers give a message another Message-ID.
   const own = [first(header, 'x-leadsheet-id').trim(), idOf(first(header, 'message-id').trim())]
   if (own.includes(id)) return { state: 'arrived', ...judgementOf(header) } as const
-  const { kind, ids, said } = await readNotification(raw, returnAddress)
-  return kind === 'bounced' && ids.includes(id) ? ({ state: 'bounced', said } as const) : null
+  const read = await readNotifications(raw, { returnAddress })
+  const bounce = read.find(({ kind, ids }) => kind === 'bounced' && ids.includes(id))
+  return bounce === undefined ? null : ({ state: 'bounced', said: bounce.said } as const)
 }
 
 interface Judgement {
