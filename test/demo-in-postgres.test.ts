@@ -90,7 +90,7 @@ function withoutChance(text: string): string {
     .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'ID')
     .replaceAll(/(\d{8}T\d{6}Z-)[0-9a-f]{6}/g, '$1ID')
     .replaceAll(/=\r?\n/g, '')
-    .replaceAll(/\b[0-9a-f]{40}\b/g, 'ID')
+    .replaceAll(/(?<=%20)[0-9a-f]{40}|\b[0-9a-f]{40}\b/g, 'ID')
     .replaceAll(/127\.0\.0\.1:\d+\/api/g, 'SERVICE/api')
     .replaceAll(/_NmP-[0-9a-f]{24}/g, '_NmP-ID')
     .replaceAll(/-[0-9a-f]{8}\.eml/g, '-ID.eml')
