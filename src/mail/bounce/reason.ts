@@ -3,9 +3,9 @@ import { blameOfReply } from '../smtp-failure.ts'
 import type { BounceReason } from './notification.ts'
 
 /** Matches an enhanced code (RFC 3463) of a failure. Four numbers are an address of the network. */
-const STATUS = /(?<![\d.])([45]\.\d\.\d{1,3})(?![\d.]*\d)/
+const STATUS = /(?<![\d.])([45]\.\d\.\d{1,3})(?![\d.]*\d)/g
 /** Matches the code of a reply (RFC 5321), with words or an enhanced code behind it. */
-const REPLY = /(?<![\d.:#-])([45][0-5]\d)(?=[ -]#?\S|:|, )/
+const REPLY = /(?<![\d.:#-])([45][0-5]\d)(?=[ -]#?\S|:|, )/g
 
 /**
  * Returns the enhanced code that says most. The code in the words of the last server comes before the code that
@@ -13,21 +13,24 @@ const REPLY = /(?<![\d.:#-])([45][0-5]\d)(?=[ -]#?\S|:|, )/
  * @param given the status that a report states; empty if none
  */
 export function statusOf(given: string, words: string): string | null {
-  const codes = [STATUS.exec(words)?.[1], /[245]\.\d{1,3}\.\d{1,3}/.exec(given)?.[0]].filter(
+  const codes = [codesIn(words, STATUS)[0], /[245]\.\d{1,3}\.\d{1,3}/.exec(given)?.[0]].filter(
     (code) => code !== undefined,
   )
   return codes.find((code) => !code.endsWith('.0.0')) ?? codes.at(-1) ?? null
 }
 
+function codesIn(words: string, ...kinds: readonly RegExp[]): string[] {
+  return kinds.flatMap((kind) => words.match(kind) ?? [])
+}
+
 /** Returns whether words quote the answer of a server. */
 export function hasReply(words: string): boolean {
-  return STATUS.test(words) || REPLY.test(words)
+  return codesIn(words, STATUS, REPLY).length > 0
 }
 
 /** Returns whether words quote the answer of a server, and none that is for good. */
 export function isTemporary(words: string): boolean {
-  const codes = [STATUS, REPLY].flatMap((code) => [...words.matchAll(new RegExp(code, 'g'))])
-  return codes.length > 0 && codes.every(([, code = '']) => code.startsWith('4'))
+  return hasReply(words) && codesIn(words, STATUS, REPLY).every((code) => code.startsWith('4'))
 }
 
 /* The words of servers, in the languages that they write. */
@@ -85,7 +88,7 @@ export function reasonOf(status: string | null, text: string): BounceReason {
     (each) => each.status?.test(status ?? '') !== false && each.words?.test(words) !== false,
   )
   if (row !== undefined) return row.reason
-  const reply = REPLY.exec(words)?.[1] ?? '550'
+  const reply = codesIn(words, REPLY)[0] ?? '550'
   if (status === null && reply.startsWith('4')) return 'temporary'
   const blame = blameOfReply(`${reply} ${status ?? ''} ${words}`, Number(`5${reply.slice(1)}`))
   // A policy is about the sender, unless its words name the content.
