@@ -218,7 +218,8 @@ export function smtpError(
   const failed = failedBy(blameFor(fault), { isInMessage: !isBeforeMessage(phase), replyCode, said })
   const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
   const refused = isMechanismRefused(error) ? 'no_oauth' : 'token'
-  const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : undefined
+  const isBusy = replyCode !== null && failed.kind === 'transient' && !failed.isInMessage
+  const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : isBusy ? 'busy' : undefined
   // Not nodemailer's error, which quotes the reply in several places.
   const told = new Error(quoteServer(error.message, [password]))
   return new SendError(place, failed, { words, cause: told, recipient, as })
