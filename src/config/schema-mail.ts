@@ -104,7 +104,7 @@ export const mailSchema = section({
     wholeNumber(1, 100_000).default(120),
   ),
   suppress_after_bounces: setting(
-    'A recipient is paused after their mail server has refused this many issues in a row for good; 0 means never.',
+    'A recipient is paused after their mail server has refused or returned this many issues in a row for good; 0 means never.',
     wholeNumber(0, 100).default(5),
   ),
   dkim: setting(

@@ -7,6 +7,7 @@ import { readLink } from '../../mail/message.ts'
 import type { ListedFacts, PreferenceChoice, PreferenceView } from '../../report/preferences/page.ts'
 import { composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
+import { counted } from '../../report/words/numbers.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { listRefusing } from '../../store/outbox/delivery-problems.ts'
@@ -199,7 +200,7 @@ interface PauseDeps {
 export async function pauseRefused({ store, log, now, suppressAfterBounces }: PauseDeps): Promise<void> {
   if (suppressAfterBounces === 0) return
   for (const { recipient, report, issues, response } of await listRefusing(store.db, suppressAfterBounces)) {
-    const reason = `${issues} issues in a row were refused or came back: ${response}`
+    const reason = `${counted(issues, 'issue')} in a row ${issues === 1 ? 'was' : 'were'} refused or came back: ${response}`
     const chosenBy = { by: 'leadsheet', reason } as const
     await changePreference(store, { address: recipient, report }, 'pause', chosenBy, now())
     log.warn({ recipient, report }, `paused: ${reason}`)
