@@ -1,6 +1,6 @@
 /**
- * What to do at a provider after its refusal, by the words of the refusal: of a token URL, of a mail server, or of
- * the provider's API. A row must fit no other provider, so it quotes words that only its own provider uses.
+ * Advises what to do at a provider after its refusal, by the words of the refusal: of a token URL, of a mail server,
+ * or of the provider's API. A row must fit no other provider, so it quotes words that only its own provider uses.
  */
 import type { MailScheme } from './mail-url.ts'
 

@@ -4,7 +4,7 @@ interface MailWay {
   /** The host if the URL names none; null if it has to name one. */
   readonly host: string | null
   /**
-   * What proves the login: `any` (a password, OAuth or nothing), `oauth`, or `password` (the key of an API,
+   * The proof of the login: `any` (a password, OAuth or nothing), `oauth`, or `password` (the key of an API,
    * which stands in the URL as the password).
    */
   readonly login: 'any' | 'oauth' | 'password'

@@ -91,8 +91,8 @@ export interface FailedSend {
 }
 
 /**
- * Whom or what a failure blames. `message`: the content, or nobody knows. `deferred`: the message may pass later, which
- * is about its recipient; `unsure`: about that or the sender, or the connection broke. `busy`: all may pass later.
+ * The cause of a failure. `message`: the content, or nobody knows. `deferred`: the message may pass later, which is about
+ * its recipient; `unsure`: about that or the sender, or the connection broke. `busy`: all may pass later.
  * `unclear`: nobody knows whether the message was accepted. `conflict`: the same, and to ask again brings the same
  * answer.
  */
@@ -144,7 +144,7 @@ interface ErrorFacts {
   readonly words?: string
   /** The row of words, if it is not that of the kind. */
   readonly as?: keyof typeof WORDS | undefined
-  /** What to do if there is no advice, if it is not that of the row. */
+  /** The hint where there is no advice; absent for the hint of the row. */
   readonly hint?: string | undefined
 }
 

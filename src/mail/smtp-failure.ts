@@ -39,7 +39,7 @@ function faultOf(thrown: unknown, phase: SendPhase) {
     replyCode: typeof facts.responseCode === 'number' ? facts.responseCode : null,
     /** The text of the server's reply with its code; empty if there was no reply. */
     reply: text(facts.response),
-    /** What the server said of a refused token before its reply, as JSON; empty if it said nothing. */
+    /** The words of the server about a refused token before its reply, as JSON; empty if there were none. */
     challenge: text(facts.challenge),
   }
 }
@@ -159,7 +159,7 @@ const REPLIES: readonly ReplyRule[] = [
 
 /**
  * Returns whom a reply blames that a notification quotes, without the command that was refused.
- * @param reply the reply with its enhanced code, if it has any
+ * @param reply the words of the reply, with an enhanced code such as `5.1.1` or without
  */
 export function blameOfReply(reply: string, replyCode: number): ReplyBlame {
   return blameOf({ phase: 'envelope', command: '', replyCode, reply })
@@ -190,7 +190,7 @@ function isBeforeMessage(phase: SendPhase): boolean {
 }
 
 /**
- * What a failure leaves of the session. `kept`: it can carry another message, because the server has refused only this
+ * Returns what a failure leaves of the session. `kept`: it can carry another message, because the server has refused only this
  * one. `other`: another session may be let in, because MAIL FROM was refused, or the login does not count any more.
  */
 export function sessionAfter(thrown: unknown, phase: SendPhase): 'kept' | 'other' | 'broken' {

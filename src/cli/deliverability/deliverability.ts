@@ -22,7 +22,7 @@ interface Provider {
   readonly url: RegExp
   /** The domain that the SPF record of a customer includes. */
   readonly include: string
-  /** What the provider puts before our domain in the envelope sender; null if it puts a domain of its own there. */
+  /** The text before our domain in the envelope sender of the provider; null if that is a domain of the provider. */
   readonly envelope?: string | null
   /** The usual names of its DKIM keys; none if it chooses names by chance. */
   readonly selectors: readonly string[]
@@ -68,8 +68,8 @@ const PROVIDERS: readonly Provider[] = [
 ]
 
 /**
- * What SPF or DKIM will prove: of which domain, whether receivers will find that it passes (null if that is not known),
- * and what to say of it (null for nothing).
+ * The proof that SPF or DKIM will give: the domain, whether receivers will find that it passes (null if that is not
+ * known), and the result to print (null for none).
  */
 type Proof = readonly [domain: string, passes: boolean | null, result: CheckResult | null]
 
@@ -126,7 +126,7 @@ function wayOf(mail: Config['mail']) {
   }
 }
 
-/** Whether a mail server of one's own may send is not looked at, because the address from which it sends is not known. */
+/** A mail server of one's own is not looked for in the record, because the address from which it sends is not known. */
 async function checkSpf({ from, host, provider, envelope: domain }: Way, ask: AskDns): Promise<Proof> {
   if (domain === null) {
     const found = `${provider?.name} sends from a domain of its own, for which SPF passes; with a MAIL FROM domain below ${from}, set there, it would align`

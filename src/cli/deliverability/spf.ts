@@ -38,7 +38,7 @@ const LOOKUP = /^[-+~?]?(?:include|a|mx|ptr|exists)(?:[:/]|$)|^redirect=/i
 
 /** Reads the records of a domain, which should be exactly one. Throws what `AskDns` throws. */
 export async function readSpf(ask: AskDns, domain: string) {
-  /** Why receivers find the record wrong (permerror), one sentence each. */
+  /** The reasons for which receivers find the record wrong (permerror), one sentence each. */
   const faults: string[] = []
   /** The domains that are included, at any depth. */
   const included = new Set<string>()

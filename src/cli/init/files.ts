@@ -23,7 +23,7 @@ const FILES = {
   profile: 'profile.yaml',
 } as const
 
-/** What the files hold that some answers of a login are written to. */
+/** The contents of the files to which some answers of a login are written. */
 const SECRETS: Readonly<Record<string, string>> = {
   client_secret: 'the client secret',
   refresh_token: 'the first refresh token',

@@ -61,7 +61,7 @@ const QUESTIONS = {
 
 const ROWS = Object.entries(QUESTIONS) as readonly (readonly [LoginName, Row])[]
 
-/** Which settings the login is of: `api.oauth` or `mail.oauth`. */
+/** The path of the settings of the login: `api.oauth` or `mail.oauth`. */
 type Owner = 'api' | 'mail'
 
 /**

@@ -134,7 +134,7 @@ async function findMessage(
   return found.length === 1 ? (found[0] ?? null) : null
 }
 
-/** What stands before the subject of an answer, or of a message that was sent on. */
+/** Matches the text before the subject of an answer, or of a message that was sent on. */
 const PREFIXED = /(?:^|\W)(?:re|aw|sv|antw|tr|rv|fwd?|wg) ?[:：] ?$/i
 
 function quotes(quoted: string, subject: string): boolean {

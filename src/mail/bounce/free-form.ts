@@ -2,7 +2,7 @@
 import { first, has, type Mail } from './mime.ts'
 import { hasReply, isTemporary } from './reason.ts'
 
-/** What a server says in a text of its own form. */
+/** The statement of a server in a text of its own form. */
 export interface FailureText {
   readonly kind: 'bounced' | 'delayed'
   /** The failed recipients, in lower case; empty if it names none. */
@@ -51,7 +51,7 @@ const RETURNED =
   /^[\s>|]*(?:(?:received|return-path|mime-version|message-id|x-leadsheet-id|dkim-signature|content-language|auto-submitted|list-id):|content-type: ?(?:message|text)\/rfc822|(?:the |your )?(?:original|returned|unsent|failed) (?:message|mail|e-mail)(?: headers?)?(?:\W|$)|(?:the |your )?(?:message |mail )?(?:text |headers? )?follows?\b|this is a copy of|below this line|body of (?:the )?message|message contents?:|en-t[êe]tes? d|encabezados? d)/i
 
 export const ADDRESS = /[^\s<>()[\]:;,"'`=@\\/]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/giu
-/** What stands before the address of a failed recipient: nothing in its line, a word for it, or anything. */
+/** Match the text before the address of a failed recipient: nothing in its line, a word for it, or anything. */
 const BEFORE: readonly RegExp[] = [
   /^(?:[\s<"'*>|•-]|smtp:|mailto:|\d+\.\s)*$/i,
   /(?:\bto|recipients?|rcpt|user|for|address(?:ee)?|mailbox|account|names?|empfänger|an|adresse|destinataires?|à|destinatarios?|para|usuario|alias|host|undeliverable|dda:smtp)\b["'\s:>=]*(?:\(?\w+\)?:)?["'\s]*(?:\[?smtp:|<|\[|mailto:)*$|: *[<"]?$/iu,

@@ -1,4 +1,4 @@
-/** What a message in the mailbox of bounces, or a call of a provider's webhook, says about a message of ours. */
+/** Defines what a message in the mailbox of bounces, or a call of a provider's webhook, says about a message of ours. */
 import type { Instant } from '../../domain/model.ts'
 
 /**
@@ -15,7 +15,7 @@ export type NotificationKind =
   | 'auto_reply'
   | 'other'
 
-/** Why a message came back. `full`, `temporary`: may pass; the others are for good. */
+/** The reason for which a message came back. `full`, `temporary`: may pass; the others are for good. */
 export type BounceReason = 'recipient' | 'sender' | 'message' | 'size' | 'full' | 'temporary'
 
 export interface Notification {
@@ -37,6 +37,6 @@ export interface Notification {
   readonly report: string | null
   /** Its words and the headers of returned messages, in one line. They may quote the subject of a message. */
   readonly quoted: string
-  /** When the notification was written; null if it does not say. */
+  /** The time at which the notification was written; null if it does not say. */
   readonly at: Instant | null
 }

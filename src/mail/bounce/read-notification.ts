@@ -10,7 +10,7 @@ import { type Fields, first, has, inOneLine, type Mail, readBlocks, readMail, va
 import type { Notification } from './notification.ts'
 import { hasReply, reasonOf, statusOf } from './reason.ts'
 
-/** What servers report, also as attachments of a mail that forwards it. */
+/** The kinds that servers report, also as attachments of a mail that forwards their report. */
 const REPORTS: readonly string[] = ['bounced', 'delayed', 'delivered', 'complained']
 const NOTHING = { kind: 'other', recipients: [], reason: null, status: null, report: null } as const
 const STATUS_PARTS = /^message\/(?:global-)?(?:delivery-status|feedback-report)$/
@@ -19,7 +19,7 @@ const RETURNED_PARTS = /^(?:message\/(?:rfc822|global|partial)|(?:message|text)\
 const RETURNED_TO = /^[> \t]*(?:to|x-hmxmroriginalrecipient):.*(?:\n[> \t]+\S.*)?/gim
 const REDACTED = /redact|^(?:undisclosed|unknown|x+)@/
 
-/** What is known about messages of ours. */
+/** The facts about messages of ours that help to read a notification. */
 export interface Known {
   /** The envelope sender of them, in which `{id}` stands for the id of each (`mail.bounces.address`). */
   readonly returnAddress: string | null
@@ -44,7 +44,7 @@ interface Came {
   /** Tells whether it names a message, or came to an address of ours. */
   readonly isToUs: boolean
 }
-/** What a reader of one form finds; null if the mail is of another form. */
+/** The finding of the reader of one form; null if the mail is of another form. */
 type Finding = (Partial<Notification> & Pick<Notification, 'kind'>) | null
 type Reader = (came: Came) => Finding
 
@@ -136,7 +136,7 @@ function readStatus(came: Came): Finding {
   const all = (isInText ? readBlocks(mail.text) : status)
     .filter((fields) => valuesOf(fields, /^(?:action|(?:final|original)-recipient)$/).length > 0)
     .map(outcomeOf)
-  // What became of other recipients says nothing about ours.
+  // The fate of other recipients says nothing about ours.
   const own = all.filter(({ address }) => address !== undefined && returnedTo.includes(address))
   const outcomes = own.length > 0 ? own : all
   const kind = KINDS.find((each) => outcomes.some((outcome) => outcome.kind === each))
@@ -260,7 +260,7 @@ function readAutomatic({ mail }: Came): Finding {
 const UNSUBSCRIBE =
   /^["'“<]?(?:please )?unsubscribe:?(?: me)?(?:\s+([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s+[0-9a-f]{40})?)?(?:,? please)?["'”>]?[.!]*$/i
 
-/** What people write instead, in English and German. */
+/** Matches what people write instead, in English and German. */
 const ASKED =
   /^(?:please |kindly |bitte |ich (?:möchte|will) |i (?:want|wish|would like) to )*(?:(?:unsubscribe|remove|take|delete) (?:me|us|my (?:e-?mail )?address) (?:from|off) (?:the|this|these|your|all|any)\b.{0,40}|(?:mich |uns )?(?:(?:vom|von|aus|den|diesen?|dem) .{0,40} ?)?(?:abmelden|abbestellen|austragen)|(?:melden|tragen|nehmen) sie (?:mich|uns) .{0,40}\b(?:ab|aus|heraus))(?:,? (?:please|bitte|thanks|danke))?[.!]*$/i
 const GREETING =

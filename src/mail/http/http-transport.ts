@@ -54,7 +54,7 @@ const API_ROWS: Partial<Record<SendFailure, 'api_login' | 'unclear'>> = {
   unknown: 'unclear',
 }
 
-/** What a request is for. */
+/** The purpose of a request. */
 interface Purpose extends SendOptions {
   /** Null if the request is for no message. */
   readonly recipient: string | null

@@ -1,4 +1,4 @@
-/** What one provider's API looks like: the request for a message, and what each of its answers means. */
+/** Describes the API of one provider: the request for a message, and the meaning of each answer. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -39,7 +39,8 @@ export interface Vendor {
   /** The first row that fits decides; then the rows for all vendors. */
   readonly rules: readonly AnswerRule[]
   /**
-   * How long the API recognises a request by the header Idempotency-Key, in milliseconds; absent if it does not.
+   * The time for which the API recognises a request by the header Idempotency-Key, in milliseconds; absent if it does
+   * not.
    */
   readonly recognisesMs?: number
   /** A request that changes nothing, and shows that the API takes the login. */
@@ -89,7 +90,7 @@ export function judgeAnswer(
   const own = rules.find((rule) => rule.codes.test(codes) && rule.words?.test(words) !== false)
   const blame =
     own?.blame ??
-    // Where the API names no reason that is known, the address that it quotes is the reason.
+    // If the API names no known reason, the address that it quotes is the reason.
     ((isOfRecipient && /^4(?:00|22) /.test(codes) && 'recipient') ||
       (RULES.find((rule) => rule.codes.test(codes))?.blame ?? 'unclear'))
   // A request for no message leaves nothing open.

@@ -6,7 +6,7 @@ import type { LocaleContext } from '../words/locale-context.ts'
 interface ConfirmationFacts {
   readonly address: string
   readonly title: string
-  /** Who asked for it; null if it was the recipient. */
+  /** The address of the person who asked for it; null if it was the recipient. */
   readonly by: string | null
   /** The preference page; null if no pages are served. */
   readonly url: string | null

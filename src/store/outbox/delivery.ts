@@ -133,7 +133,7 @@ export interface DeliveryMove {
   /** True if the message was unconfirmed before, and the server recognises it: further attempts cannot double it. */
   readonly isUncounted?: boolean
   readonly replyCode?: number | null
-  /** Whether the last answer refused the message for good; it then counts against the recipient. */
+  /** Tells whether the last answer refused the message for good; it then counts against the recipient. */
   readonly isRefusal?: boolean
   readonly response?: string
   /** Of a bounce: the same for bounces that are alike. */

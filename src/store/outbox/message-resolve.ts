@@ -118,7 +118,7 @@ export async function withdrawIfUnwanted(
     .where('message_id', '=', messageId)
     .select(['message_id', 'recipient', 'report', 'state', 'revision'])
     .executeTakeFirst()
-  // Who has unsubscribed gets the message that confirms it.
+  // A recipient who has unsubscribed still gets the message that confirms it.
   if (message === undefined || message.revision < 0) return false
   const { recipient: address, report } = message
   if (!isRecipient(address, report)) {

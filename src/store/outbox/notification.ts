@@ -1,4 +1,4 @@
-/** What was read from the mailbox of bounces and from the provider, and the messages that it is about. */
+/** Stores what was read from the mailbox of bounces and from the provider, and finds the messages that it is about. */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { type Model, modelsIn } from '../db/model.ts'

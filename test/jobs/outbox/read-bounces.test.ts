@@ -214,13 +214,7 @@ describe('a notification', () => {
       ['another address', { subject: encoded, recipient: 'erik@example.org' }],
     ] as const) {
       await using ledger = await openBounced()
-      await ledger.send()
-      await ledger.store.db
-        .updateTable('message')
-        .set({ head: JSON.stringify({ subject }) })
-        .execute()
-      const [message] = await ledger.deliveries()
-      if (message === undefined) throw new Error('there is one')
+      const message = await sendWithSubject(ledger, subject)
       ledger.put(statusMail({ ...message, ...mail }, { isNameless: true }))
       const { notifications } = await ledger.read()
       outcomes.push(`${name}: ${notifications.map(({ outcome }) => outcome)}`)
@@ -284,13 +278,7 @@ describe('a notification', () => {
       ],
     ] as readonly (readonly [string, (message: { messageId: string; recipient: string }) => string])[]) {
       await using ledger = await openBounced()
-      await ledger.send()
-      await ledger.store.db
-        .updateTable('message')
-        .set({ head: JSON.stringify({ subject }) })
-        .execute()
-      const [message] = await ledger.deliveries()
-      if (message === undefined) throw new Error('there is one')
+      const message = await sendWithSubject(ledger, subject)
       ledger.put(make(message))
       const { notifications } = await ledger.read()
       const [row] = await ledger.rows()
@@ -547,3 +535,13 @@ describe('an unsubscribe by mail', () => {
     ])
   })
 })
+
+/** Sends the message, which then has this subject. */
+async function sendWithSubject(ledger: Awaited<ReturnType<typeof openBounced>>, subject: string) {
+  await ledger.send()
+  const head = JSON.stringify({ subject })
+  await ledger.store.db.updateTable('message').set({ head }).execute()
+  const [message] = await ledger.deliveries()
+  if (message === undefined) throw new Error('there is one')
+  return message
+}

@@ -115,7 +115,7 @@ async function* examineAll(
   const profile = await attempt('profile', 'fix the profile', async () =>
     ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in: no api.profile'}`),
   )
-  // Whether the service is the reference service is not known yet.
+  // A new installation does not know yet whether the service is the reference service.
   if (!isNew || config.api.profile !== null || profile.status !== 'ok') yield profile
   const proxy = config.proxy.https ?? config.proxy.http
   if (proxy !== null) yield ok('proxy', `${new URL(proxy.reveal()).origin}, from HTTPS_PROXY or HTTP_PROXY`)

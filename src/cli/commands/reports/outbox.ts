@@ -170,7 +170,7 @@ async function readBouncesNow(terminal: Terminal): Promise<Result> {
     })
   }
   const { mailbox, messages, notifications } = await readBounces(bounces, terminal.signal)
-  // What confirms it waits to be sent.
+  // The message that confirms an unsubscribe waits to be sent.
   if (notifications.some(({ kind }) => kind === 'unsubscribe') && config.mail.url !== null) {
     await using transport = openMail(config, log)
     await deliverDue({ ...deps, transport, log, policy: deliveryPolicyOf(config) }, terminal.signal)

@@ -114,7 +114,7 @@ async function testRoundTrip(
 /** A mailbox, and the position behind the messages that were looked at. */
 type Place = { readonly mailbox: Mailbox; after: string }
 
-/** What is known of the message, as `--json` prints it. */
+/** The facts about the message, as `--json` prints them. */
 interface Found extends Judgement {
   readonly state: 'arrived' | 'bounced' | 'not arrived'
   readonly seconds: number
