@@ -3,8 +3,7 @@
  * scheduled times. Everything that it uses is opened first, so that mistakes in the settings show before the
  * daemon runs.
  */
-import type { Config } from '../config/config.ts'
-import { requireDaemon } from '../config/config.ts'
+import { type Config, requireDaemon } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
 import { errorText, type LeadsheetError } from '../errors.ts'
 import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'

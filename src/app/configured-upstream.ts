@@ -1,6 +1,5 @@
 /** Opens the configured upstream (the API that leads are read from), and returns the settings of a sync. */
-import type { Config } from '../config/config.ts'
-import { requireApi, secretsOf } from '../config/config.ts'
+import { type Config, requireApi, secretsOf } from '../config/config.ts'
 import { eventSecrets } from '../config/schema-web.ts'
 import type { ProfileData } from '../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -11,11 +10,9 @@ import type { Log } from '../log.ts'
 import { withoutNamedSecrets } from '../redaction.ts'
 import { endpointUrl, hasEndpoint } from '../upstream/client/request.ts'
 import { listOverwritten } from '../upstream/profile/overwritten.ts'
-import type { Profile } from '../upstream/profile/profile.ts'
-import { parseProfile, sendsKey } from '../upstream/profile/profile.ts'
+import { type Profile, parseProfile, sendsKey } from '../upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
-import type { Source, SourceOptions } from '../upstream/source.ts'
-import { openSource } from '../upstream/source.ts'
+import { openSource, type Source, type SourceOptions } from '../upstream/source.ts'
 import { MAX_WAIT_MS, openKeysOf, proxyOf } from './configured-login.ts'
 
 /** The maximum number of requests for details of leads at the same time. */

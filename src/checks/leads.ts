@@ -10,8 +10,7 @@ import {
   listWarningsOfChanges,
 } from '../store/sync/watermark.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
-import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, internal, SHOWN } from './check.ts'
+import { ALERTED, type Check, type Facts, type Finding, internal, SHOWN } from './check.ts'
 
 const DAY_MINUTES = 24 * 60
 /** Two scans that both found fewer leads are not compared, because small numbers often halve or double. */

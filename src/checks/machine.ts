@@ -8,8 +8,7 @@ import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
 import { findClockSet } from '../store/schedule/uptime.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
-import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, internal, plain, VITAL } from './check.ts'
+import { ALERTED, type Check, type Facts, type Finding, internal, plain, VITAL } from './check.ts'
 
 const MB = 1_000_000
 /** The free disk space that a heartbeat needs. With less, nothing at all can be written. */

@@ -17,8 +17,7 @@ import { listMailboxesAway } from '../store/outbox/notification.ts'
 import { findMailOutage, type MailOutage } from '../store/outbox/send-limits.ts'
 import { listPreferences } from '../store/reports/preference.ts'
 import { formatAge, formatUtc, minutesBefore } from '../time.ts'
-import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, internal, plain, SHOWN } from './check.ts'
+import { ALERTED, type Check, type Facts, type Finding, internal, plain, SHOWN } from './check.ts'
 
 const DEFERRED_MINUTES = 120
 /** The number of issues in a row that a recipient's mail server must refuse before this is reported. */

@@ -11,8 +11,7 @@ import {
   type ScheduledRun,
 } from '../store/schedule/scheduled-run.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
-import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, plain, VITAL } from './check.ts'
+import { ALERTED, type Check, type Facts, type Finding, plain, VITAL } from './check.ts'
 
 /** The delay in minutes after which a scheduled run counts as late. */
 const LATE_MINUTES = 30

@@ -14,8 +14,7 @@ import { MACHINE_CHECKS } from './machine.ts'
 import { MAIL_CHECKS } from './mail.ts'
 import { REPORT_CHECKS } from './reports.ts'
 import { SETTINGS_CHECKS } from './settings.ts'
-import type { Freshness } from './sync.ts'
-import { isLastSyncWhole, readFreshness, SYNC_CHECKS } from './sync.ts'
+import { type Freshness, isLastSyncWhole, readFreshness, SYNC_CHECKS } from './sync.ts'
 
 export interface Found extends Finding {
   readonly check: CheckId

@@ -5,8 +5,7 @@ import { shellCommand } from '../errors.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { formatUtc, minutesBefore } from '../time.ts'
-import type { Facts } from './check.ts'
-import { ALERTED, type Check, type Finding, internal, SHOWN } from './check.ts'
+import { ALERTED, type Check, type Facts, type Finding, internal, SHOWN } from './check.ts'
 
 /** In minutes: a person may still be editing the file. */
 const UNREAD_MINUTES = 60

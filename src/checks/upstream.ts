@@ -7,8 +7,7 @@ import { isQuarantined } from '../upstream/mapping/lead-mapping.ts'
 import { type FieldRule, readField, readText } from '../upstream/profile/field-rule.ts'
 import type { Source } from '../upstream/source.ts'
 import { type FieldPath, fieldsOf, pathText } from '../upstream/values/json.ts'
-import type { CheckResult } from './check.ts'
-import { attempt, fail, ok, warn } from './check.ts'
+import { attempt, type CheckResult, fail, ok, warn } from './check.ts'
 
 const SAMPLE = 100
 const SMALL = 3

@@ -2,8 +2,7 @@
  * Parts that all command files share: the type of their define function, examples in the help, and parsers of
  * option values.
  */
-import type { Command } from 'commander'
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { CALLED } from '../errors.ts'
 import type { Terminal } from './terminal/terminal.ts'
 

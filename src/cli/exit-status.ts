@@ -1,8 +1,7 @@
 /** Defines the exit statuses of the program, and the exit status and colour for each result of a check. */
 
 import type { CheckResult } from '../checks/check.ts'
-import type { ErrorCode } from '../errors.ts'
-import { LeadsheetError } from '../errors.ts'
+import { type ErrorCode, LeadsheetError } from '../errors.ts'
 import type { Page } from './terminal/table.ts'
 
 export const EXIT_STATUS = {

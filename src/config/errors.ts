@@ -4,8 +4,7 @@
  */
 import type { z } from 'zod'
 import { schemaAt, settingsSchema, specialSettings } from './schema.ts'
-import type { SettingPath, SettingTree } from './setting-path.ts'
-import { nearest, pathText, setValueAt, valueAt } from './setting-path.ts'
+import { nearest, pathText, type SettingPath, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
 
 /** The place where a setting was given, and the name that it has there. */
 export interface Origin {

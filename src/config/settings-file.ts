@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Document, YAMLError } from 'yaml'
 import { errorText, faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import { loadPackage } from '../packages.ts'
-import type { SettingPath, SettingTree } from './setting-path.ts'
-import { isTree } from './setting-path.ts'
+import { isTree, type SettingPath, type SettingTree } from './setting-path.ts'
 
 export const DEFAULT_FILE = 'leadsheet.yaml'
 /** The absolute path of the file that shows every setting. */

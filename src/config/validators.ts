@@ -2,8 +2,7 @@
  * The rules for values, in addition to their types. A function `…Fault` returns null for a valid value. For
  * an invalid value it returns the reason, which completes an error such as `expected a time zone; REASON`.
  */
-import type { KeyObject } from 'node:crypto'
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, BLOCKS } from '../domain/choices.ts'
 import { readMailbox } from '../domain/mailbox.ts'

@@ -3,8 +3,7 @@
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
-import type { BlockName, SendPolicy } from '../domain/choices.ts'
-import { BLOCKS, PERIOD_KINDS, SEND_POLICIES } from '../domain/choices.ts'
+import { BLOCKS, type BlockName, PERIOD_KINDS, SEND_POLICIES, type SendPolicy } from '../domain/choices.ts'
 import type { PeriodKind } from '../domain/figures.ts'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { TemplateFile } from './render/template-files.ts'

@@ -3,8 +3,7 @@
  * the DNS has them, and the size of the mails. What a receiver thinks of a mail, only a sent one tells.
  */
 import { dkimOf } from '../../app/configured-mail.ts'
-import type { CheckResult } from '../../checks/check.ts'
-import { fail, ok, warn } from '../../checks/check.ts'
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { shellCommand } from '../../errors.ts'
 import { VENDORS } from '../../mail/http/http-transport.ts'
@@ -13,8 +12,7 @@ import { buildMessage, domainOf } from '../../mail/message.ts'
 import type { Db } from '../../store/db/store.ts'
 import { readLastMessages } from '../../store/outbox/stored-message.ts'
 import { checkSignature } from '../installation-checks.ts'
-import type { AskDns } from './spf.ts'
-import { LOOKUPS_MAX, proposeSpf, readSpf } from './spf.ts'
+import { type AskDns, LOOKUPS_MAX, proposeSpf, readSpf } from './spf.ts'
 
 interface Provider {
   readonly name: string

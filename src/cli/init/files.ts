@@ -4,11 +4,9 @@
 import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { SettingPath } from '../../config/setting-path.ts'
-import type { Entry } from '../../config/starter-file.ts'
-import { reportFor, settingsText } from '../../config/starter-file.ts'
+import { type Entry, reportFor, settingsText } from '../../config/starter-file.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Answer, Answers } from './answers.ts'
-import { listIn, QUESTIONS } from './answers.ts'
+import { type Answer, type Answers, listIn, QUESTIONS } from './answers.ts'
 import type { LoginAnswers } from './login-answers.ts'
 
 /** The paths of the files, relative to the folder of the settings file. */

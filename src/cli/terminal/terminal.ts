@@ -14,8 +14,7 @@ import { printableJson } from '../../printable.ts'
 import { redactor, withoutLearnedSecrets, withoutNamedSecrets } from '../../redaction.ts'
 import { englishCount } from '../../report/words/numbers.ts'
 import type { Ending } from '../exit-status.ts'
-import type { Page, Paragraph } from './table.ts'
-import { plainText, styledText } from './table.ts'
+import { type Page, type Paragraph, plainText, styledText } from './table.ts'
 
 /** The options that every command takes. */
 export interface GlobalFlags {

@@ -5,8 +5,7 @@
  */
 
 import { ALERT_FAILURES } from '../../checks/check.ts'
-import type { AlertFindings, Found } from '../../checks/run-checks.ts'
-import { alertFacts } from '../../checks/run-checks.ts'
+import { type AlertFindings, alertFacts, type Found } from '../../checks/run-checks.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts'

@@ -5,8 +5,7 @@
  */
 
 import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
-import type { Observation, Store, Trx } from '../../store/db/store.ts'
-import { observedByEvent } from '../../store/db/store.ts'
+import { type Observation, observedByEvent, type Store, type Trx } from '../../store/db/store.ts'
 import type { EventOutcome, QueuedEvent } from '../../store/events/event.ts'
 import { finishEvents, mayApplyEvents } from '../../store/events/event.ts'
 import { outdateDetails, saveDetail } from '../../store/leads/detail.ts'

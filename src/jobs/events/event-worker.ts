@@ -4,8 +4,7 @@
  * outage loses it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ErrorCode } from '../../errors.ts'
-import { errorText, LeadsheetError } from '../../errors.ts'
+import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
 import type { QueuedEvent } from '../../store/events/event.ts'
@@ -15,8 +14,7 @@ import { MINUTE_MS } from '../../time.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import type { SerialTask } from '../schedule/serial-task.ts'
-import type { ApplyDeps } from './apply-event.ts'
-import { applyEvent } from './apply-event.ts'
+import { type ApplyDeps, applyEvent } from './apply-event.ts'
 
 /** The longest wait before the task looks again at events that wait for the rate limit. */
 const LOOK_AGAIN_MS = 1_000

@@ -4,8 +4,7 @@
  */
 
 import type { FailedSection } from '../../domain/figures.ts'
-import type { DayNote, Insight, OldLeadCount } from '../../domain/insight.ts'
-import { isAbout } from '../../domain/insight.ts'
+import { type DayNote, type Insight, isAbout, type OldLeadCount } from '../../domain/insight.ts'
 import type { Money } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'

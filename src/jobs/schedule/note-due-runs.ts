@@ -1,8 +1,7 @@
 /** Finds the scheduled runs that became due, and decides which missed runs are caught up on. */
 import type { Instant } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import type { CatchUp, Timing } from '../../schedule/timing.ts'
-import { LATE_MS } from '../../schedule/timing.ts'
+import { type CatchUp, LATE_MS, type Timing } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { addScheduledRun, findLastScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { findGap, type Gap } from '../../store/schedule/uptime.ts'

@@ -5,8 +5,7 @@
  */
 
 import type { Log } from '../../log.ts'
-import type { Queue, TaskKind, Working } from '../../queue/queue.ts'
-import { openInProcessQueue } from '../../queue/queue.ts'
+import { openInProcessQueue, type Queue, type TaskKind, type Working } from '../../queue/queue.ts'
 import { logFailure } from './job-failure.ts'
 
 export interface SerialTask {

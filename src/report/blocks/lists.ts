@@ -5,11 +5,9 @@ import type { ListedLead, PipelineLine } from '../../domain/lists.ts'
 import type { Instant, Money, Ratio } from '../../domain/model.ts'
 import { expectedCloseDay } from '../../domain/period.ts'
 import { wallMs } from '../../schedule/zone.ts'
-import type { BlockContext } from '../context.ts'
-import { coverageOf } from '../context.ts'
+import { type BlockContext, coverageOf } from '../context.ts'
 import { cleanLine, oneLine } from '../words/clean-text.ts'
-import type { LocaleContext } from '../words/locale-context.ts'
-import { nameStatus } from '../words/locale-context.ts'
+import { type LocaleContext, nameStatus } from '../words/locale-context.ts'
 import { FEW } from '../words/numbers.ts'
 
 // The maximum length of a text in a cell. Excel allows 32,767 characters, and a few may be added before it.

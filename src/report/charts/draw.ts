@@ -1,12 +1,10 @@
 /** Draws the chart of an issue as PNG files, once for each language. With too few days there is none. */
 import type { FailedSection, TrendDay } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
-import type { ChartSource } from '../context.ts'
-import { trendOf } from '../context.ts'
+import { type ChartSource, trendOf } from '../context.ts'
 import { marksOfDays } from '../day-notes.ts'
 import { encodePng, rasterise } from './png.ts'
-import type { Scheme } from './svg.ts'
-import { COLOURS, dot, escapeXml, line, tenth } from './svg.ts'
+import { COLOURS, dot, escapeXml, line, type Scheme, tenth } from './svg.ts'
 import type { ChartLabels, TrendLayout } from './trend-layout.ts'
 import {
   COLUMN_BASE,

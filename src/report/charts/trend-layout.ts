@@ -7,8 +7,7 @@ import type { TrendDay } from '../../domain/figures.ts'
 import type { Mark } from '../day-notes.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import type { Numbers } from '../words/numbers.ts'
-import type { Point, Run } from './svg.ts'
-import { fitInto, splitAtGaps, widthOf } from './svg.ts'
+import { fitInto, type Point, type Run, splitAtGaps, widthOf } from './svg.ts'
 
 export const TREND_WIDTH = 460
 export const TREND_HEIGHT = 214

@@ -4,10 +4,8 @@ import { oneLine, oneLineOrNull, upperFirst } from '../../report/words/clean-tex
 import { createLocaleContext, type LocaleContext, nameStatus } from '../../report/words/locale-context.ts'
 import { type LocalLead, readLocalLead } from '../../store/leads/local-lead.ts'
 import { clockOf, LOCALE } from '../server/format.ts'
-import type { DashboardDeps } from '../server/frame.ts'
-import { frameOf } from '../server/frame.ts'
-import type { AddRoutes } from '../server/server.ts'
-import { sendPage } from '../server/server.ts'
+import { type DashboardDeps, frameOf } from '../server/frame.ts'
+import { type AddRoutes, sendPage } from '../server/server.ts'
 
 type Route = { readonly Params: { readonly id: string } }
 

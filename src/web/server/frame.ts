@@ -6,8 +6,7 @@ import type { HtmlHelper } from '../../report/render/template-files.ts'
 import { createCompiler, escapeHtml, readTemplateFiles } from '../../report/render/template-files.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Store } from '../../store/db/store.ts'
-import type { Clock } from './format.ts'
-import { bytes, count, duration, NONE } from './format.ts'
+import { bytes, type Clock, count, duration, NONE } from './format.ts'
 import type { AddRoutes } from './server.ts'
 
 export interface DashboardDeps {

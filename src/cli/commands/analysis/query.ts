@@ -2,8 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { QUERIES, requireSnapshot } from '../../../app/installation.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { encodeCsv } from '../../../jobs/snapshot/encode-text.ts'

@@ -1,6 +1,5 @@
 /** The options of `figures`: the period, the pipelines, and conditions on leads. */
-import type { Command } from 'commander'
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { stalledDaysOf } from '../../../app/configured-reports.ts'
 import type { Config } from '../../../config/config.ts'
 import { type DeclaredTypes, declaredTypesOf, filterFault } from '../../../config/declared-types.ts'

@@ -11,16 +11,14 @@ import { LeadsheetError } from '../../../errors.ts'
 import { COVERAGES } from '../../../store/figures/coverage.ts'
 import type { FigureDefinition, FigureName, FigureUnit } from '../../../store/figures/definition.ts'
 import { FIGURES } from '../../../store/figures/definition.ts'
-import type { FigureRow } from '../../../store/figures/query.ts'
-import { explainFigure, explainQuery, readFigure } from '../../../store/figures/query.ts'
+import { explainFigure, explainQuery, type FigureRow, readFigure } from '../../../store/figures/query.ts'
 import type { Coverages, Figures } from '../../../store/figures/report-figures.ts'
 import { listPipelines, readCoverages, readFigures } from '../../../store/figures/report-figures.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant, type Paragraph, plainText, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { periodJson } from '../reports/outbox.ts'
-import type { ScopeOptions } from './figure-scope.ts'
-import { addScopeOptions, periodOf, requireData, scopeOf } from './figure-scope.ts'
+import { addScopeOptions, periodOf, requireData, type ScopeOptions, scopeOf } from './figure-scope.ts'
 
 /** The figures of all pipelines together (`id` is null), or of one pipeline. */
 interface Group {

@@ -4,14 +4,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import type { PipelineCreate } from '../../../contract/pipeline.ts'
-import { pipelineCreateSchema } from '../../../contract/pipeline.ts'
+import { type PipelineCreate, pipelineCreateSchema } from '../../../contract/pipeline.ts'
 import type { Agent, PipelineStat, StageStat } from '../../../domain/model.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
-import type { Column } from '../../terminal/table.ts'
-import { fields, formatInstant, formatMoney, formatShare, table } from '../../terminal/table.ts'
+import { type Column, fields, formatInstant, formatMoney, formatShare, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { keepReadable, withSource } from './with-source.ts'
 

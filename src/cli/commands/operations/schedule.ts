@@ -3,8 +3,7 @@
  */
 import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
-import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
-import { findSchedule, schedulesOf } from '../../../app/configured-schedules.ts'
+import { type ConfiguredSchedule, findSchedule, schedulesOf } from '../../../app/configured-schedules.ts'
 import { openDataToRead } from '../../../app/installation.ts'
 import { isDaemonAlive } from '../../../checks/check.ts'
 import type { Config } from '../../../config/config.ts'

@@ -5,8 +5,7 @@ import type { ChangedLead, ChangeKind } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
 import { datesOf } from '../../day-notes.ts'
 import { formatLocalDays } from '../../words/dates.ts'
-import type { LocaleContext } from '../../words/locale-context.ts'
-import { nameStatus } from '../../words/locale-context.ts'
+import { type LocaleContext, nameStatus } from '../../words/locale-context.ts'
 import {
   composeLead,
   fieldColumns,

@@ -1,7 +1,6 @@
 /** The freshness block has in small type how old the data is, and everything that a recipient should know of it. */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { BlockContext } from '../../context.ts'
-import { composeHistory } from '../../context.ts'
+import { type BlockContext, composeHistory } from '../../context.ts'
 import { composeWarnings } from '../../warnings.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'

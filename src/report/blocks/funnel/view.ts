@@ -1,8 +1,7 @@
 /** The funnel block shows for each stage the leads, their share of the stage before, and the median days. */
 import type { Funnel, ReportFigures } from '../../../domain/figures.ts'
 import { composeHistory, type HistoryView } from '../../context.ts'
-import type { LocaleContext } from '../../words/locale-context.ts'
-import { nameStatus } from '../../words/locale-context.ts'
+import { type LocaleContext, nameStatus } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { joined } from '../lists.ts'
 

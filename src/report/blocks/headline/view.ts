@@ -12,8 +12,7 @@ import {
 } from '../../context.ts'
 import { notesOfPeriod, writeHolidays, writeNote } from '../../day-notes.ts'
 import { oneLine, upperFirst } from '../../words/clean-text.ts'
-import type { PeriodNames } from '../../words/dates.ts'
-import { formatLocalDay, namePeriod } from '../../words/dates.ts'
+import { formatLocalDay, namePeriod, type PeriodNames } from '../../words/dates.ts'
 import { type LocaleContext, shortenNames } from '../../words/locale-context.ts'
 import { formatMoneys } from '../lists.ts'
 import {

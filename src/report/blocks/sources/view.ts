@@ -3,8 +3,7 @@
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { SourceLine } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
-import type { LocaleContext } from '../../words/locale-context.ts'
-import { nameStatus } from '../../words/locale-context.ts'
+import { type LocaleContext, nameStatus } from '../../words/locale-context.ts'
 import {
   composeBreakdown,
   countColumns,

@@ -1,10 +1,8 @@
 /** The stalled block lists the open leads that have not changed in any way for the longest time. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { BlockContext } from '../../context.ts'
-import { composeHistory } from '../../context.ts'
-import type { LocaleContext } from '../../words/locale-context.ts'
-import { nameStatus } from '../../words/locale-context.ts'
+import { type BlockContext, composeHistory } from '../../context.ts'
+import { type LocaleContext, nameStatus } from '../../words/locale-context.ts'
 import {
   composeLead,
   joined,

@@ -16,10 +16,8 @@ import { DAY_MS } from '../../../schedule/zone.ts'
 import { readSize } from '../../../store/backup/backup.ts'
 import type { Db, Store } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
-import type { Gap } from '../../../store/schedule/uptime.ts'
-import { findLastUptime, listGaps } from '../../../store/schedule/uptime.ts'
-import type { Clock, Tag } from '../../server/format.ts'
-import { duration } from '../../server/format.ts'
+import { findLastUptime, type Gap, listGaps } from '../../../store/schedule/uptime.ts'
+import { type Clock, duration, type Tag } from '../../server/format.ts'
 import { button } from '../actions/buttons.ts'
 
 const DAYS_BACK = 7
