@@ -95,25 +95,23 @@ const WAIT_MINUTES = 30
 const FAILED_LEAST = 5
 /** The minimum share of failed events, of all events of the last 24 hours, that is reported. */
 const FAILED_SHARE = 0.1
+const OF_EVENTS = { ...ALERTED, part: 'events' } as const
 
 export const EVENT_CHECKS = {
   events_stopped: {
-    ...ALERTED,
-    part: 'events',
+    ...OF_EVENTS,
     title: 'events stopped',
     meaning: 'no event has arrived for three days, although syncs found changed leads',
     find: whereEvents(findStopped),
   },
   events_waiting: {
-    ...ALERTED,
-    part: 'events',
+    ...OF_EVENTS,
     title: 'events waiting',
     meaning: 'leads that events announced are still not read after half an hour',
     find: whereEvents(findWaiting),
   },
   events_failing: {
-    ...ALERTED,
-    part: 'events',
+    ...OF_EVENTS,
     title: 'events failing',
     meaning: 'at least a tenth of the events of a day, and no fewer than five, could not be processed',
     find: whereEvents(findFailing),

@@ -15,18 +15,17 @@ import { ALERTED, type Check, type Facts, type Finding, internal, SHOWN } from '
 const DAY_MINUTES = 24 * 60
 /** Two scans that both found fewer leads are not compared, because small numbers often halve or double. */
 const LEADS_LEAST = 50
+const OF_UPSTREAM = { ...ALERTED, part: 'upstream' } as const
 
 export const LEAD_CHECKS = {
   deletions_refused: {
-    ...ALERTED,
-    part: 'upstream',
+    ...OF_UPSTREAM,
     title: 'mass deletion refused',
     meaning: 'more than a fifth of the leads were missing from a complete scan; none was marked as deleted',
     find: async ({ db }) => findRefused((await listCompleteFullScans(db, 1))[0]),
   },
   counts_unusual: {
-    ...ALERTED,
-    part: 'upstream',
+    ...OF_UPSTREAM,
     title: 'unusual number of leads',
     meaning: 'a scan found less than half, or more than twice, as many leads as before',
     alert: 'once',
@@ -36,15 +35,13 @@ export const LEAD_CHECKS = {
     },
   },
   filter_wrong: {
-    ...ALERTED,
-    part: 'upstream',
+    ...OF_UPSTREAM,
     title: 'wrong filter of changes',
     meaning: 'a list of changes lacked a lead, so each sync reads the whole list',
     find: async ({ db }) => findFilterWarning(await listWarningsOfChanges(db)),
   },
   fields_changed: {
-    ...ALERTED,
-    part: 'upstream',
+    ...OF_UPSTREAM,
     title: 'fields changed',
     meaning: 'a field has disappeared from the records, or its type has changed',
     alert: 'once',

@@ -23,19 +23,18 @@ const DEFERRED_MINUTES = 120
 /** The number of issues in a row that a recipient's mail server must refuse before this is reported. */
 export const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
+const OF_MESSAGES = { ...ALERTED, part: 'messages' } as const
 
 export const MAIL_CHECKS = {
   mail_away: {
-    ...ALERTED,
-    part: 'messages',
+    ...OF_MESSAGES,
     title: 'mail waiting',
     meaning: 'the mail server cannot be reached, refuses the login, or takes nothing from this sender',
     alert: 'after_failures',
     find: findOutage,
   },
   messages_waiting: {
-    ...ALERTED,
-    part: 'messages',
+    ...OF_MESSAGES,
     title: 'messages deferred',
     meaning:
       'the mail server has deferred messages for more than two hours, or refuses them and names no recipient',
@@ -49,37 +48,32 @@ export const MAIL_CHECKS = {
     find: findLate,
   },
   messages_failed: {
-    ...ALERTED,
-    part: 'messages',
+    ...OF_MESSAGES,
     title: 'messages refused',
     meaning:
       'messages of the last week were refused or given up, and no later one to that recipient was sent',
     find: async ({ db, now }) => (await listRefused(db, minutesBefore(now, WEEK_MINUTES))).map(refused),
   },
   messages_bounced: {
-    ...ALERTED,
-    part: 'messages',
+    ...OF_MESSAGES,
     title: 'messages bounced',
     meaning: 'messages of the last week were sent and came back, and no later one to that recipient was sent',
     find: async ({ db, now }) => (await listBounced(db, minutesBefore(now, WEEK_MINUTES))).map(bounced),
   },
   messages_complained: {
-    ...ALERTED,
-    part: 'messages',
+    ...OF_MESSAGES,
     title: 'reported as spam',
     meaning: 'recipients reported messages of the last week as spam; they get that report no more',
     find: async ({ db, now }) => (await listComplained(db, minutesBefore(now, WEEK_MINUTES))).map(complained),
   },
   bounces_away: {
-    ...ALERTED,
-    part: 'messages',
+    ...OF_MESSAGES,
     title: 'bounces not read',
     meaning: 'the mailbox of bounces could not be read for more than an hour',
     find: findMailboxesAway,
   },
   messages_unconfirmed: {
-    ...ALERTED,
-    part: 'messages',
+    ...OF_MESSAGES,
     title: 'messages unconfirmed',
     meaning: 'messages may or may not have arrived, and a person has to decide',
     find: async ({ db, now }) =>

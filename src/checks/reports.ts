@@ -16,6 +16,7 @@ import { ALERTED, type Check, type Facts, type Finding, plain, VITAL } from './c
 /** The delay in minutes after which a scheduled run counts as late. */
 const LATE_MINUTES = 30
 const DAY_MINUTES = 24 * 60
+const OF_REPORTS = { ...ALERTED, part: 'reports' } as const
 
 export const REPORT_CHECKS = {
   schedule_behind: {
@@ -33,15 +34,13 @@ export const REPORT_CHECKS = {
     find: forEachReport((report, run) => (run?.state === 'held' ? held(report, run) : null)),
   },
   report_failed: {
-    ...ALERTED,
-    part: 'reports',
+    ...OF_REPORTS,
     title: 'report failed',
     meaning: 'the last scheduled run of a report failed or was skipped',
     find: forEachReport((report, run) => (run === undefined ? null : failed(report, run))),
   },
   report_late: {
-    ...ALERTED,
-    part: 'reports',
+    ...OF_REPORTS,
     title: 'report late',
     meaning: 'a report is more than half an hour late and still not made',
     // Only alerts show this finding, because a late report may just be waiting for the data of its period. A
@@ -54,8 +53,7 @@ export const REPORT_CHECKS = {
     ),
   },
   report_missed: {
-    ...ALERTED,
-    part: 'reports',
+    ...OF_REPORTS,
     title: 'report missed',
     meaning: 'scheduled runs of a report were missed and not caught up',
     alert: 'once',
@@ -67,8 +65,7 @@ export const REPORT_CHECKS = {
     ),
   },
   sections_failed: {
-    ...ALERTED,
-    part: 'reports',
+    ...OF_REPORTS,
     title: 'report incomplete',
     meaning: 'a block of the last enqueued issue of a report could not be made',
     find: forEachReport(async (report, _, { db }) => incomplete(report, await listLastFailed(db, report))),

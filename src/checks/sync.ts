@@ -26,6 +26,7 @@ const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
 const OTHER_SOURCE: readonly string[] = ['store_other_source']
 /** A run that was stopped, or that found another going on, does not show whether syncs work. */
 const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
+const OF_SYNCS = { ...ALERTED, part: 'syncs' } as const
 
 export const SYNC_CHECKS = {
   leads_stale: freshnessCheck('leads', 'leads', 'all leads'),
@@ -39,8 +40,7 @@ export const SYNC_CHECKS = {
     find: findImplausible,
   },
   key_refused: {
-    ...ALERTED,
-    part: 'syncs',
+    ...OF_SYNCS,
     title: 'login refused',
     meaning: 'the upstream refuses the key or the login, or does not allow it to read',
     severity: 'fail',
@@ -52,8 +52,7 @@ export const SYNC_CHECKS = {
       ),
   },
   source_changed: {
-    ...ALERTED,
-    part: 'syncs',
+    ...OF_SYNCS,
     title: 'another source',
     meaning: 'the settings name another source than the stored leads came from',
     severity: 'fail',
@@ -67,16 +66,14 @@ export const SYNC_CHECKS = {
     find: findFirstUnfinished,
   },
   sync_failing: {
-    ...ALERTED,
-    part: 'syncs',
+    ...OF_SYNCS,
     title: 'sync failing',
     meaning: 'the last sync failed or was incomplete',
     alert: 'after_failures',
     find: findFailing,
   },
   sync_deferred: {
-    ...ALERTED,
-    part: 'syncs',
+    ...OF_SYNCS,
     title: 'sync deferred',
     meaning: 'the upstream makes syncs wait for more than two hours',
     find: findDeferred,

@@ -170,12 +170,6 @@ function inheritedFrom(path: SettingPath): string {
   return isInherited ? `as ${pathText(name)}` : 'default'
 }
 
-type ReadyApi = Config['api'] & {
-  readonly url: string
-  /** The API key; null only if the upstream needs no key. */
-  readonly key: Secret | null
-}
-
 export type ReadyMail = Config['mail'] & {
   readonly url: Secret
   readonly from: string
@@ -186,7 +180,7 @@ export type ReadyMail = Config['mail'] & {
  * @param needsKey false if the profile says that the upstream needs no key
  * @throws LeadsheetError config_missing
  */
-export function requireApi(config: Config, needsKey = true): ReadyApi {
+export function requireApi(config: Config, needsKey: boolean) {
   const { url } = config.api
   const lacking = missingApi(config, needsKey)
   if (url === null || lacking.length > 0) throw missing(lacking, config)
@@ -204,17 +198,13 @@ export function requireMail(config: Config): ReadyMail {
 }
 
 /**
- * Returns the settings that the daemon needs, or throws one error for all missing settings. Without reports
- * and recipients of alerts, the daemon sends no mail and needs no mail settings.
+ * Throws one error for all missing settings that the daemon needs. Without reports and recipients of alerts, the
+ * daemon sends no mail and needs no mail settings.
  * @throws LeadsheetError config_missing
  */
-export function requireDaemon(
-  config: Config,
-  needsKey = true,
-): { readonly api: ReadyApi; readonly mail: ReadyMail | null } {
+export function requireDaemon(config: Config, needsKey: boolean): void {
   const lacking = missingForDaemon(config, needsKey)
   if (lacking.length > 0) throw missing(lacking, config)
-  return { api: requireApi(config, needsKey), mail: isMailed(config) ? requireMail(config) : null }
 }
 
 /**
@@ -222,13 +212,12 @@ export function requireDaemon(
  * mistakes.
  * @throws LeadsheetError config_missing
  */
-export function requireSettings(config: Config, needsKey = true): void {
-  if (config.file === null && config.api.url === null)
-    throw missing(missingForDaemon(config, needsKey), config)
+export function requireSettings(config: Config): void {
+  if (config.file === null && config.api.url === null) throw missing(missingForDaemon(config, true), config)
 }
 
 /** Names the missing settings that `leadsheet run` needs; null if none is missing. */
-export function lackOfDaemon(config: Config, needsKey = true): string | null {
+export function lackOfDaemon(config: Config, needsKey: boolean): string | null {
   const lacking = missingForDaemon(config, needsKey)
   return lacking.length === 0 ? null : notSet(lacking)
 }

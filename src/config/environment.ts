@@ -17,8 +17,8 @@ export const CONFIG_VARIABLE = 'LEADSHEET_CONFIG'
  * Returns whether systemd started this process and expects a regular heartbeat from it:
  * sd_watchdog_enabled(3).
  */
-export function isWatchedBySystemd(env: Environment = process.env): boolean {
-  return Boolean(env.NOTIFY_SOCKET && env.WATCHDOG_USEC)
+export function isWatchedBySystemd(): boolean {
+  return Boolean(process.env.NOTIFY_SOCKET && process.env.WATCHDOG_USEC)
 }
 
 const PREFIX = 'LEADSHEET_'

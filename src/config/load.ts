@@ -146,8 +146,8 @@ function parseWithout(
  * Returns the path of the settings file that `--config` or the environment names, or the default path. The
  * file may be missing.
  */
-export function settingsPath(file: string | undefined, env: Environment = process.env): string {
-  return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
+export function settingsPath(file: string | undefined): string {
+  return resolve(file ?? (process.env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
 
 function invalid(problems: readonly string[]): LeadsheetError {

@@ -163,12 +163,10 @@ const MAIL = {
 }
 
 test('what the daemon needs is no mail where there are no reports, and no operators to be mailed', () => {
-  expect(requireDaemon(load('reports: []', API)).mail).toBeNull()
+  requireDaemon(load('reports: []', API), true)
   const operators = 'reports: []\nalerts: { recipients: [ops@example.com] }'
-  expect(() => requireDaemon(load(operators, API))).toThrow('mail.url')
-  const { api, mail } = requireDaemon(load(operators, { ...API, ...MAIL }))
-  const given = [api.url, api.key?.reveal(), mail?.url.reveal(), mail?.from]
-  expect(given).toEqual([...Object.values(API), ...Object.values(MAIL)])
+  expect(() => requireDaemon(load(operators, API), true)).toThrow('mail.url')
+  requireDaemon(load(operators, { ...API, ...MAIL }), true)
 })
 
 test('the place of an installation is told without the password of its store', () => {

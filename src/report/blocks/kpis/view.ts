@@ -1,7 +1,7 @@
 /** The key figures block shows four numbers, each with its normal range or its change. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { type ExpectedFigure, rateOfAll } from '../../../domain/insight.ts'
-import type { Compared, HistoryCoverage, Ratio } from '../../../domain/model.ts'
+import type { Compared, HistoryCoverage } from '../../../domain/model.ts'
 import {
   type Change,
   changeOfCount,
@@ -13,9 +13,8 @@ import {
 } from '../../change.ts'
 import { canCompare, composeHistory, coverageOf, isImplausible, newLeadsOf } from '../../context.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { FEW } from '../../words/numbers.ts'
 import { expectationOf, newsOf, percentsOf, writeRange } from '../headline/judged.ts'
-import { countCell, splitMoneys } from '../lists.ts'
+import { countCell, rateCell, splitMoneys } from '../lists.ts'
 
 const LARGE_LENGTH = 6
 
@@ -50,7 +49,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext) {
     countOf('won', isStatusKnown),
     {
       label: words('kpis.winRate'),
-      value: writeRate(winRate.current, locale),
+      value: rateCell(winRate.current, locale),
       ...lineOfRate(isStatusKnown && !isImplausible(figures, 'won'), figures, locale),
     },
     {
@@ -98,10 +97,4 @@ function normal(range: string, change: Change | null, news: News, { words }: Loc
 
 function changed(change: Change | null, news: News): Line {
   return change === null ? NOTHING : { line: change.text, tone: toneOfNews(change, news) }
-}
-
-/** Formats `7.6%`, or `2 of 7` for few leads. */
-function writeRate({ part, whole }: Ratio, { words, numbers }: LocaleContext): string {
-  if (whole === 0) return words('none')
-  return whole < FEW ? words('counts', { part, whole }) : numbers.rate(part / whole)
 }
