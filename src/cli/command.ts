@@ -4,7 +4,7 @@
  */
 import { type Command, InvalidArgumentError } from 'commander'
 import { CALLED } from '../errors.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import type { Result, Terminal } from './terminal/terminal.ts'
 
 /** Defines the options, subcommands, examples and action of a command. */
 export type DefineCommand = (command: Command, terminal: Terminal) => void
@@ -12,6 +12,14 @@ export type DefineCommand = (command: Command, terminal: Terminal) => void
 /** Adds example command lines below the help of a command. */
 export function addExamples(command: Command, examples: readonly string[]): void {
   command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${CALLED} ${line}`).join('\n')}`)
+}
+
+/** Returns the action of a command that shows what `find` returns. */
+export function showing<Args extends readonly unknown[]>(
+  terminal: Terminal,
+  find: (terminal: Terminal, ...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<void> {
+  return async (...args) => terminal.show(await find(terminal, ...args))
 }
 
 /** Returns a parser for commander that accepts a whole number from `min` to `max`. */

@@ -7,12 +7,12 @@ import { openDataIfThere } from '../../../app/installation.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import type { Published } from '../../../jobs/snapshot/publish-snapshot.ts'
 import type { Store } from '../../../store/db/store.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 export function defineSnapshot(command: Command, terminal: Terminal): void {
-  command.action(async () => terminal.show(await runSnapshot(terminal)))
+  command.action(showing(terminal, runSnapshot))
   addExamples(command, ['snapshot', 'snapshot --json | jq -r .data.file'])
 }
 

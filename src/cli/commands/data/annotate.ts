@@ -7,7 +7,7 @@ import { inSnakeCase } from '../../../domain/names.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
 import { listAnnotations } from '../../../store/insight/annotation.ts'
-import { addExamples, wholeNumber } from '../../command.ts'
+import { addExamples, showing, wholeNumber } from '../../command.ts'
 import { formatInstant, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -30,9 +30,7 @@ export function defineAnnotate(command: Command, terminal: Terminal): void {
     )
     .option('--only-mark', 'only mark the days: reports still judge them and learn from them')
     .option('--remove <number>', 'remove the annotation with this number', wholeNumber(1, 1e15))
-    .action(async (days: string | undefined, text: string | undefined, options: Options) =>
-      terminal.show(await runAnnotate(terminal, days, text, options)),
-    )
+    .action(showing(terminal, runAnnotate))
   addExamples(command, [
     'annotate 2026-11-13 campaign',
     'annotate 2026-11-13..2026-11-15 "trade fair in Berlin" --pipeline pl_01',

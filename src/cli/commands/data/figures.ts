@@ -14,7 +14,7 @@ import { FIGURES } from '../../../store/figures/definition.ts'
 import { explainFigure, explainQuery, type FigureRow, readFigure } from '../../../store/figures/query.ts'
 import type { Coverages, Figures } from '../../../store/figures/report-figures.ts'
 import { listPipelines, readCoverages, readFigures } from '../../../store/figures/report-figures.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { formatInstant, type Paragraph, plainText, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { periodJson } from '../reports/outbox.ts'
@@ -39,9 +39,7 @@ interface Line {
 export function defineFigures(command: Command, terminal: Terminal): void {
   command.argument('[figure]', 'name of a figure, to print its meaning, its SQL and its value')
   addScopeOptions(command)
-  command.action(async (name: string | undefined, options: ScopeOptions) =>
-    terminal.show(await (name === undefined ? readAll(terminal, options) : explain(terminal, name, options))),
-  )
+  command.action(showing(terminal, findFigures))
   addExamples(command, [
     'figures',
     'figures --from 2026-11-01 --to 2026-12-01 --json',
@@ -52,7 +50,12 @@ export function defineFigures(command: Command, terminal: Terminal): void {
   ])
 }
 
-async function readAll(terminal: Terminal, options: ScopeOptions): Promise<Result> {
+async function findFigures(
+  terminal: Terminal,
+  name: string | undefined,
+  options: ScopeOptions,
+): Promise<Result> {
+  if (name !== undefined) return explain(terminal, name, options)
   const config = await terminal.dataConfig('time_zone')
   const period = periodOf(options, config.timeZone, new Date())
   const prior = periodBefore(period)

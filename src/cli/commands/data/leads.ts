@@ -10,7 +10,7 @@ import { type LocalLeadLine, listLocalLeads } from '../../../store/leads/local-l
 import type { RawRecord } from '../../../upstream/mapping/raw-record.ts'
 import type { RawPage } from '../../../upstream/paging/raw-page.ts'
 import type { Source } from '../../../upstream/source.ts'
-import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
+import { addExamples, collect, instant, showing, wholeNumber } from '../../command.ts'
 import { type Column, formatInstant, formatMoney, table } from '../../terminal/table.ts'
 import { NO_PROGRESS, type Result, type Terminal } from '../../terminal/terminal.ts'
 import { fetchRemoteLead, findLocalLead } from './lead-detail.ts'
@@ -73,7 +73,7 @@ export function defineLeads(command: Command, terminal: Terminal): void {
       ),
     )
     .option('--cursor <cursor>', 'with --remote: start at this cursor, which the previous page returned')
-    .action(async (options: ListOptions) => terminal.show(await listLeads(terminal, options)))
+    .action(showing(terminal, listLeads))
   addExamples(list, [
     'leads list --status replied --status meeting --min-score 80',
     'leads list --remote --updated-since 2026-11-20 --sort=-score',

@@ -8,7 +8,7 @@ import { type PipelineCreate, pipelineCreateSchema } from '../../../contract/pip
 import type { Agent, PipelineStat, StageStat } from '../../../domain/model.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import type { Source } from '../../../upstream/source.ts'
-import { addExamples, collect, instant, wholeNumber } from '../../command.ts'
+import { addExamples, collect, instant, showing, wholeNumber } from '../../command.ts'
 import { type Column, fields, formatInstant, formatMoney, formatShare, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { keepReadable, withSource } from './with-source.ts'
@@ -62,7 +62,7 @@ export function definePipelines(command: Command, terminal: Terminal): void {
       '--idempotency-key <key>',
       'key that makes a retry safe: one key never creates two pipelines (default: a new key)',
     )
-    .action(async (options: CreateOptions) => terminal.show(await createPipeline(terminal, options)))
+    .action(showing(terminal, createPipeline))
   addExamples(create, [
     'pipelines create --name "Robotics DACH" --industry Industrials --country Germany --employees-min 10',
   ])

@@ -19,7 +19,7 @@ import { readRegistration, registrationFile } from '../../../jobs/events/webhook
 import type { Source } from '../../../upstream/source.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../../../upstream/webhooks/registered-webhooks.ts'
 import { WEBHOOK_PATH } from '../../../web/webhooks.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { fields, formatInstant } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { withSource } from './with-source.ts'
@@ -58,9 +58,7 @@ export function defineRegister(parent: Command, terminal: Terminal): void {
         'self',
       ),
     )
-    .action(async (url: string | undefined, options: RegisterOptions) =>
-      terminal.show(await runRegister(terminal, url, options)),
-    )
+    .action(showing(terminal, runRegister))
   addExamples(register, [
     'webhooks register --self',
     'webhooks register https://hooks.example.com/leads --event lead.created --event lead.removed',

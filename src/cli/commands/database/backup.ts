@@ -12,7 +12,7 @@ import type { BackupContent } from '../../../store/backup/backup-check.ts'
 import { repairAfterRestore, restoreBackup, type Unknown } from '../../../store/backup/restore.ts'
 import type { PostgresPlace } from '../../../store/db/postgres.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -22,13 +22,15 @@ export function defineBackup(parent: Command, terminal: Terminal): void {
     .description('back up the whole database, private data included, to one file and check it')
     .argument('<file>', 'file to write')
     .option('-f, --force', 'replace the file if it exists')
-    .action(async (file: string, { force }: { force?: boolean }) =>
-      terminal.show(await backup(terminal, file, force === true)),
-    )
+    .action(showing(terminal, backup))
   addExamples(command, ['db backup /backups/leadsheet-$(date +%F).db', 'db backup leadsheet-backup.db -f'])
 }
 
-async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<Result> {
+async function backup(
+  terminal: Terminal,
+  file: string,
+  { force = false }: { force?: boolean },
+): Promise<Result> {
   const place = storePlaceOf(await terminal.dataConfig())
   if (place.kind === 'postgres') throw backupElsewhere(place)
   const database = place.file
@@ -37,7 +39,7 @@ async function backup(terminal: Terminal, file: string, replaces: boolean): Prom
       hint: `Set data_dir (LEADSHEET_DATA_DIR), or run ${shellCommand('sync')} first.`,
     })
   }
-  const content = await makeBackup(database, file, { replaces, signal: terminal.signal })
+  const content = await makeBackup(database, file, { replaces: force, signal: terminal.signal })
   return {
     data: { file: resolve(file), ...contentJson(content) },
     text: [`${resolve(file)}: ${contentLine(content)}; checked`],
@@ -69,7 +71,7 @@ export function defineRestore(parent: Command, terminal: Terminal): void {
     .command('restore')
     .description('replace the database with a backup')
     .argument('[file]', `file that ${shellCommand('db backup')} made; leave it out after pg_restore`)
-    .action(async (file: string | undefined) => terminal.show(await restore(terminal, file)))
+    .action(showing(terminal, restore))
   addExamples(command, ['db restore /backups/leadsheet-2026-11-20.db', 'db restore'])
 }
 

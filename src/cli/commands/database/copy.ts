@@ -9,7 +9,7 @@ import { copyStore, type TableCopy } from '../../../store/copy/copy.ts'
 import { nameOf, placeOf, type StorePlace } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -27,7 +27,7 @@ export function defineCopy(parent: Command, terminal: Terminal): void {
       'store to copy: a file, or postgres://user@host/database?schema=NAME (default: the configured store)',
     )
     .option('--to <store>', 'store to copy to, in the same form (default: the configured store)')
-    .action(async (options: Options) => terminal.show(await copy(terminal, options)))
+    .action(showing(terminal, copy))
   addExamples(command, [
     'db copy --to postgres://leadsheet@db.example.com/leadsheet   (the password in PGPASSWORD or ~/.pgpass)',
     'db copy --from sqlite:data/leadsheet.db   (with LEADSHEET_DATABASE_URL_FILE set already)',

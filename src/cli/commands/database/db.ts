@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { checkRules } from '../../../checks/check.ts'
 import { prune } from '../../../jobs/schedule/retention.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import { formatInstant, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
@@ -22,7 +22,7 @@ function definePrune(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('prune')
     .description('delete data that is older than the retention settings, as each scheduled full sync does')
-    .action(async () => terminal.show(await runPrune(terminal)))
+    .action(showing(terminal, runPrune))
   addExamples(command, ['db prune'])
 }
 
@@ -46,7 +46,7 @@ function defineCheck(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('check')
     .description('check the whole database for damage and broken rules')
-    .action(async () => terminal.show(await check(terminal)))
+    .action(showing(terminal, check))
   addExamples(command, ['db check', 'db check --json'])
 }
 

@@ -6,7 +6,7 @@ import { alertFacts } from '../../../checks/run-checks.ts'
 import { shellCommand } from '../../../errors.ts'
 import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'
 import { type Alert, listAlerts } from '../../../store/alerts/alert.ts'
-import { addExamples, wholeNumber } from '../../command.ts'
+import { addExamples, showing, wholeNumber } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -23,7 +23,7 @@ export function defineAlerts(command: Command, terminal: Terminal): void {
     .description('list open alerts (same as `alerts`)')
     .option('--all', 'also list resolved alerts')
     .option('--limit <number>', 'most alerts to list', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
-    .action(async (options: Options) => terminal.show(await findAlerts(terminal, options)))
+    .action(showing(terminal, findAlerts))
   addExamples(list, ['alerts list', 'alerts list --all --json'])
 
   const ack = command
@@ -34,7 +34,7 @@ export function defineAlerts(command: Command, terminal: Terminal): void {
       'number of the alert, as `alerts list` shows it',
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     )
-    .action(async (id: number) => terminal.show(await acknowledge(terminal, id)))
+    .action(showing(terminal, acknowledge))
   addExamples(ack, ['alerts ack 12'])
 }
 

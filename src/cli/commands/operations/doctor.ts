@@ -25,7 +25,7 @@ import { listAlerts } from '../../../store/alerts/alert.ts'
 import { DATA_MODE, findPassingFileSystem, makeFolder } from '../../../store/db/file-system.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Source } from '../../../upstream/source.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { checkDeliverability, checkSizes } from '../../deliverability/deliverability.ts'
 import { type AskDns, createAskDns } from '../../deliverability/spf.ts'
 import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
@@ -53,7 +53,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
   command
     .option('--whole', 'check the whole database even if it is large')
     .option('--test-alert', 'also send a test alert through every configured channel')
-    .action(async (options: Options) => terminal.show(await runDoctor(terminal, options)))
+    .action(showing(terminal, runDoctor))
   addExamples(command, [
     'doctor',
     'doctor --whole',

@@ -8,11 +8,11 @@ import { type DaemonState, daemonStateOf } from '../../../checks/check.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { type LastHeartbeat, readLastHeartbeat } from '../../../store/schedule/uptime.ts'
 import { formatSpan } from '../../../time.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
 export function defineHealth(command: Command, terminal: Terminal): void {
-  command.action(async () => terminal.show(await findHealth(terminal)))
+  command.action(showing(terminal, findHealth))
   addExamples(command, ['health', 'health --json'])
 }
 

@@ -21,7 +21,7 @@ import {
 import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
 import type { CatchUp } from '../../../schedule/timing.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { formatInstant, localTime, type Paragraph, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -30,7 +30,7 @@ export function defineSchedule(command: Command, terminal: Terminal): void {
     .command('list', { isDefault: true })
     .description('list schedules with their last and next run; of one, the next runs and the missed ones')
     .argument('[name]', 'name of a report or schedule (default: all)')
-    .action(async (name: string | undefined) => terminal.show(await findSchedules(terminal, name)))
+    .action(showing(terminal, findSchedules))
   addExamples(list, ['schedule', 'schedule daily', 'schedule sync --json'])
 }
 

@@ -37,7 +37,7 @@ import {
   type RunSummary,
 } from '../../../store/sync/sync-run.ts'
 import { minutesBefore } from '../../../time.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { STATUS_COLORS, STATUS_ENDINGS } from '../../exit-status.ts'
 import { fields, formatInstant, type Paragraph, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
@@ -54,7 +54,7 @@ const DAY_MINUTES = 24 * 60
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 export function defineStatus(command: Command, terminal: Terminal): void {
-  command.action(async () => terminal.show(await findStatus(terminal)))
+  command.action(showing(terminal, findStatus))
   addExamples(command, ['status', 'status --json | jq .data.data_as_of'])
 }
 

@@ -22,7 +22,7 @@ import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import { findDeliveries, type ListedDelivery, listRefusing } from '../../../store/outbox/delivery-problems.ts'
 import { cancelMessage, resolveMessage } from '../../../store/outbox/message-resolve.ts'
 import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/send-limits.ts'
-import { addExamples, day, instant, wholeNumber } from '../../command.ts'
+import { addExamples, day, instant, showing, wholeNumber } from '../../command.ts'
 import { formatInstant, type Paragraph, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -61,7 +61,7 @@ export function defineOutbox(command: Command, terminal: Terminal): void {
       wholeNumber(1, 1_000_000),
       LIMIT_DEFAULT,
     )
-    .action(async (options: Options) => terminal.show(await listMessages(terminal, options)))
+    .action(showing(terminal, listMessages))
   addExamples(list, [
     'outbox list',
     'outbox list --report daily --state failed',
@@ -152,7 +152,7 @@ function defineBounces(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('bounces')
     .description('read the mailbox of bounces now, as a running daemon does every five minutes')
-    .action(async () => terminal.show(await readBouncesNow(terminal)))
+    .action(showing(terminal, readBouncesNow))
   addExamples(command, ['outbox bounces', 'outbox bounces --json'])
 }
 
@@ -259,9 +259,7 @@ function defineResolve(parent: Command, terminal: Terminal): void {
     .option('--period <day>', 'messages of the issue whose period begins on this day', day)
     .option('--recipient <address>', 'messages to this address')
     .option('--yes', 'change the messages; without it they are only listed')
-    .action(async (id: string | undefined, options: ResolveOptions) =>
-      terminal.show(await resolveMessages(terminal, id, options)),
-    )
+    .action(showing(terminal, resolveMessages))
   addExamples(command, [
     'outbox resolve --report daily --recipient dana@example.com --as delivered --yes',
     'outbox resolve --report daily --as cancelled',

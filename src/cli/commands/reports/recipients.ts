@@ -21,7 +21,7 @@ import type { Store } from '../../../store/db/store.ts'
 import { listRefusing, type RefusingRecipient } from '../../../store/outbox/delivery-problems.ts'
 import { listPreferences, type Preference, replaceLinkKey } from '../../../store/reports/preference.ts'
 import { claimLease, listHeldLeases } from '../../../store/schedule/lease.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -42,13 +42,13 @@ export function defineRecipients(command: Command, terminal: Terminal): void {
     .command('list', { isDefault: true })
     .description('list recipients with their reports, states and preferences (same as `recipients`)')
     .option('--report <name>', 'only recipients of this report')
-    .action(async ({ report }: { report?: string }) => terminal.show(await listRecipients(terminal, report)))
+    .action(showing(terminal, listRecipients))
   addExamples(list, ['recipients', 'recipients list --report weekly', 'recipients list --json'])
   defineSet(command, terminal)
   defineLink(command, terminal)
 }
 
-async function listRecipients(terminal: Terminal, name: string | undefined): Promise<Result> {
+async function listRecipients(terminal: Terminal, { report: name }: { report?: string }): Promise<Result> {
   const config = await terminal.dataConfig()
   const reports = name === undefined ? config.reports : [findReport(config, name)]
   await using store = await openDataToRead(config)
@@ -169,9 +169,7 @@ function defineSet(parent: Command, terminal: Terminal): void {
     .option('--all', 'with active: all recipients whom leadsheet paused')
     .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
     .option('--reason <text>', `reason to show in ${shellCommand('recipients')}`)
-    .action(async (name: string, address: string | undefined, options: Options) =>
-      terminal.show(await setPreference(terminal, name, address, options)),
-    )
+    .action(showing(terminal, setPreference))
   addExamples(command, [
     'recipients set paused dana@example.com --reason "on leave"',
     'recipients set active --all',
@@ -266,9 +264,7 @@ function defineLink(parent: Command, terminal: Terminal): void {
     .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
     .option('--revoke', 'revoke the links in all mails that were ever sent; without an address')
     .option('--yes', 'with --revoke: revoke the links; without it nothing is changed')
-    .action(async (address: string | undefined, options: LinkOptions) =>
-      terminal.show(await linkOrRevoke(terminal, address, options)),
-    )
+    .action(showing(terminal, linkOrRevoke))
   addExamples(command, [
     'recipients link dana@example.com',
     'recipients link dana@example.com --report daily',

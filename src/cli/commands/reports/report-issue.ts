@@ -14,7 +14,7 @@ import type { Delivery } from '../../../store/outbox/delivery.ts'
 import { findDeliveries } from '../../../store/outbox/delivery-problems.ts'
 import { readMessage } from '../../../store/outbox/stored-message.ts'
 import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
-import { addExamples, instant, wholeNumber } from '../../command.ts'
+import { addExamples, instant, showing, wholeNumber } from '../../command.ts'
 import { fields, formatInstant, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { periodJson } from './outbox.ts'
@@ -42,19 +42,19 @@ export function defineShow(parent: Command, terminal: Terminal): void {
     .option('--at <time>', 'use the last issue made by this time (default: now)', instant)
     .option('--for <address>', 'show the mail to this recipient')
     .option('-o, --output <file>', 'write the mail to a file: .html, .txt or .eml')
-    .action(async (name: string | undefined, options: ShowOptions) =>
-      terminal.show(
-        name === undefined || options.list
-          ? await findIssues(terminal, name ?? null, options.limit)
-          : await findIssue(terminal, name, options),
-      ),
-    )
+    .action(showing(terminal, showIssues))
   addExamples(command, [
     'report show',
     'report show daily',
     'report show daily --list',
     'report show daily --at 2026-11-20T07:00:00Z --for dana@example.com -o sent.eml',
   ])
+}
+
+function showIssues(terminal: Terminal, name: string | undefined, options: ShowOptions): Promise<Result> {
+  return name === undefined || options.list
+    ? findIssues(terminal, name ?? null, options.limit)
+    : findIssue(terminal, name, options)
 }
 
 async function findIssues(terminal: Terminal, report: string | null, limit: number): Promise<Result> {

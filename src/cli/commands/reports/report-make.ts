@@ -24,7 +24,7 @@ import { pauseRefused } from '../../../jobs/reports/preferences.ts'
 import { tryReport, withoutPage } from '../../../jobs/reports/preview.ts'
 import { contentsOf } from '../../../jobs/reports/report-content.ts'
 import type { Audience, Recipient, Report } from '../../../jobs/reports/report-definition.ts'
-import { addExamples, instant } from '../../command.ts'
+import { addExamples, instant, showing } from '../../command.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards } from '../analysis/snapshot.ts'
 import { issuesResult, previewKind, writePreview } from './report-output.ts'
@@ -55,7 +55,7 @@ export function definePreview(parent: Command, terminal: Terminal): void {
       locale,
     )
     .option('--at <time>', AT, instant)
-    .action(async (name: string, options: Options) => terminal.show(await makeOne(terminal, name, options)))
+    .action(showing(terminal, makeOne))
   addExamples(command, [
     'report preview daily',
     'report preview daily -o daily.html',

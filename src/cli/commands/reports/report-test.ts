@@ -16,7 +16,7 @@ import { type Fields, first, readMail, valuesOf } from '../../../mail/bounce/mim
 import { readNotifications } from '../../../mail/bounce/read-notification.ts'
 import type { Mailbox } from '../../../mail/mailbox.ts'
 import { idOf, parseMailbox } from '../../../mail/message.ts'
-import { addExamples, wholeNumber } from '../../command.ts'
+import { addExamples, showing, wholeNumber } from '../../command.ts'
 import { fields } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
@@ -36,9 +36,7 @@ export function defineTest(parent: Command, terminal: Terminal): void {
     .requiredOption('--round-trip', 'wait for the mail; report preview --to sends one without waiting')
     .option('--to <address>', 'whose mails arrive there (default: its user, mail.reply_to or mail.from)')
     .option('--wait <minutes>', 'how long to wait', wholeNumber(1, 60), WAIT_MINUTES)
-    .action(async (name: string | undefined, options: Options) =>
-      terminal.show(await testRoundTrip(terminal, name, options)),
-    )
+    .action(showing(terminal, testRoundTrip))
   addExamples(command, ['report test --round-trip', 'report test daily --round-trip --to me@example.com'])
 }
 

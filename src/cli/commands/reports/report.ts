@@ -12,7 +12,7 @@ import { approveRun } from '../../../jobs/schedule/schedule-state.ts'
 import { scaffoldReport } from '../../../report/definition.ts'
 import { SHARED_FOLDERS } from '../../../report/render/template-files.ts'
 import { makeFolder } from '../../../store/db/file-system.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { defineShow } from './report-issue.ts'
@@ -35,7 +35,7 @@ function defineApprove(parent: Command, terminal: Terminal): void {
     .command('approve')
     .description('approve a report that is held or waits for its data: the daemon sends it')
     .argument('<name>', 'name of the report')
-    .action(async (name: string) => terminal.show(await approveReport(terminal, name)))
+    .action(showing(terminal, approveReport))
   addExamples(command, ['report approve daily'])
 }
 
@@ -59,13 +59,11 @@ function defineNew(parent: Command, terminal: Terminal): void {
     .description('create a folder for a report of your own, with two example queries')
     .argument('<name>', 'name of the new report: lower-case letters, digits and hyphens')
     .option('--from <report>', 'report to copy the period and blocks from', 'daily')
-    .action(async (name: string, { from }: { from: string }) =>
-      terminal.show(await makeReport(terminal, name, from)),
-    )
+    .action(showing(terminal, makeReport))
   addExamples(command, ['report new industries', 'report new weekly-emea --from weekly'])
 }
 
-async function makeReport(terminal: Terminal, name: string, from: string): Promise<Result> {
+async function makeReport(terminal: Terminal, name: string, { from }: { from: string }): Promise<Result> {
   if (!NAME.test(name) || SHARED_FOLDERS.includes(name)) {
     throw new LeadsheetError('usage_invalid', `${JSON.stringify(name)} cannot be the name of a report`, {
       hint: `Lower-case letters, digits and single hyphens, such as weekly-emea; not ${SHARED_FOLDERS.join(', ')}.`,

@@ -22,7 +22,7 @@ import {
   type ResendChoice,
   type ResendPlan,
 } from '../../../jobs/reports/resend.ts'
-import { addExamples, instant } from '../../command.ts'
+import { addExamples, instant, showing } from '../../command.ts'
 import { table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 import { periodJson, wordOf } from './outbox.ts'
@@ -60,7 +60,7 @@ export function defineResend(parent: Command, terminal: Terminal): void {
       '--yes',
       'send even if several recipients, or with --all one, have or may have the mail; without it they are only listed',
     )
-    .action(async (name: string, options: Options) => terminal.show(await resend(terminal, name, options)))
+    .action(showing(terminal, resend))
   addExamples(command, [
     'report resend daily --failed',
     'report resend daily --to dana@example.com',

@@ -9,7 +9,7 @@ import { effectiveSettings, lackOfDaemon, requireSettings } from '../../../confi
 import { isAboutDashboard } from '../../../config/schema-web.ts'
 import { shellCommand } from '../../../errors.ts'
 import { refuseUnsendable } from '../../../upstream/client/authorize.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { webhookWarnings } from '../../installation-checks.ts'
 import { table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
@@ -18,7 +18,7 @@ export function defineConfig(command: Command, terminal: Terminal): void {
   const check = command
     .command('check')
     .description('check the settings, and print each value in force with its source; secrets stay hidden')
-    .action(async () => terminal.show(await checkSettings(terminal)))
+    .action(showing(terminal, checkSettings))
   addExamples(check, ['config check', 'config check --config deploy/leadsheet.yaml --json'])
 }
 

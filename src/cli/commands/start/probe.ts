@@ -25,7 +25,7 @@ import { profileText } from '../../../probe/profile-text.ts'
 import { BACKOFF } from '../../../retry.ts'
 import { isOpenHttp } from '../../../upstream/client/authorize.ts'
 import { fixedKey } from '../../../upstream/client/key-source.ts'
-import { addExamples } from '../../command.ts'
+import { addExamples, showing } from '../../command.ts'
 import { checkText, STATUS_ENDINGS, worstOf } from '../../exit-status.ts'
 import { type Paragraph, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
@@ -55,13 +55,7 @@ export function defineProbe(command: Command, terminal: Terminal): void {
     .option('-o, --output <file>', 'write the profile to this file, or go on where it ended')
     .option('-f, --force', 'overwrite an existing file')
     .option('--check <profile>', 'say what changed upstream since this profile')
-    .action(async (url: string | undefined, options: Options) =>
-      terminal.show(
-        options.check === undefined
-          ? await runProbe(terminal, url, options)
-          : await runCheck(terminal, url, options, resolve(options.check)),
-      ),
-    )
+    .action(showing(terminal, runProbe))
   addExamples(command, [
     'probe https://crm.example.com/api -o profile.yaml',
     'probe https://crm.example.com --path /v2/contacts --key-file ./key',
@@ -71,6 +65,7 @@ export function defineProbe(command: Command, terminal: Terminal): void {
 }
 
 async function runProbe(terminal: Terminal, argument: string | undefined, options: Options): Promise<Result> {
+  if (options.check !== undefined) return runCheck(terminal, argument, options, resolve(options.check))
   const config = await terminal.config()
   const url = urlOf(argument ?? config.api.url)
   const known = knownFrom(options, url)
