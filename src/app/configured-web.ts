@@ -6,8 +6,7 @@ import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-we
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { readMeasures } from '../jobs/metric-values.ts'
-import type { NotificationDeps } from '../jobs/outbox/apply-notification.ts'
-import { takeProviderEvent } from '../jobs/outbox/read-bounces.ts'
+import { type ProviderDeps, takeProviderEvent } from '../jobs/outbox/read-bounces.ts'
 import { openPreferencePage } from '../jobs/reports/preferences.ts'
 import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import type { Log } from '../log.ts'
@@ -32,7 +31,7 @@ import { preferenceRoutes } from '../web/preferences.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../web/server/frame.ts'
 import { createAllowedHosts } from '../web/server/headers.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
-import { mailWebhookRoutes, type WebhookDeps, webhookRoutes } from '../web/webhooks.ts'
+import { mailWebhookRoutes, type ReceiverDeps, webhookRoutes } from '../web/webhooks.ts'
 import { providerDepsOf } from './configured-bounces.ts'
 import { dkimOf } from './configured-mail.ts'
 import { reportOf } from './configured-reports.ts'
@@ -84,6 +83,7 @@ export async function openConfiguredWeb(
     token: token?.reveal() ?? null,
     isOpen: dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: token !== null }) === 'look',
   })
+  const receiving = { publicUrl, onOutcome: metrics.countMessage, now, log }
   const shared = {
     store,
     log,
@@ -118,8 +118,8 @@ export async function openConfiguredWeb(
     { guard, parts: ofOperators },
     [
       healthRoutes(health),
-      ...receivers(config, { intake: daemon.intake, onOutcome: metrics.countMessage, now, log }),
-      ...mailReceivers(config, { ...daemon.work, log }, templates, metrics.countMessage),
+      ...receivers(config, receiving, daemon.intake),
+      ...mailReceivers(config, receiving, providerDepsOf(config, { ...daemon.work, log }, templates)),
     ],
   )
 }
@@ -127,7 +127,8 @@ export async function openConfiguredWeb(
 /** Returns the routes that receive webhook events; none if the profile describes no webhooks. */
 function receivers(
   config: Config,
-  deps: Pick<WebhookDeps, 'intake' | 'onOutcome' | 'now' | 'log'>,
+  deps: Omit<ReceiverDeps, 'secrets'>,
+  intake: WebhookIntake,
 ): readonly AddRoutes[] {
   const { webhook } = profileOf(config)
   if (webhook === undefined) return []
@@ -137,30 +138,17 @@ function receivers(
   const secrets = watchSecrets(file, eventSecrets(config.events.secret), ({ message }) =>
     deps.log.error(message),
   )
-  const { publicUrl } = config.web
-  return [webhookRoutes({ webhook, publicUrl, secrets, ...deps })]
+  return [webhookRoutes({ webhook, intake, secrets, ...deps })]
 }
 
 /** Returns the route that receives events of the mail provider; none without its secret. */
 function mailReceivers(
-  config: Config,
-  deps: Pick<NotificationDeps, 'store' | 'sender' | 'log' | 'now'>,
-  templates: Templates,
-  onOutcome: WebhookDeps['onOutcome'] & {},
+  { mail }: Config,
+  deps: Omit<ReceiverDeps, 'secrets'>,
+  provider: ProviderDeps,
 ): readonly AddRoutes[] {
-  const secret = config.mail.bounces.webhookSecret?.reveal()
+  const secret = mail.bounces.webhookSecret?.reveal()
   if (secret === undefined) return []
-  const provider = providerDepsOf(config, deps, templates)
-  const { log, now } = deps
   const take = (id: string, body: Buffer) => takeProviderEvent(provider, id, body)
-  return [
-    mailWebhookRoutes({
-      publicUrl: config.web.publicUrl,
-      secrets: () => [secret],
-      take,
-      onOutcome,
-      now,
-      log,
-    }),
-  ]
+  return [mailWebhookRoutes({ ...deps, secrets: () => [secret], take })]
 }

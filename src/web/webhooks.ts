@@ -18,7 +18,7 @@ export interface WebhookDeps extends ReceiverDeps {
   readonly intake: WebhookIntake
 }
 
-interface ReceiverDeps {
+export interface ReceiverDeps {
   /**
    * The beginning of the URL that the upstream signs. If null, the beginning is taken from the request. This
    * is right only if no proxy is in front of this program.

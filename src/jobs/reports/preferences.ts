@@ -4,7 +4,7 @@
  */
 import type { Log } from '../../log.ts'
 import { readLink } from '../../mail/message.ts'
-import type { ListedFacts, PreferenceChoice, PreferenceView } from '../../report/preferences/page.ts'
+import type { PreferenceChoice, PreferenceView } from '../../report/preferences/page.ts'
 import { composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import { counted } from '../../report/words/numbers.ts'
@@ -135,7 +135,9 @@ export function openPreferencePage(deps: PageDeps) {
     async change(token: string, choice: PreferenceChoice): Promise<PreferenceView | null> {
       const subject = await subjectOf(token)
       if (subject === null) return null
-      if (!mayChoose(deps, subject, choice)) return viewOf(deps, subject, null)
+      // A person who is no recipient may only unsubscribe.
+      if (choice !== 'stop' && findListed(deps, subject).recipient === undefined)
+        return viewOf(deps, subject, null)
       const by = { by: 'recipient', reason: null } as const
       const { isFit } = await changePreference(store, subject, choice, by, now())
       const { address: recipient, report } = subject
@@ -143,11 +145,6 @@ export function openPreferencePage(deps: PageDeps) {
       return viewOf(deps, subject, isFit ? choice : null)
     },
   }
-}
-
-/** A person who is no recipient may only unsubscribe. */
-function mayChoose(deps: PageDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
-  return choice === 'stop' || findListed(deps, subject).recipient !== undefined
 }
 
 async function viewOf(
@@ -160,26 +157,16 @@ async function viewOf(
   const { locale: tag, timeZone } = recipient ?? of?.report ?? deps.reader
   const locale = createLocaleContext(tag, timeZone, now.toISOString())
   const preference = await findPreference(deps.store.db, subject)
-  const { changedAt, changedBy } = preference ?? {}
-  return composePreferencePage(
-    {
-      address: recipient?.address ?? subject.address,
-      title: of?.report.title ?? nameReport(subject.report, locale),
-      state: preference?.state ?? 'active',
-      changed: changedAt && changedBy ? { at: changedAt, by: changedBy } : null,
-      listed: of && recipient ? listedFacts(deps, of, recipient) : null,
-      done,
-    },
-    locale,
-  )
-}
-
-function listedFacts(
-  { now }: PageDeps,
-  { report, timing }: SubscribedReport,
-  { filter, attachments }: Recipient,
-): ListedFacts {
-  return { kind: report.kind, filter, attachments, dueTimes: listDueTimes(timing, now()) }
+  const facts = {
+    address: recipient?.address ?? subject.address,
+    title: of?.report.title ?? nameReport(subject.report, locale),
+    state: preference?.state ?? 'active',
+    changed: preference === undefined ? null : { at: preference.changedAt, by: preference.changedBy },
+    listed:
+      of && recipient ? { ...recipient, kind: of.report.kind, dueTimes: listDueTimes(of.timing, now) } : null,
+    done,
+  }
+  return composePreferencePage(facts, locale)
 }
 
 function findListed({ reports }: PageDeps, { address, report: name }: PreferenceKey) {

@@ -1,5 +1,6 @@
 /** Composes the mail that confirms to a recipient that they have unsubscribed by mail. */
 import type { Rendered } from '../../domain/message.ts'
+import { escapeHtml } from '../render/template-files.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
@@ -40,8 +41,4 @@ ${link}
 </body></html>
 `,
   }
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
