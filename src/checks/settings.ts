@@ -1,6 +1,5 @@
 /** Checks whether the daemon uses the settings that are on the disk now. */
 import { stat } from 'node:fs/promises'
-import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
@@ -47,21 +46,12 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
   )
 }
 
-export interface SettingsInForce {
-  readonly since: Instant
-  /** The time of the last change of the settings file; null if the daemon has read the file since. */
-  readonly changedAt: Instant | null
-}
-
 /**
- * Null if no daemon runs.
+ * Returns since when the settings in force are so, and the time of the last change of the settings file, which is
+ * null if the daemon has read the file since. Null if no daemon runs.
  * @param file null if there is no settings file
  */
-export async function readSettingsInForce(
-  db: Db,
-  file: string | null,
-  now: Date,
-): Promise<SettingsInForce | null> {
+export async function readSettingsInForce(db: Db, file: string | null, now: Date) {
   const daemons = (await listHeldLeases(db, now)).filter(isOfDaemon)
   // If several daemons run, the first of them has the oldest settings.
   const since = daemons.map(({ acquired_at }) => acquired_at).toSorted()[0]

@@ -104,19 +104,13 @@ const SECRET_TEXTS: Readonly<Record<SecretKind, (value: string) => string[]>> = 
   },
 }
 
-interface EffectiveSetting {
-  /** The name as in the settings file, such as `api.page_size`. */
-  readonly setting: string
-  /** The value, with secrets redacted; null if the setting is not set and has no default. */
-  readonly value: unknown
-  /**
-   * The place where the value was given. For a value that was not given, this is `default` or `not set`. If a
-   * report uses the value of a top-level setting, this is a text such as `as recipients`.
-   */
-  readonly source: string
-}
-
-export function effectiveSettings(config: Config): EffectiveSetting[] {
+/**
+ * Returns each setting by its name as in the settings file, such as `api.page_size`, with its value, in which secrets
+ * are redacted: null if it is not set and has no default. `source` is the place where the value was given. For a value
+ * that was not given, this is `default` or `not set`. If a report uses the value of a top-level setting, this is a text
+ * such as `as recipients`.
+ */
+export function effectiveSettings(config: Config) {
   const {
     file: _file,
     keyFile: _keyFile,
@@ -170,11 +164,6 @@ function inheritedFrom(path: SettingPath): string {
   return isInherited ? `as ${pathText(name)}` : 'default'
 }
 
-export type ReadyMail = Config['mail'] & {
-  readonly url: Secret
-  readonly from: string
-}
-
 /**
  * Returns the settings of the API, or throws if the URL or a needed key is missing.
  * @param needsKey false if the profile says that the upstream needs no key
@@ -191,7 +180,7 @@ export function requireApi(config: Config, needsKey: boolean) {
  * Returns the settings for sending mail, or throws if one of them is missing.
  * @throws LeadsheetError config_missing
  */
-export function requireMail(config: Config): ReadyMail {
+export function requireMail(config: Config) {
   const { url, from } = config.mail
   if (url === null || from === null) throw missing(missingIn(config, MAIL), config)
   return { ...config.mail, url, from }

@@ -94,14 +94,11 @@ const RULES: Readonly<
   jwt_bearer: { needs: ['private_key', 'issuer'], refuses: ['refresh_token'] },
 }
 
-interface Keys {
-  readonly key: unknown
-  readonly keyCommand: unknown
-  readonly oauth: unknown
-}
-
 /** Refuses a second way to the key. */
-export function refuseTwoKeys({ key, keyCommand, oauth }: Keys, context: z.RefinementCtx): void {
+export function refuseTwoKeys(
+  { key, keyCommand, oauth }: Readonly<Record<'key' | 'keyCommand' | 'oauth', unknown>>,
+  context: z.RefinementCtx,
+): void {
   const given = Object.entries({ key, key_command: keyCommand, oauth }).filter(([, value]) => value !== null)
   for (const [name] of given.slice(1))
     context.addIssue({

@@ -142,19 +142,16 @@ function isShown(name: BlockName, figures: ReportFigures): boolean {
   return blockOf(name).isAlwaysShown ?? !(figures.freshness.dataAsOf === null || isBeforeAll(figures))
 }
 
-interface MadeBlock {
-  readonly views: readonly View[]
-  /** The failures to compose texts. Failures to read figures are not in this list. */
-  readonly failed: readonly FailedSection[]
-}
-
-/** Composes a block. If the block fails, a box replaces it. If only its charts fail, a box is added below. */
+/**
+ * Composes a block. If the block fails, a box replaces it. If only its charts fail, a box is added below. `failed` has
+ * the failures to compose texts, and none to read figures.
+ */
 function composeBlock(
   block: BlockName,
   figures: ReportFigures,
   locale: LocaleContext,
   context: BlockContext,
-): MadeBlock {
+) {
   const isCore = blockOf(block).isCore ?? false
   const unread = figures.failed.find((each) => each.block === block && each.query === null)
   const box = (section: FailedSection) => composeFailed(section, figures, locale)

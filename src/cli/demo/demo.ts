@@ -122,7 +122,7 @@ async function runDemo(
   if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
   // The summary says what was done, so the log shows only warnings and errors.
   const log = (await terminal.log()).child({}, { level: 'warn' })
-  const { result, reports } = await syncAndReport(terminal, { config, store, log })
+  const { result, reports } = await syncAndReport(terminal, config, store, log)
   const database = nameOf(store.place)
   const { snapshot } = pathsIn(folder)
   terminal.end(endingOf(result))
@@ -159,13 +159,7 @@ async function startService(terminal: Terminal, folder: string, port: number): P
   })
 }
 
-interface Demo {
-  readonly config: Config
-  readonly store: Store
-  readonly log: Log
-}
-
-async function syncAndReport(terminal: Terminal, { config, store, log }: Demo) {
+async function syncAndReport(terminal: Terminal, config: Config, store: Store, log: Log) {
   const source = openSourceOf(config, log)
   try {
     const result = await withProgress(terminal, (onProgress) =>

@@ -36,12 +36,6 @@ export interface AlertLine {
   readonly until: Instant | null
 }
 
-export interface AlertSection {
-  readonly title: string
-  readonly lines: readonly AlertLine[]
-  readonly more: number
-}
-
 export function composeAlertMessage(
   announcement: Announcement,
   open: number,
@@ -94,7 +88,7 @@ function titlesOf(lines: readonly AlertLine[]): string {
   return titles.slice(0, TITLES_IN_SUBJECT).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-export function sectionsOf(message: AlertMessage, linesMax: number): AlertSection[] {
+export function sectionsOf(message: AlertMessage, linesMax: number) {
   const { opened, reminded, resolved } = message
   const all = [
     { title: opened.length === 1 ? 'New alert' : 'New alerts', lines: opened },

@@ -218,18 +218,12 @@ function hasDoubt({ clockTrust }: Daemon): boolean {
   return (clockTrust?.doubt() ?? null) !== null
 }
 
-interface Runner {
-  readonly enqueueDue: () => Promise<void>
-  readonly run: (job: Job<JobData['scheduled-run']>) => Promise<void>
-  readonly running: () => string | null
-}
-
 /**
  * Creates the function that runs the next due run of each schedule that shares a lease. Each daemon works
  * through one lease after the other. Between two runs of one lease, every other due lease has its turn, so that
  * syncs that last longer than their interval keep no report waiting.
  */
-function createRunner(daemon: Daemon): Runner {
+function createRunner(daemon: Daemon) {
   const { store, log, schedules, events, queue, now } = daemon
   const isShared = store.place.kind === 'postgres'
   const listDue = (): Promise<readonly string[]> => listDueLeases(store.db, schedules, now())
@@ -241,11 +235,11 @@ function createRunner(daemon: Daemon): Runner {
   let running: string | null = null
   let runningLease: string | null = null
   return {
-    running: () => running,
+    running: (): string | null => running,
     // The running lease is left out: it is added behind the others once its run has ended.
     enqueueDue: async () =>
       hasDoubt(daemon) ? undefined : enqueue((await listDue()).filter((lease) => lease !== runningLease)),
-    async run({ data: { lease }, signal }) {
+    async run({ data: { lease }, signal }: Job<JobData['scheduled-run']>) {
       if (hasDoubt(daemon)) return
       const ran = new Set<Ran>()
       for (const schedule of schedules.filter(({ leaseName }) => leaseName === lease)) {

@@ -41,16 +41,7 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
 
 type Outcome = LeadDetail | LeadsheetError
 
-interface DetailsDone {
-  readonly quarantined: number
-  readonly end: unknown
-}
-
-async function readDetails(
-  run: SyncRun,
-  leads: readonly DatedLead[],
-  { concurrency }: DetailOptions,
-): Promise<DetailsDone> {
+async function readDetails(run: SyncRun, leads: readonly DatedLead[], { concurrency }: DetailOptions) {
   const { signal, onProgress, isOtherDue = async () => false } = run.options
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])

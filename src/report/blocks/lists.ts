@@ -276,19 +276,13 @@ export function shownOf<T>(rows: readonly T[], total: number, most: number): rea
   return rows.slice(0, total === most + 1 ? most + 1 : most)
 }
 
-interface Listed {
-  readonly total: number
-  readonly shown: number
-  /** The number of rows that were read from the database. An attached file has all of these. */
-  readonly stored: number
-}
-
 /**
- * Formats `and 9 more in daily-stalled.xlsx`. Does not say "attached", as a mail server may take no files.
+ * Formats `and 9 more in daily-stalled.xlsx`. Does not say "attached", as a mail server may take no files. An attached
+ * file has all rows that were read from the database (`stored`).
  */
 export function moreOf(
   list: string,
-  { total, shown, stored }: Listed,
+  { total, shown, stored }: Readonly<Record<'total' | 'shown' | 'stored', number>>,
   locale: LocaleContext,
   { attached }: BlockContext,
 ): string {

@@ -23,15 +23,10 @@ interface SignInDeps {
   readonly log: Log
 }
 
-interface SignInView {
-  readonly to: string
-  readonly mistake: string | null
-}
-
 /** Adds the routes for signing in and out. Users need no session to reach them. */
 export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignInDeps): AddRoutes {
   const page = pages.page('sign-in')
-  const show = (reply: FastifyReply, status: number, view: SignInView) =>
+  const show = (reply: FastifyReply, status: number, view: { to: string; mistake: string | null }) =>
     sendPage(reply.code(status), page(view, bareFrame('Sign in')))
   return (app) => {
     app.addHook('onRequest', async (request, reply) => {

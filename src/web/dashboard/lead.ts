@@ -22,19 +22,17 @@ export function leadRoutes({ store, pages, now, timeZone }: DashboardDeps): AddR
   return (app) => {
     app.get<Route>('/leads/:id', async (request, reply) => {
       const found = await readLocalLead(store.db, request.params.id)
-      if (found === undefined) throw unknownLead()
+      if (found === undefined) {
+        throw new LeadsheetError('report_not_kept', 'There is no such lead', {
+          hint: 'The local copy has no lead with the id in this address.',
+        })
+      }
       const clock = clockOf(timeZone, now())
       const locale = createLocaleContext(LOCALE, timeZone, clock.now.toISOString())
       const title = oneLine(found.lead.company_name ?? found.lead.id, NAME_LENGTH)
       return sendPage(reply, page(composeLead(found, locale), frameOf(request, title, null), clock))
     })
   }
-}
-
-function unknownLead(): LeadsheetError {
-  return new LeadsheetError('report_not_kept', 'There is no such lead', {
-    hint: 'The local copy has no lead with the id in this address.',
-  })
 }
 
 function composeLead({ lead, versions, activity }: LocalLead, locale: LocaleContext) {

@@ -40,13 +40,12 @@ interface Frame {
   readonly isReloading?: boolean
 }
 
-interface Asked {
-  readonly user: SignedInUser | null
-  readonly url: string
-}
-
 /** @param place the path of the page in the navigation; null if the page is not in the navigation */
-export function frameOf({ user, url }: Asked, title: string, place: Place | null): Frame {
+export function frameOf(
+  { user, url }: Pick<FastifyRequest, 'user' | 'url'>,
+  title: string,
+  place: Place | null,
+): Frame {
   const { formToken = null, flash = null } = user ?? {}
   return {
     title,

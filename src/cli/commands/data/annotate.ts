@@ -11,12 +11,6 @@ import { addExamples, showing, wholeNumber } from '../../command.ts'
 import { formatInstant, table } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
-interface Options {
-  readonly pipeline?: string
-  readonly onlyMark?: boolean
-  readonly remove?: number
-}
-
 export function defineAnnotate(command: Command, terminal: Terminal): void {
   command
     .argument(
@@ -43,7 +37,7 @@ async function runAnnotate(
   terminal: Terminal,
   days: string | undefined,
   text: string | undefined,
-  { pipeline, onlyMark, remove }: Options,
+  { pipeline, onlyMark, remove }: { pipeline?: string; onlyMark?: boolean; remove?: number },
 ): Promise<Result> {
   const isAsked = pipeline !== undefined || onlyMark === true
   if (days === undefined && remove === undefined && !isAsked) {

@@ -44,10 +44,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
       'start with a new database, because the earlier database is lost; or read the stored leads from a new api.url',
     )
     .option('--yes', 'with --accept-deletions: confirm it, once you have read how many leads it concerns')
-    .action((options: Options) => {
-      refuseFullWithout(options)
-      return runSync(terminal, options)
-    })
+    .action((options: Options) => runSync(terminal, options))
   addExamples(command, [
     'sync',
     'sync --full',
@@ -58,6 +55,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
 }
 
 async function runSync(terminal: Terminal, options: Options): Promise<void> {
+  refuseFullWithout(options)
   const config = await terminal.config()
   const log = await terminal.log()
   await withSource(terminal, async (source) => {

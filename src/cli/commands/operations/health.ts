@@ -25,17 +25,11 @@ async function findHealth(terminal: Terminal): Promise<Result> {
   }
 }
 
-interface Found {
-  readonly isHealthy: boolean
-  readonly found: string
-  readonly lastHeartbeat: string | null
-}
-
 /**
  * Reads the last heartbeat. Settings that do not say where the data are count as unhealthy, because the only
  * answers of a health check are healthy and unhealthy.
  */
-async function lookAtDaemon(terminal: Terminal): Promise<Found> {
+async function lookAtDaemon(terminal: Terminal) {
   try {
     const heartbeat = await readLastHeartbeat(storePlaceOf(await terminal.dataConfig()))
     const daemonState = daemonStateOf(heartbeat, new Date())

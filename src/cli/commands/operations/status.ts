@@ -73,9 +73,12 @@ async function findStatus(terminal: Terminal): Promise<Result> {
 async function readStatus(config: Config, store: Store, now: Date) {
   const installation = installationOf(config, store)
   const { schedules, events } = installation
-  const { db } = store
+  const { db, place } = store
+  const findViolations = async () =>
+    // There is no database yet.
+    isInMemory(place) ? null : (await lookForViolations(store, { whole: false, now })).violations
   return {
-    health: await readHealth(installation, now, { findViolations: () => findBroken(store, now) }),
+    health: await readHealth(installation, now, { findViolations }),
     leads: await countLeads(db),
     quarantinedRecords: await countQuarantinedRecords(db),
     dataAsOf: (await findLastCompleteRun(db))?.asOf ?? null,
@@ -88,7 +91,7 @@ async function readStatus(config: Config, store: Store, now: Date) {
     serversAway: await listMailOutages(db),
     issues: await listIssues(db, null, ROWS),
     /** The running workers; null for an SQLite file, on which only one daemon runs. */
-    workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
+    workers: place.kind === 'sqlite' ? null : await listWorkers(db, now),
     uptime: await findLastUptime(db),
     isAlive: await isDaemonAlive(db, now),
     /** Null if the upstream has no webhooks, or if this installation does not listen for them. */
@@ -98,12 +101,6 @@ async function readStatus(config: Config, store: Store, now: Date) {
       waiting: await countWaitingEvents(db),
     },
   }
-}
-
-/** Looks for data that breaks a rule of the store. Returns null if there is no database yet. */
-async function findBroken(store: Store, now: Date) {
-  if (isInMemory(store.place)) return null
-  return (await lookForViolations(store, { whole: false, now })).violations
 }
 
 function statusJson(database: string, { health, ...status }: Status) {

@@ -134,19 +134,9 @@ export function outageText(outage: MailOutage, isAlive: boolean): string {
  */
 function stateText({ state, revision, unconfirmedCount, replyCode }: ListedDelivery): string {
   const isPerhapsTwice = state === 'sent' && unconfirmedCount > 0 && replyCode !== null
-  return `${wordOf(state)}${revisionText(revision)}${isPerhapsTwice ? ', perhaps twice' : ''}`
+  const kind = revision > 0 ? ' (again)' : revision < 0 ? ' (unsubscribed)' : ''
+  return `${wordOf(state)}${kind}${isPerhapsTwice ? ', perhaps twice' : ''}`
 }
-
-function revisionText(revision: number): string {
-  if (revision === 0) return ''
-  return revision > 0 ? ' (again)' : ' (unsubscribed)'
-}
-
-const STATE_WORDS = new Map([
-  ['pending', 'waiting'],
-  ['data', 'sending'],
-  ['unconfirmed', 'unconfirmed'],
-])
 
 function defineBounces(parent: Command, terminal: Terminal): void {
   const command = parent
@@ -200,6 +190,11 @@ async function readBouncesNow(terminal: Terminal): Promise<Result> {
 export function periodJson({ from, to, timeZone }: Period) {
   return { from, to, time_zone: timeZone }
 }
+
+const STATE_WORDS = new Map([
+  ['pending', 'waiting'],
+  ['data', 'sending'],
+])
 
 /** Returns the displayed word for a stored state. */
 export function wordOf(state: string): string {

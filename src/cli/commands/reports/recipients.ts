@@ -250,12 +250,6 @@ async function reportsOf(
   })
 }
 
-interface LinkOptions {
-  readonly report?: string
-  readonly revoke?: boolean
-  readonly yes?: boolean
-}
-
 function defineLink(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('link')
@@ -276,7 +270,7 @@ function defineLink(parent: Command, terminal: Terminal): void {
 function linkOrRevoke(
   terminal: Terminal,
   address: string | undefined,
-  { report, revoke = false, yes = false }: LinkOptions,
+  { report, revoke = false, yes = false }: { report?: string; revoke?: boolean; yes?: boolean },
 ): Promise<Result> {
   if (address !== undefined && !revoke) return findLinks(terminal, address, report)
   if (address === undefined && revoke && report === undefined) return revokeLinks(terminal, yes)

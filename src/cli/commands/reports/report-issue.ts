@@ -82,7 +82,7 @@ export function issueJson(issue: ListedIssue) {
   return {
     report: issue.report,
     period: periodJson(issue.period),
-    filter: filterJson(issue.variant),
+    filter: issue.variant === '' ? null : inSnakeCase(JSON.parse(issue.variant)),
     subject: issue.subject,
     made_at: issue.renderedAt,
     made_by: issue.programVersion,
@@ -90,10 +90,6 @@ export function issueJson(issue: ListedIssue) {
     messages: issue.messages,
     copies: issue.copies,
   }
-}
-
-function filterJson(variant: string) {
-  return variant === '' ? null : inSnakeCase(JSON.parse(variant))
 }
 
 function messageJson({ messageId, recipient, state, stateAt, response }: Delivery) {

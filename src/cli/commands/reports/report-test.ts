@@ -20,11 +20,6 @@ import { addExamples, showing, wholeNumber } from '../../command.ts'
 import { fields } from '../../terminal/table.ts'
 import type { Result, Terminal } from '../../terminal/terminal.ts'
 
-interface Options {
-  readonly to?: string
-  readonly wait: number
-}
-
 const WAIT_MINUTES = 2
 const MINUTE_MS = 60_000
 
@@ -44,7 +39,7 @@ export function defineTest(parent: Command, terminal: Terminal): void {
 async function testRoundTrip(
   terminal: Terminal,
   name: string | undefined,
-  options: Options,
+  options: { readonly to?: string; readonly wait: number },
 ): Promise<Result> {
   const { signal } = terminal
   const config = await terminal.config()
@@ -113,7 +108,7 @@ async function testRoundTrip(
 type Place = { readonly mailbox: Mailbox; after: string }
 
 /** The facts about the message, as `--json` prints them. */
-interface Found extends Judgement {
+interface Found extends ReturnType<typeof judgementOf> {
   readonly state: 'arrived' | 'bounced' | 'not arrived'
   readonly seconds: number
   /** The name of the mailbox; null if it has not arrived. */
@@ -160,18 +155,15 @@ async function findIn(raw: Uint8Array, id: string, returnAddress: string | null)
   return bounce === undefined ? null : ({ state: 'bounced', said: bounce.said } as const)
 }
 
-interface Judgement {
-  /** The name of the server that judged; empty if it does not say. Null if no server did. */
-  readonly judged_by: string | null
-  /** Such as `{ spf: 'pass (example.com)' }`. A message may have several signatures. */
-  readonly results: Readonly<Record<string, string>>
-}
-
 const RESULT = /(?:^|;)\s*(spf|dkim|dmarc)\s*=\s*(\w+)([^;]*)/gi
 const DOMAIN = /(?:smtp\.mailfrom|header\.(?:d|i|from))\s*=\s*["<]*(?:[^\s;"]*@)?([^\s;">@]+)/i
 
-/** Reads the topmost Authentication-Results (RFC 8601) and those of the same server. Others may be of anybody. */
-export function judgementOf(header: Fields): Judgement {
+/**
+ * Reads the topmost Authentication-Results (RFC 8601) and those of the same server. Others may be of anybody.
+ * @returns the name of the server that judged, which is empty if it does not say and null if no server did; and
+ * results such as `{ spf: 'pass (example.com)' }`. A message may have several signatures.
+ */
+export function judgementOf(header: Fields) {
   const judged = valuesOf(header, /^authentication-results$/).map((text) => text.replace(/\([^()]*\)/g, ' '))
   // Microsoft 365 leaves the name of the server out.
   const nameOf = (text: string) => {

@@ -98,10 +98,11 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
 
 /** @throws LeadsheetError usage_invalid unless exactly one choice is given */
 function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
+  const given = { failed, unconfirmed, all }
   const choices: ResendChoice[] = [
-    ...(failed ? [{ which: 'failed' } as const] : []),
-    ...(unconfirmed ? [{ which: 'unconfirmed' } as const] : []),
-    ...(all ? [{ which: 'all' } as const] : []),
+    ...(['failed', 'unconfirmed', 'all'] as const)
+      .filter((which) => given[which])
+      .map((which) => ({ which })),
     ...(to === undefined ? [] : [{ which: 'one', address: to } as const]),
   ]
   const [choice] = choices

@@ -9,12 +9,6 @@ import { capitalise, oneLine, oneLineOrNull, widthInText } from '../../words/cle
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { type ListColumn, type ListTable, listTable } from '../lists.ts'
 
-interface QueryColumn {
-  readonly label: string
-  readonly isNumber: boolean
-  readonly width: string
-}
-
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const ROWS = 15
 const COLUMNS = 4
@@ -150,7 +144,7 @@ function countFittingColumns(columns: readonly ShownColumn[]): number {
   return Math.max(fitting < 0 ? Math.min(columns.length, COLUMNS) : fitting, Math.min(columns.length, 1))
 }
 
-function withWidths(columns: readonly ShownColumn[]): QueryColumn[] {
+function withWidths(columns: readonly ShownColumn[]) {
   const room = columns.map(({ label, isNumber, shown }, index) => {
     if (isNumber)
       return Math.max(WIDTH_LEAST, longestOf(shown) * NUMBER_ROOM, longestOf(label.split(' ')) + 1)

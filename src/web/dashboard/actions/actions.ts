@@ -61,20 +61,13 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
     if (schedule === undefined) throw new Error('the daemon has no schedule of syncs')
     await askSync(work.store, schedule, work.now)
     wake()
-    return {
-      done: isFull
-        ? 'A full sync has been asked for. It begins at once.'
-        : 'A sync has been asked for. It begins at once.',
-    }
+    return { done: `${isFull ? 'A full sync' : 'A sync'} has been asked for. It begins at once.` }
   },
 
   acknowledge: async ({ work }, form) => {
-    const { checkId: check } = await acknowledgeAlert(
-      work.store,
-      numberIn(form, 'alert', 'alerts list'),
-      work.now(),
-    )
-    return { done: `${alertFacts(check).title}: there are no more reminders of it.` }
+    const id = numberIn(form, 'alert', 'alerts list')
+    const { checkId } = await acknowledgeAlert(work.store, id, work.now())
+    return { done: `${alertFacts(checkId).title}: there are no more reminders of it.` }
   },
 
   approve: async (deps, form) => {

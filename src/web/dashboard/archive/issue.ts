@@ -163,11 +163,8 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
   }
   return (app) => {
     app.get<FileRoute>('/archive/:issue/mail/:message', async ({ params: { issue, message } }, reply) => {
-      const html =
-        message === KEPT
-          ? await keptHtml(await findIssue(issue))
-          : withPictures(await findKept(issue, message))
-      return sendPage(reply.headers(MAIL_HEADERS), html)
+      const shown = message === KEPT ? await keptMail(await findIssue(issue)) : await findKept(issue, message)
+      return sendPage(reply.headers(MAIL_HEADERS), withPictures(shown))
     })
     app.get<FileRoute>('/archive/:issue/message/:message.eml', async ({ params }, reply) => {
       const message = await findKept(params.issue, params.message)
@@ -186,6 +183,6 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
 }
 
 /** Draws the pictures again, because only messages are stored with pictures. */
-async function keptHtml(issue: Issue): Promise<string> {
-  return withPictures({ html: issue.html, files: await picturesOf(issue) })
+async function keptMail(issue: Issue) {
+  return { html: issue.html, files: await picturesOf(issue) }
 }
