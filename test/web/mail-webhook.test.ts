@@ -153,45 +153,17 @@ it('only what is signed now is taken', async () => {
   const receiver = await openMailReceiver()
   const body = event('email.bounced', { ...HARD, tags: { leadsheet: receiver.tag } })
   const minutes = (count: number) => new Date(NOW.getTime() + count * 60_000)
-  const answers: unknown[] = []
-  for (const [name, headers, sent] of [
-    ['another secret', signed(body, { secret: OTHER_SECRET }), body],
-    ['another body', signed(body), body.replace('5.1.1', '5.1.2')],
-    ['six minutes ago', signed(body, { at: minutes(-6) }), body],
-    ['in six minutes', signed(body, { at: minutes(6) }), body],
-    ['another id', { ...signed(body), 'svix-id': 'msg_2' }, body],
-    ['no signature', { 'content-type': 'application/json' }, body],
-    ['no JSON', { ...signed(body), 'content-type': 'text/plain' }, body],
-    ['too large', signed(body), `${' '.repeat(300_000)}${body}`],
-    [
-      'four minutes ago, beside another signature',
-      signed(body, { at: minutes(-4), more: 'v1,AAAA v2,BBBB ' }),
-      body,
-    ],
-    ['signed, but no JSON', signed('{', { id: 'msg_3' }), '{'],
+  const beside = { at: minutes(-4), more: 'v1,AAAA v2,BBBB ' }
+  for (const [name, status, headers, sent] of [
+    ['another secret', 401, signed(body, { secret: OTHER_SECRET }), body],
+    ['another body', 401, signed(body), body.replace('5.1.1', '5.1.2')],
+    ['six minutes ago', 401, signed(body, { at: minutes(-6) }), body],
+    ['in six minutes', 401, signed(body, { at: minutes(6) }), body],
+    ['another id', 401, { ...signed(body), 'svix-id': 'msg_2' }, body],
+    ['no signature', 401, { 'content-type': 'application/json' }, body],
+    ['four minutes ago, beside another signature', 204, signed(body, beside), body],
+    ['signed, but no JSON', 204, signed('{', { id: 'msg_3' }), '{'],
   ] as const)
-    answers.push(`${name}: ${(await send(receiver.url, sent, headers)).status}`)
-  expect(answers).toEqual([
-    'another secret: 401',
-    'another body: 401',
-    'six minutes ago: 401',
-    'in six minutes: 401',
-    'another id: 401',
-    'no signature: 401',
-    'no JSON: 415',
-    'too large: 413',
-    'four minutes ago, beside another signature: 204',
-    'signed, but no JSON: 204',
-  ])
+    expect([name, (await send(receiver.url, sent, headers)).status]).toEqual([name, status])
   expect(await receiver.known()).toBe(1)
-})
-
-it('strangers are slowed down', async () => {
-  const receiver = await openMailReceiver()
-  const body = event('email.delivered')
-  const headers = signed(body, { secret: OTHER_SECRET })
-  const statuses = new Set<number>()
-  for (let i = 0; i < 125; i++) statuses.add((await send(receiver.url, body, headers)).status)
-  expect([...statuses]).toEqual([401, 429])
-  expect((await send(receiver.url, body, signed(body))).status).toBe(204)
 })
