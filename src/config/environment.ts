@@ -35,22 +35,14 @@ export const VARIABLES: Readonly<Record<string, SettingPath>> = Object.fromEntri
   ),
 )
 
-export interface VariableSetting {
-  readonly variable: string
-  readonly path: SettingPath
-  readonly value: string | readonly string[]
-}
+export type VariableSetting = ReturnType<typeof readEnvironment>[number]
 
 /**
  * Returns the settings that the environment gives. An empty variable counts as not set.
  * @param problems receives a line for each unknown `LEADSHEET_*` variable
  * @param doubtful receives the setting that such a variable probably means
  */
-export function readEnvironment(
-  env: Environment,
-  problems: string[],
-  doubtful: SettingPath[],
-): VariableSetting[] {
+export function readEnvironment(env: Environment, problems: string[], doubtful: SettingPath[]) {
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || known.includes(name) || isServiceLink(name, value ?? '')) continue
@@ -88,11 +80,7 @@ export function splitList(value: string): string[] {
 }
 
 /** The proxies of the environment, whose URLs may contain a login. */
-export interface EnvironmentProxy {
-  readonly http: Secret | null
-  readonly https: Secret | null
-  readonly except: readonly string[]
-}
+export type EnvironmentProxy = ReturnType<typeof readProxy>
 
 /**
  * Returns the proxies that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, as undici reads them: a variable in
@@ -100,7 +88,7 @@ export interface EnvironmentProxy {
  * @param problems receives a line for each variable that is no URL
  * @param doubtful then receives `api`, because requests to it would take another way
  */
-export function readProxy(env: Environment, problems: string[], doubtful: SettingPath[]): EnvironmentProxy {
+export function readProxy(env: Environment, problems: string[], doubtful: SettingPath[]) {
   const textOf = (name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() ?? ''
   const proxyIn = (name: string): Secret | null => {
     const value = textOf(name)

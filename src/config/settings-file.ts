@@ -14,21 +14,14 @@ export const DEFAULT_FILE = 'leadsheet.yaml'
 /** The absolute path of the file that shows every setting. */
 export const EXAMPLE_FILE = fileURLToPath(new URL('../../leadsheet.example.yaml', import.meta.url))
 
-export interface SettingsFile {
-  readonly path: string
-  readonly tree: SettingTree
-  /** Returns the place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
-  locate(setting: SettingPath, part: 'value' | 'name'): string
-  /** True if every user of the machine may read the file. */
-  readonly isWorldReadable: boolean
-}
+export type SettingsFile = ReturnType<typeof readSettingsFile>
 
 /**
  * @param name the path as the user gave it, relative to `cwd`; error messages use it
  * @param keepLine matches the only lines to read; by default all lines are read
  * @throws LeadsheetError config_invalid if the file cannot be read or is not YAML
  */
-export function readSettingsFile(name: string, cwd: string, keepLine?: RegExp): SettingsFile {
+export function readSettingsFile(name: string, cwd: string, keepLine?: RegExp) {
   const path = resolve(cwd, name)
   const text = readText(path)
   // Other lines become empty, so that the numbers of the lines stay.
@@ -43,7 +36,8 @@ export function readSettingsFile(name: string, cwd: string, keepLine?: RegExp): 
   return {
     path,
     tree: toTree(document, name, place),
-    locate: (setting, part) => place(offsetOf(document, setting, part)),
+    /** Returns the place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
+    locate: (setting: SettingPath, part: 'value' | 'name') => place(offsetOf(document, setting, part)),
     isWorldReadable: isWorldReadable(path),
   }
 }

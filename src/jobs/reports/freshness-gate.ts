@@ -5,8 +5,8 @@
  * says so, held for an operator, or skipped. The gate stores nothing, so a report can pass through it again.
  */
 
-import type { Instant, Period } from '../../domain/model.ts'
-import type { Freshness, ReportedPart } from '../../domain/sync.ts'
+import type { Instant } from '../../domain/model.ts'
+import type { ReportedPart } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOld } from '../../report/warnings.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
@@ -24,12 +24,7 @@ export interface GateDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
 }
 
-interface DataState {
-  readonly period: Period
-  readonly freshness: Freshness
-  /** Shown to at least one recipient, and last read before the end of the period. */
-  readonly old: readonly ReportedPart[]
-}
+type DataState = Awaited<ReturnType<typeof readState>>
 
 /** A report never waits for details. */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
@@ -101,9 +96,10 @@ async function readState(
   report: Report,
   audiences: readonly Audience[],
   at: Date,
-): Promise<DataState> {
+) {
   const period = await findPeriod(store, report, at)
   const freshness = await readFreshness(store.db, period.to)
+  /** Shown to at least one recipient, and last read before the end of the period. */
   const old = new Set(
     audiences.flatMap(({ filter, blocks }) => listOld({ freshness, period, filter }, blocks)),
   )

@@ -8,32 +8,21 @@ import { blockOf } from '../../report/blocks/registry.ts'
 import { hasWordsIn } from '../../report/words/catalogue.ts'
 import { createLocaleContext, type LocaleContext } from '../../report/words/locale-context.ts'
 import type { Db } from '../../store/db/store.ts'
-import { type Delivery, listDeliveries } from '../../store/outbox/delivery.ts'
+import { listDeliveries } from '../../store/outbox/delivery.ts'
 import { listMailOutages, nextTry } from '../../store/outbox/send-limits.ts'
 import { findReportEnd, type Issue, readIssue } from '../../store/reports/issue.ts'
-import type { IssueName, ListedIssue } from '../../store/reports/issue-list.ts'
 import { findNeighbours, listIssuesOf } from '../../store/reports/issue-list.ts'
-import { listPreferences, type Preference } from '../../store/reports/preference.ts'
+import { listPreferences } from '../../store/reports/preference.ts'
 import { encodeCsv } from '../snapshot/encode-text.ts'
 import { makeAttachments } from './attachment.ts'
 import { drawPictures } from './report-content.ts'
 
-export interface KeptIssue {
-  readonly issue: Issue
-  readonly line: ListedIssue
-  /** During an outage, the next attempt is not earlier than the next attempt to reach the server. */
-  readonly messages: readonly Delivery[]
-  /** By address in lower case. */
-  readonly choices: ReadonlyMap<string, Preference>
-  readonly older: IssueName | null
-  readonly newer: IssueName | null
-  readonly isLast: boolean
-}
+export type KeptIssue = NonNullable<Awaited<ReturnType<typeof readKeptIssue>>>
 
 const DEFAULT_LOCALE = 'en-GB'
 
 /** Null if there is no issue with that id. */
-export async function readKeptIssue(db: Db, id: string, now: Date): Promise<KeptIssue | null> {
+export async function readKeptIssue(db: Db, id: string, now: Date) {
   const issue = await readIssue(db, id)
   const [line] = issue === undefined ? [] : await listIssuesOf(db, [id])
   if (issue === undefined || line === undefined) return null
@@ -45,7 +34,9 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
     issue,
     line,
     ...(await findNeighbours(db, line)),
+    // During an outage, the next attempt is not earlier than the next attempt to reach the server.
     messages: messages.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
+    /** By address in lower case. */
     choices: new Map(choices.map((one) => [one.address, one])),
     isLast: issue.isEnqueued && issue.period.to === lastEnd,
   }

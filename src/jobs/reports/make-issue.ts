@@ -44,11 +44,6 @@ export interface IssueDeps extends ContentDeps {
   readonly now: () => Date
 }
 
-export interface MadeIssue {
-  readonly issue: Issue
-  readonly page: string
-}
-
 /** An issue that was rendered but not stored yet; {@link keepIssue} stores it. */
 export interface ComposedIssue {
   readonly issue: UnsavedIssue
@@ -93,7 +88,7 @@ export async function makeIssue(
   period: Period,
   audiences: Audiences,
   signal: AbortSignal,
-): Promise<MadeIssue> {
+) {
   const composed = await composeIssue(deps, report, period, audiences, signal)
   const issue = await deps.store.write((trx) => keepIssue(trx, composed))
   return { issue, page: await putInArchive(deps, report, issue, audiences, composed.findContent) }

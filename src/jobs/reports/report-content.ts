@@ -8,7 +8,7 @@ import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
 import type { MessageFile } from '../../domain/message.ts'
 import type { Instant } from '../../domain/model.ts'
 import { fitFiles, unsubscribeLink } from '../../mail/message.ts'
-import { type ChartFile, type DrawnCharts, drawCharts, findChart } from '../../report/charts/draw.ts'
+import { type ChartFile, drawCharts, findChart } from '../../report/charts/draw.ts'
 import { chartLabels } from '../../report/charts/trend-layout.ts'
 import { addressReport, composeReport } from '../../report/compose-report.ts'
 import type { Resend } from '../../report/context.ts'
@@ -72,7 +72,7 @@ export function createContents(
   issue: { readonly figures: ReportFigures; readonly renderedAt: Instant },
 ): FindContent {
   const { figures, renderedAt } = issue
-  const pictures = new Map<string, Promise<DrawnCharts>>()
+  const pictures = new Map<string, ReturnType<typeof drawCharts>>()
   const views = new Map<string, ReturnType<typeof compose>>()
   const draw = (locale: LocaleContext) =>
     once(pictures, locale.tag, () => drawCharts(figures, chartLabels(locale)))

@@ -1,7 +1,6 @@
 /** Reads the state of schedules: the outcome of the last run and the time of the next run. */
 
 import { HEARTBEAT_MAX_MS } from '../../checks/check.ts'
-import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { LATE_MS } from '../../schedule/timing.ts'
@@ -97,15 +96,7 @@ export async function readMissedScheduledRuns(
   return missed
 }
 
-export interface RunningWorker {
-  readonly host: string
-  readonly pid: number
-  readonly since: Instant
-  readonly lastHeartbeat: Instant
-  readonly inFlight: readonly string[]
-}
-
-export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
+export async function listWorkers(db: Db, now: Date) {
   const workers = await listRunningWorkers(db, new Date(now.getTime() - HEARTBEAT_MAX_MS).toISOString())
   const leases = await listHeldLeases(db, now)
   return workers.map(({ host, pid, began_at: since, last_heartbeat_at: lastHeartbeat }) => {

@@ -66,12 +66,7 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   return agents.length
 }
 
-interface ReadAgents {
-  readonly agents: readonly Agent[]
-  readonly quarantined: readonly QuarantinedRecord[]
-}
-
-export async function fetchAgents(source: Source, signal: AbortSignal): Promise<ReadAgents> {
+export async function fetchAgents(source: Source, signal: AbortSignal) {
   const mapped = (await source.fetchAgents(signal)).map(source.mapAgent)
   return {
     agents: mapped.filter((row): row is Agent => !isQuarantined(row)),
@@ -81,7 +76,7 @@ export async function fetchAgents(source: Source, signal: AbortSignal): Promise<
 
 export async function saveOrQuarantineAgents(
   trx: Trx,
-  { agents, quarantined }: ReadAgents,
+  { agents, quarantined }: Awaited<ReturnType<typeof fetchAgents>>,
   observed: Observation,
 ): Promise<void> {
   await saveAgents(trx, agents, observed, { isWhole: quarantined.length === 0 })

@@ -1,5 +1,5 @@
 /** Draws the chart of an issue as PNG files, once for each language. With too few days there is none. */
-import type { FailedSection, TrendDay } from '../../domain/figures.ts'
+import type { TrendDay } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
 import { type ChartSource, trendOf } from '../context.ts'
 import { marksOfDays } from '../day-notes.ts'
@@ -36,16 +36,8 @@ const LEAST_TREND_DAYS = 14
 const TREND_SHOWN_WIDTH = 552
 const ZOOM = TREND_SHOWN_WIDTH / TREND_WIDTH
 
-export interface DrawnCharts {
-  readonly files: readonly ChartFile[]
-  readonly failed: readonly FailedSection[]
-}
-
 /** Draws the trend of new leads in both colour schemes. A failure is returned, so that the report is still made. */
-export async function drawCharts(
-  figures: Parameters<typeof trendOf>[0],
-  labels: ChartLabels,
-): Promise<DrawnCharts> {
+export async function drawCharts(figures: Parameters<typeof trendOf>[0], labels: ChartLabels) {
   try {
     const trend = trendOf(figures)
     const shown = shownDays(trend)

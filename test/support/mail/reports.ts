@@ -8,7 +8,7 @@ import {
   enqueueReportNow,
   type ReportDeps,
 } from '../../../src/jobs/reports/enqueue-report.ts'
-import { findPeriod, type MadeIssue, makeIssue } from '../../../src/jobs/reports/make-issue.ts'
+import { findPeriod, makeIssue } from '../../../src/jobs/reports/make-issue.ts'
 import type { Audience, Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -81,7 +81,7 @@ export async function openReporting(days: number, at: Date) {
 }
 
 /** Makes the issue that is due at the current time of `deps`, for audiences of all leads. */
-export async function makeDue(deps: ReportDeps, report: Report = DAILY): Promise<MadeIssue> {
+export async function makeDue(deps: ReportDeps, report: Report = DAILY) {
   const period = await findPeriod(deps.store, report, deps.now())
   return makeIssue(deps, report, period, [report], new AbortController().signal)
 }
