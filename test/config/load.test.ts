@@ -1,4 +1,4 @@
-/** What the settings file and the environment make of the settings, and what is unwise. */
+/** The settings that a file and the environment make, and warnings of what is unwise. */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect, isDeepStrictEqual } from 'node:util'
@@ -157,10 +157,7 @@ test('secrets in files that every user of the machine can read are warned of, an
 })
 
 const API = { LEADSHEET_API_URL: 'https://leads.example.com', LEADSHEET_API_KEY: 'k-123456' }
-const MAIL = {
-  LEADSHEET_MAIL_URL: 'smtp://u:hunter2@mail.example.com:587',
-  LEADSHEET_FROM: 'r@example.com',
-}
+const MAIL = { LEADSHEET_MAIL_URL: 'smtp://mail.example.com', LEADSHEET_FROM: 'r@example.com' }
 
 test('what the daemon needs is no mail where there are no reports, and no operators to be mailed', () => {
   requireDaemon(load('reports: []', API), true)

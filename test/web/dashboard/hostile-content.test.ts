@@ -74,25 +74,21 @@ async function openNamed(names: readonly string[]): Promise<Store> {
   return store
 }
 
-it('words of others on the page of agents build nothing', async () => {
-  const read = async (names: readonly string[]) =>
-    builtOf((await ask(`${(await openStatusPage({ store: await openNamed(names) })).url}/agents`)).text)
-  const expected = await read(plain(PAYLOADS.length))
-  expect(expected.length).toBeGreaterThan(1_000)
-  expect(await read(named(PAYLOADS))).toEqual(expected)
-})
+const PARTS = Array.from({ length: Math.ceil(PAYLOADS.length / AT_ONCE) }, (_, part) =>
+  PAYLOADS.slice(0, (part + 1) * AT_ONCE).slice(-AT_ONCE),
+)
 
-it('words of others on the page of status build nothing', async () => {
-  const read = async (names: readonly string[]) =>
-    builtOf(await (await openStatusPage({ store: await openNamed(names), events: BY_HAND })).readHtml())
-  const expected = await read(plain(AT_ONCE))
-  expect(expected.length).toBeGreaterThan(1_000)
-  const parts = Array.from({ length: Math.ceil(PAYLOADS.length / AT_ONCE) }, (_, part) =>
-    PAYLOADS.slice(0, (part + 1) * AT_ONCE).slice(-AT_ONCE),
-  )
-  for (const some of casesOfToday(parts, 3)) {
-    expect([some, await read(named(some))]).toEqual([some, expected])
+it.each([
+  ['agents', '/agents', [PAYLOADS]],
+  ['status', '/', casesOfToday(PARTS, 3)],
+])('words of others on the page of %s build nothing', async (_, path, cases) => {
+  const read = async (names: readonly string[]) => {
+    const { url } = await openStatusPage({ store: await openNamed(names), events: BY_HAND })
+    return builtOf((await ask(`${url}${path}`)).text)
   }
+  const expected = await read(plain(cases[0]?.length ?? 0))
+  expect(expected.length).toBeGreaterThan(1_000)
+  for (const some of cases) expect([some, await read(named(some))]).toEqual([some, expected])
 })
 
 it('subjects, addresses, answers and reasons in the archive build nothing', async () => {
