@@ -5,11 +5,9 @@
  */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
 import type { Session } from '../server/frame.ts'
 
-interface Asked {
-  readonly headers: { readonly cookie?: string | undefined }
-}
 interface Answered {
   header(name: string, value: string): unknown
 }
@@ -44,8 +42,11 @@ export function createSessions(token: string, ended: EndedSessions, now: () => D
       return sessionOf(id)
     },
     /** Returns the session of a request; null if the cookie is missing, expired, forged or of an ended session. */
-    find: async (request: Asked, isSecure: boolean): Promise<Session | null> => {
-      const value = cookieIn(request.headers.cookie, nameOf(isSecure))
+    find: async (
+      { headers }: Pick<FastifyRequest, 'headers'>,
+      isSecure: boolean,
+    ): Promise<Session | null> => {
+      const value = cookieIn(headers.cookie, nameOf(isSecure))
       const [, ends, id, signature] = VALUE.exec(value ?? '') ?? []
       if (ends === undefined || id === undefined || signature === undefined) return null
       const expected = Buffer.from(sign(`session ${ends} ${id}`))
@@ -92,7 +93,7 @@ function cookieIn(header: string | undefined, name: string): string | undefined 
  * locks nobody out.
  */
 
-type HeadlineText = 'right' | 'wrong' | 'too_many'
+type Verdict = 'right' | 'wrong' | 'too_many'
 
 export type TokenCheck = ReturnType<typeof createTokenCheck>
 
@@ -113,7 +114,7 @@ export function createTokenCheck(
   const wrong = new Map<string, { readonly digests: Set<string>; readonly until: number }>()
   return {
     /** Checks a token that the IP address `address` sent. */
-    judge: async (given: string, address: string): Promise<HeadlineText> => {
+    judge: async (given: string, address: string): Promise<Verdict> => {
       const at = now().getTime()
       for (const [network, { until }] of wrong) if (until <= at) wrong.delete(network)
       // All addresses of a /64 network of IPv6 count as one, because one customer usually has them all.

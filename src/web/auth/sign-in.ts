@@ -87,8 +87,6 @@ interface GuardOptions {
   readonly sendErrorPage: SendErrorPage
   readonly log: Log
   readonly now: () => Date
-  /** Waits before a wrong token is answered. Tests replace this function. */
-  readonly wait?: (ms: number) => Promise<unknown>
 }
 
 export interface SignInGuard extends Guard {
@@ -108,12 +106,12 @@ export const SIGN_IN = '/sign-in'
 const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']
 
 export function createSignInGuard(options: GuardOptions): SignInGuard {
-  const { token, ended, hosts, sendErrorPage, log, now, wait } = options
+  const { token, ended, hosts, sendErrorPage, log, now } = options
   const flashes = createFlashStore()
   const signIn =
     token === null
       ? null
-      : { tokens: createTokenCheck(token, now, wait), sessions: createSessions(token, ended, now) }
+      : { tokens: createTokenCheck(token, now), sessions: createSessions(token, ended, now) }
   const find = async (request: FastifyRequest): Promise<SignedInUser | Refused> => {
     if (signIn === null) return meetLooker(request, options)
     const given = bearerIn(request)
