@@ -1,13 +1,13 @@
 /**
  * Posts waiting alert messages to the webhook, in the format of the receiver (plain JSON, Slack or Teams).
  */
+
 import type { WebhookFormat } from '../../domain/choices.ts'
 import { CALLED } from '../../errors.ts'
-import type { Log } from '../../log.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs } from '../../retry.ts'
 import { listWaitingPosts, updatePost, type WaitingPost } from '../../store/alerts/alert-message.ts'
-import type { Store } from '../../store/db/store.ts'
 import { formatUtc, MINUTE_MS } from '../../time.ts'
+import type { JobDeps } from '../job-deps.ts'
 import { type AlertLine, type AlertMessage, sectionsOf } from './alert-message.ts'
 import type { Poster, PostOutcome } from './http-post.ts'
 
@@ -17,10 +17,7 @@ const POSTS_AT_ONCE = 10
 const LINES_MAX = 10
 const TEXT_MAX = 600
 
-export interface AlertWebhook {
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
+export interface AlertWebhook extends JobDeps {
   readonly poster: Poster
   readonly webhook: { readonly url: string; readonly format: WebhookFormat } | null
 }

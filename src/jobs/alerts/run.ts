@@ -2,6 +2,7 @@
  * Runs the checks each minute, and opens and resolves alerts. Writes the announcements to the outbox and to
  * the webhook's queue in one transaction. The announcements are sent later.
  */
+
 import { type Installation, type Knowledge, readFacts } from '../../checks/check.ts'
 import { alertFacts, findForAlerts } from '../../checks/run-checks.ts'
 import type { Message } from '../../domain/message.ts'
@@ -26,6 +27,7 @@ import {
 } from '../../store/alerts/alert-message.ts'
 import type { Store } from '../../store/db/store.ts'
 import { enqueueAlert } from '../../store/outbox/delivery.ts'
+import type { JobDeps } from '../job-deps.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import { type AlertMessage, alertMailView, composeAlertMessage, NOT_STORED } from './alert-message.ts'
@@ -51,10 +53,7 @@ export interface AlertMailSettings {
   readonly render: RenderAlert
 }
 
-export interface AlertDeps {
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
+export interface AlertDeps extends JobDeps {
   readonly installation: Installation
   readonly knowledge: Knowledge
   readonly alerts: AlertSettings

@@ -5,7 +5,7 @@
  */
 
 import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
-import { type Observation, observedByEvent, type Store, type Trx } from '../../store/db/store.ts'
+import { type Observation, observedByEvent, type Trx } from '../../store/db/store.ts'
 import type { EventOutcome, QueuedEvent } from '../../store/events/event.ts'
 import { finishEvents, mayApplyEvents } from '../../store/events/event.ts'
 import { outdateDetails, saveDetail } from '../../store/leads/detail.ts'
@@ -17,13 +17,10 @@ import { forgetMissing, markDeleted } from '../../store/sync/soft-delete.ts'
 import { nullIfNotFound } from '../../upstream/client/upstream-failure.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 import { isQuarantined } from '../../upstream/mapping/lead-mapping.ts'
-import type { Source } from '../../upstream/source.ts'
+import type { SyncDeps } from '../sync/sync-context.ts'
 import { fetchAgents, saveOrQuarantineAgents, saveOrQuarantineStat } from '../sync/sync-stats-and-agents.ts'
 
-export interface ApplyDeps {
-  readonly source: Source
-  readonly store: Store
-  readonly now: () => Date
+export interface ApplyDeps extends Omit<SyncDeps, 'log'> {
   /** Only the answer for a single lead has details. */
   readonly wantsDetails: boolean
 }

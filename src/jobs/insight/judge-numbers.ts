@@ -3,6 +3,7 @@
  * group of leads made them so, and forecasts how goals and the month will end. The win rate is judged by the
  * rates of earlier periods.
  */
+
 import type { PeriodKind } from '../../domain/figures.ts'
 import type {
   Annotation,
@@ -39,6 +40,7 @@ import {
 import { countImported, type FoundImport, findImport } from '../../store/insight/import.ts'
 import { recordOutcomes } from '../../store/insight/published-range.ts'
 import { dateBefore } from '../../time.ts'
+import type { JobDeps } from '../job-deps.ts'
 import { type DailyReader, forecastEnds, sumOf } from './forecast.ts'
 import { judgeWinRate, readRates } from './judge-win-rate.ts'
 import { readTrackRecord, type TrackRecord } from './track-record.ts'
@@ -48,11 +50,6 @@ import { readTrackRecord, type TrackRecord } from './track-record.ts'
  * 20 exceeds.
  */
 const [IMPORT_MIN, FAR_MORE] = [50, 4]
-
-interface JudgeDeps {
-  readonly store: Store
-  readonly now: () => Date
-}
 
 export interface JudgedReport {
   /**
@@ -77,7 +74,7 @@ type JudgedNumbers = Omit<Insight, 'backfill' | 'today' | 'oldLeads' | 'notes' |
  * @param earlier for each number, the last day on which an earlier report called the number unusual
  */
 export async function judgeNumbers(
-  deps: JudgeDeps,
+  deps: Pick<JobDeps, 'store' | 'now'>,
   request: ReportRequest,
   { goals, fiscalYearStarts, ...report }: JudgedReport,
   earlier: LastUnusualDays,

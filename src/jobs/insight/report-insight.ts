@@ -11,7 +11,7 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import { LANGUAGES } from '../../report/words/catalogue.ts'
 import { listHolidays } from '../../schedule/holidays.ts'
 import { weekdayOf } from '../../schedule/zone.ts'
-import type { Db, Store } from '../../store/db/store.ts'
+import type { Db } from '../../store/db/store.ts'
 import { inReadTransaction } from '../../store/figures/query.ts'
 import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
 import { fillFilteredLeads } from '../../store/figures/temp-tables.ts'
@@ -24,12 +24,8 @@ import {
   refreshStallThresholds,
 } from '../../store/insight/stall-threshold.ts'
 import { readTodayLeads } from '../../store/insight/today-leads.ts'
+import type { JobDeps } from '../job-deps.ts'
 import { type JudgedReport, judgeNumbers } from './judge-numbers.ts'
-
-interface InsightDeps {
-  readonly store: Store
-  readonly now: () => Date
-}
 
 /** A later report lists no leads to act on, because only their present state is known. */
 const PAST_DAYS = 7
@@ -54,7 +50,7 @@ export async function tryInsight(
 }
 
 async function readInsight(
-  { store, now }: InsightDeps,
+  { store, now }: Pick<JobDeps, 'store' | 'now'>,
   request: ReportRequest,
   last: Insight | null,
   report: JudgedReport,

@@ -2,7 +2,7 @@
  * The preferences of recipients: who gets a report and who has paused it or unsubscribed, and what changes
  * when a recipient or an operator chooses something else.
  */
-import type { Log } from '../../log.ts'
+
 import { readLink } from '../../mail/message.ts'
 import type { PreferenceChoice, PreferenceView } from '../../report/preferences/page.ts'
 import { composePreferencePage, listDueTimes } from '../../report/preferences/page.ts'
@@ -20,6 +20,7 @@ import {
   readOrCreateLinkKey,
   savePreference,
 } from '../../store/reports/preference.ts'
+import type { JobDeps } from '../job-deps.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
 export interface LeftOut {
@@ -108,13 +109,10 @@ function fits(state: Preference['state'], choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
 }
 
-interface PageDeps {
-  readonly store: Store
+interface PageDeps extends JobDeps {
   readonly reports: readonly SubscribedReport[]
   /** The language and the time zone for recipients whom the settings no longer name. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
-  readonly log: Log
-  readonly now: () => Date
 }
 
 interface SubscribedReport {
@@ -175,10 +173,7 @@ function findListed({ reports }: PageDeps, { address, report: name }: Preference
   return { of, recipient }
 }
 
-interface PauseDeps {
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
+interface PauseDeps extends JobDeps {
   /** 0 if recipients are never paused. */
   readonly suppressAfterBounces: number
 }

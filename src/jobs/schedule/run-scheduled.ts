@@ -2,8 +2,8 @@
  * Runs the due runs of a schedule under the schedule's lease, so that no other process and no command run by
  * hand does the same work. An outcome is stored only if the lease is still held.
  */
+
 import { errorText } from '../../errors.ts'
-import type { Log } from '../../log.ts'
 import { LATE_MS } from '../../schedule/timing.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type Lease, withLease } from '../../store/schedule/lease.ts'
@@ -16,14 +16,9 @@ import {
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
 import { formatUtc, HOUR_MS } from '../../time.ts'
+import type { JobDeps } from '../job-deps.ts'
 import { endAfterFailure, logFailure } from './job-failure.ts'
 import { type DueRun, formatHours, type Late, type RunEnd, type Schedule } from './schedule.ts'
-
-interface DueDeps {
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
-}
 
 export type Ran = 'over' | 'waits' | 'nothing'
 
@@ -32,7 +27,7 @@ export type Ran = 'over' | 'waits' | 'nothing'
  * other schedules run first. A failed run is stored and logged, but not thrown.
  * @throws LeadsheetError job_busy if another process holds the lease; the next tick tries again
  */
-export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
+export async function runDue(deps: JobDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
   const { db } = deps.store
   if (!(await isAnyOpen(db, schedule.name, deps.now().toISOString()))) return 'nothing'
   return withLease(deps.store, schedule.leaseName, deps.now, (lease) => {
@@ -41,7 +36,7 @@ export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSig
   })
 }
 
-async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
+async function runNext(deps: JobDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
   const { store, now } = deps
   const scheduledRun = await store.write(async (trx) => {
     await lease.renew(trx, now())
@@ -109,7 +104,7 @@ function isPast({ catchUp }: Schedule, { due_at }: ScheduledRun, now: Date): boo
 }
 
 async function runScheduledRun(
-  { store, log, now }: DueDeps,
+  { store, log, now }: JobDeps,
   schedule: Schedule,
   scheduledRun: ScheduledRun,
   lease: Lease,

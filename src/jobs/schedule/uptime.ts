@@ -2,18 +2,15 @@
  * Records when the daemon was running. If a tick is minutes late, the delay is logged with its cause: the
  * process was blocked or the clock was set. The gap is stored, so that missed runs can be explained.
  */
+
 import { LeadsheetError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import type { Store } from '../../store/db/store.ts'
 import { beginUptime, endUptime, recordHeartbeat, resumeUptime } from '../../store/schedule/uptime.ts'
+import type { JobDeps } from '../job-deps.ts'
 import { GAP_MS } from './schedule-state.ts'
 
 export const CLOCK_STEP_MS = 60_000
 
-export interface UptimeDeps {
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
+export interface UptimeDeps extends JobDeps {
   /** `performance.now`: nobody can set it, and it stops while the machine sleeps. */
   readonly monotonicMs: () => number
 }

@@ -1,11 +1,11 @@
 /** The context that a sync passes to its parts. */
 
 import type { SyncPart, SyncProblem, SyncProgress } from '../../domain/sync.ts'
-import type { Log } from '../../log.ts'
-import type { Observation, Store } from '../../store/db/store.ts'
+import type { Observation } from '../../store/db/store.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import type { RunWriter } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
+import type { JobDeps } from '../job-deps.ts'
 
 export interface SyncOptions {
   readonly full: boolean
@@ -32,11 +32,8 @@ export interface DetailOptions {
   readonly concurrency: number
 }
 
-export interface SyncDeps {
+export interface SyncDeps extends JobDeps {
   readonly source: Source
-  readonly store: Store
-  readonly log: Log
-  readonly now: () => Date
 }
 
 export interface SyncRun extends SyncDeps, RunWriter {
