@@ -9,7 +9,7 @@ import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Alert } from '../../../store/alerts/alert.ts'
 import { listAlerts } from '../../../store/alerts/alert.ts'
 import type { Db } from '../../../store/db/store.ts'
-import { countWaiting, findDeliveries, listRefused } from '../../../store/outbox/delivery-problems.ts'
+import { countWaiting, findDeliveries, listProblems } from '../../../store/outbox/delivery-problems.ts'
 import { listMailOutages } from '../../../store/outbox/send-limits.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
 import type { Clock } from '../../server/format.ts'
@@ -159,6 +159,6 @@ async function readMessages(db: Db, now: Date) {
       // An alert has no page.
       href: message.issueId && issueHref(message.issueId),
     })),
-    refused: await listRefused(db, weekAgo),
+    refused: await listProblems(db, 'failed', weekAgo),
   }
 }
