@@ -111,12 +111,6 @@ export function domainOf(from: string): string {
  * is over a third larger.
  */
 
-interface FittedFiles {
-  readonly kept: readonly MessageFile[]
-  /** The attachments that did not fit into the message. */
-  readonly left: readonly MessageFile[]
-}
-
 /** The HTML has less than 80 kB, but its encoding triples the size of texts in some alphabets. */
 const BODY_BYTES = 500_000
 /** The bytes that a message needs for each file in addition to the content: the headers and the boundary. */
@@ -128,8 +122,9 @@ const LINE_BYTES = LINE_CHARACTERS + 2
  * Keeps all images of the HTML. Then goes through the attachments in their order and keeps each one that
  * still fits. A smaller attachment may be kept after a larger one was left out.
  * @param maxBytes the limit of the whole message
+ * @returns the files in their order, and the attachments that did not fit
  */
-export function fitFiles(files: readonly MessageFile[], maxBytes: number): FittedFiles {
+export function fitFiles(files: readonly MessageFile[], maxBytes: number) {
   const shown = files.filter(({ cid }) => cid !== null)
   let room = maxBytes - BODY_BYTES - shown.reduce((bytes, file) => bytes + sentBytes(file), 0)
   const left = files.filter((file) => {

@@ -3,7 +3,7 @@
  * next ones. Messages are sent one at a time, each with its own envelope, so that a refused recipient does
  * not affect other messages.
  */
-
+import { addAbortListener } from 'node:events'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type {
   SMTPConnectionCustomAuthContext,
@@ -11,6 +11,7 @@ import type {
   SMTPConnectionSendInfo,
 } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
+import { mailServerOf } from './mail-url.ts'
 import { idOf, parseMailbox } from './message.ts'
 import type { Receipt, SendOptions, Tokens, TransportOptions } from './sending.ts'
 import { bodyOf, NotBegun, SendError, sendFitting, withToken } from './sending.ts'
@@ -265,28 +266,23 @@ function setPatience(session: SMTPConnection, ms: number): void {
 }
 
 /** Also rejected if the connection breaks or the signal is aborted. */
-function step<T>(
+async function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
   begin: (done: (error?: Error | null, result?: T) => void) => void,
 ): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const settle = (error: Error | null | undefined, result?: T) => {
-      connection.off('error', settle)
-      connection.off('end', onEnd)
-      signal.removeEventListener('abort', onAbort)
-      if (error) reject(error)
-      else resolve(result as T)
-    }
-    const onEnd = () => settle(Object.assign(new Error('the connection ended'), { code: 'ECONNECTION' }))
-    const onAbort = () =>
-      settle(Object.assign(new Error('given up', { cause: signal.reason }), { code: 'EABORT' }))
-    connection.on('error', settle)
-    connection.on('end', onEnd)
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) onAbort()
-    else begin(settle)
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const fail = (text: string, code: string) =>
+    reject(Object.assign(new Error(text, { cause: signal.reason }), { code }))
+  const onEnd = () => fail('the connection ended', 'ECONNECTION')
+  using _listener = addAbortListener(signal, () => fail('given up', 'EABORT'))
+  connection.on('error', reject).on('end', onEnd)
+  try {
+    if (!signal.aborted) begin((error, result) => (error ? reject(error) : resolve(result as T)))
+    return await promise
+  } finally {
+    connection.off('error', reject).off('end', onEnd)
+  }
 }
 
 type SmtpServer = ReturnType<typeof serverOf>
@@ -308,33 +304,18 @@ const TIMEOUTS = {
 }
 export type SmtpTimeouts = Readonly<typeof TIMEOUTS>
 
-export const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
-
 /** Reads the connection details of a mail server from its URL. */
 export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}) {
-  const isImplicitTls = url.protocol === 'smtps:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const port = Number(url.port) || (isImplicitTls ? 465 : 587)
-  const isHere = LOOPBACK.test(host)
+  const { isHere, connection, ...login } = mailServerOf(url, [465, 587])
   const all: SmtpTimeouts = { ...TIMEOUTS, ...timeouts }
   return {
-    /** The name of the server without the password, such as `smtp://mail.example.com:587`. */
-    name: `${url.protocol}//${url.hostname}:${port}`,
-    /** The name of the user; empty if the server needs no login. */
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    ...login,
     timeouts: all,
     connection: {
-      host,
-      port,
-      secure: isImplicitTls,
+      ...connection,
       // Requires TLS, unless the server runs on this machine or the URL allows a server without TLS. In these
       // cases, STARTTLS is still used if the server offers it.
       requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
-      // Set explicitly, because an environment variable could otherwise turn off the check of the
-      // certificate. The check is off only for STARTTLS with a mail server on this machine, because the
-      // certificate of such a server is rarely made out to `localhost`.
-      tls: { minVersion: 'TLSv1.2', rejectUnauthorized: !isHere || isImplicitTls },
       connectionTimeout: all.connectMs + all.greetingMs,
       greetingTimeout: all.greetingMs,
       socketTimeout: all.socketMs,

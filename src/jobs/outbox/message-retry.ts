@@ -27,17 +27,12 @@ function later(at: Date, { waitMs }: FailedSend, { now }: Drawn): Date {
  * Due is up to `upTo`, and after `beyond`: further than any backoff, so the clock was wrong when it was
  * stored.
  */
-interface DueTimes {
-  readonly upTo: Instant
-  readonly beyond: Instant
-}
-
-export function dueTimesAt(now: Date): DueTimes {
+export function dueTimesAt(now: Date) {
   const longestMs = longestWaitMs(BACKOFF.message)
   return { upTo: now.toISOString(), beyond: new Date(now.getTime() + longestMs).toISOString() }
 }
 
-export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
+export function isDue(at: Instant, { upTo, beyond }: ReturnType<typeof dueTimesAt>): boolean {
   return at <= upTo || at > beyond
 }
 

@@ -47,14 +47,8 @@ const SUBTYPES: Readonly<Record<string, BounceReason>> = {
 }
 const SAID_MAX = 300
 
-export interface ProviderEvent {
-  readonly notification: Notification
-  /** The id by which the provider knows the message; it is in the answer with which it took the message. */
-  readonly providerId: string
-}
-
 /** Null for an event that says nothing about a message. */
-export function readProviderEvent(body: unknown): ProviderEvent | null {
+export function readProviderEvent(body: unknown) {
   const { success, data: event } = eventSchema.safeParse(body)
   const kind = success ? KINDS[event.type] : undefined
   if (!success || kind === undefined) return null
@@ -64,20 +58,19 @@ export function readProviderEvent(body: unknown): ProviderEvent | null {
   const tag: unknown = Object(pair).value ?? Object(tags).leadsheet
   const said = about.diagnosticCode?.[0] ?? about.message ?? about.reason ?? event.type
   const at = new Date(event.created_at)
-  return {
-    providerId,
-    notification: {
-      kind,
-      ids: typeof tag === 'string' ? [tag] : [],
-      recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
-      reason: kind === 'bounced' ? blameFor(event.type, about) : null,
-      status: statusOf('', said),
-      said: inOneLine(said.replace(/^smtp;/i, '')).slice(0, SAID_MAX),
-      report: null,
-      quoted: inOneLine(subject),
-      at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
-    },
+  const notification: Notification = {
+    kind,
+    ids: typeof tag === 'string' ? [tag] : [],
+    recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
+    reason: kind === 'bounced' ? blameFor(event.type, about) : null,
+    status: statusOf('', said),
+    said: inOneLine(said.replace(/^smtp;/i, '')).slice(0, SAID_MAX),
+    report: null,
+    quoted: inOneLine(subject),
+    at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
   }
+  // The answer with which the provider took the message has the id by which it knows it.
+  return { providerId, notification }
 }
 
 const lowered = (address: string): string => address.trim().toLowerCase()
