@@ -111,7 +111,7 @@ const MEANINGS = {
   conflict: { kind: 'unknown', concerns: 'message' },
 } as const satisfies Record<string, { kind: SendFailure; concerns: SendConcern }>
 
-interface FaultFacts extends Pick<FailedSend, 'isInMessage' | 'said'> {
+export interface FaultFacts extends Pick<FailedSend, 'isInMessage' | 'said'> {
   /** Absent if there was no answer. */
   readonly replyCode?: number | null
   readonly waitMs?: number | null
