@@ -67,27 +67,25 @@ export function openSmtp(
 
   const attempt = async (message: Message, bytes: Buffer, options: SendOptions): Promise<string> => {
     const isReused = kept !== null
-    const progress: Progress = { phase: 'connect' }
+    const way: Way = { server, signal: options.signal, phase: 'connect' }
     try {
-      kept ??= await connect(server, tokens, options.signal, progress)
-      progress.phase = 'envelope'
+      kept ??= await connect(way, tokens)
+      way.phase = 'envelope'
       const sender = returnAddress?.replace('{id}', idOf(message.messageId))
       const { address: from } = parseMailbox(sender ?? message.from)
       const envelope = { from, to: parseMailbox(message.to).address }
-      return await sendInSession(kept, server, envelope, bytes, options, progress)
+      return await sendInSession(kept, way, envelope, bytes, options.onData)
     } catch (thrown) {
       if (thrown instanceof NotBegun) {
         drop()
         throw thrown.cause
       }
       if (thrown instanceof SendError) throw thrown
-      const { phase } = progress
-      const error = smtpError(thrown, phase, server.name, {
-        recipient: message.to,
-        password: server.password,
-      })
+      const { phase } = way
+      const { name, password } = server
+      const error = smtpError(thrown, phase, name, { recipient: message.to, password })
       const left = sessionAfter(thrown, phase)
-      if (kept === null || left !== 'kept' || !(await isReset(kept, server, options.signal))) drop()
+      if (kept === null || left !== 'kept' || !(await isReset(kept, way))) drop()
       const isConnectionLost = error.code === 'mail_unreachable' && error.failed.kind === 'transient'
       const isClosed = (phase === 'envelope' && isConnectionLost) || left === 'other'
       if (!isReused || !isClosed || options.signal.aborted) throw error
@@ -118,13 +116,13 @@ export function openSmtp(
       }),
     verify: (signal: AbortSignal): Promise<string> =>
       inTurn(async () => {
-        const progress: Progress = { phase: 'connect' }
+        const way: Way = { server, signal, phase: 'connect' }
         try {
-          kept ??= await connect(server, tokens, signal, progress)
+          kept ??= await connect(way, tokens)
           return 'lets us in'
         } catch (thrown) {
           if (thrown instanceof SendError) throw thrown
-          throw smtpError(thrown, progress.phase, server.name, { password: server.password })
+          throw smtpError(thrown, way.phase, server.name, { password: server.password })
         }
       }),
     close,
@@ -134,31 +132,25 @@ export function openSmtp(
 
 // Not nodemailer's `sendMail`, which does not show whether the connection broke before or after sending.
 
-/** The progress of the session. The session updates this, so that the code that catches a failure can read it. */
-interface Progress {
+/** One attempt. The session updates its phase, so that the code that catches a failure can read it. */
+interface Way {
+  readonly server: SmtpServer
+  readonly signal: AbortSignal
   phase: SendPhase
 }
 
 /** Opens a session. The token comes before the connection, because no server waits long for a login. */
-function connect(
-  server: SmtpServer,
-  tokens: Tokens | null,
-  signal: AbortSignal,
-  progress: Progress,
-): Promise<SMTPConnection> {
-  if (tokens === null) return openSession(server, null, signal, progress)
-  const open = (token: string) => openSession(server, token, signal, progress)
+function connect(way: Way, tokens: Tokens | null): Promise<SMTPConnection> {
+  if (tokens === null) return openSession(way, null)
+  const { server, signal } = way
+  const open = (token: string) => openSession(way, token)
   return withToken({ tokens, place: server.name, signal }, open, isTokenRefused)
 }
 
 /** Opens a session, and logs in if there is a token or the settings name a user. */
-async function openSession(
-  server: SmtpServer,
-  token: string | null,
-  signal: AbortSignal,
-  progress: Progress,
-): Promise<SMTPConnection> {
-  progress.phase = 'connect'
+async function openSession(way: Way, token: string | null): Promise<SMTPConnection> {
+  const { server, signal } = way
+  way.phase = 'connect'
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection({
     ...server.connection,
@@ -175,8 +167,8 @@ async function openSession(
   try {
     await step(connection, signal, (done) => connection.connect(done))
     if (token === null && server.user === '') return connection
-    progress.phase = 'login'
-    if (token === null) await logIn(connection, server, signal)
+    way.phase = 'login'
+    if (token === null) await logIn(connection, way)
     else await step(connection, signal, (done) => connection.login({ method: TOKEN }, done))
     return connection
   } catch (thrown) {
@@ -188,7 +180,7 @@ async function openSession(
 }
 
 /** Logs in. Some servers announce AUTH PLAIN, or announce nothing, and take only AUTH LOGIN. */
-async function logIn(connection: SMTPConnection, server: SmtpServer, signal: AbortSignal): Promise<void> {
+async function logIn(connection: SMTPConnection, { server, signal }: Way): Promise<void> {
   const credentials = { user: server.user, pass: server.password }
   try {
     await step(connection, signal, (done) => connection.login({ credentials }, done))
@@ -220,7 +212,7 @@ async function sayToken(
 }
 
 /** Ends the refused message, so that the session can carry the next one. Returns false if it cannot. */
-function isReset(session: SMTPConnection, server: SmtpServer, signal: AbortSignal): Promise<boolean> {
+function isReset(session: SMTPConnection, { server, signal }: Way): Promise<boolean> {
   setPatience(session, server.timeouts.socketMs)
   return step(session, signal, (done) => session.reset(done)).then(
     () => true,
@@ -237,39 +229,41 @@ function maxSizeOf(session: SMTPConnection): number {
 /** @returns the server's reply to the whole message */
 async function sendInSession(
   session: SMTPConnection,
-  server: SmtpServer,
+  way: Way,
   envelope: Readonly<Record<'from' | 'to', string>>,
   bytes: Buffer,
-  { signal, onData }: SendOptions,
-  progress: Progress,
+  onData: SendOptions['onData'],
 ): Promise<string> {
+  const { socketMs, dataReplyMs } = way.server.timeouts
   // Read only after the reply 354. If the connection breaks after that, delivery is unknown.
   const body = bodyOf(bytes, async () => {
     await onData?.()
-    progress.phase = 'data'
-    setPatience(session, server.timeouts.dataReplyMs)
+    way.phase = 'data'
+    setPatience(session, dataReplyMs)
   })
   const maxSize = maxSizeOf(session)
   if (maxSize > 0 && bytes.length > maxSize) {
     const problem = `the message has ${bytes.length} bytes, and the server takes at most ${maxSize}`
     throw Object.assign(new Error(problem), { code: TOO_LARGE })
   }
-  const info = await step<SMTPConnectionSendInfo>(session, signal, (done) =>
-    session.send({ ...envelope, size: bytes.length }, body, done),
-  )
-  setPatience(session, server.timeouts.socketMs)
-  return info.response
+  const sent = { ...envelope, size: bytes.length }
+  const send = (done: Done<SMTPConnectionSendInfo>) => session.send(sent, body, done)
+  const { response } = await step(session, way.signal, send)
+  setPatience(session, socketMs)
+  return response
 }
 
 function setPatience(session: SMTPConnection, ms: number): void {
   if (session._socket) session._socket.setTimeout(ms)
 }
 
+type Done<T> = (error?: Error | null, result?: T) => void
+
 /** Also rejected if the connection breaks or the signal is aborted. */
 async function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
-  begin: (done: (error?: Error | null, result?: T) => void) => void,
+  begin: (done: Done<T>) => void,
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const fail = (text: string, code: string) =>
