@@ -3,8 +3,10 @@
  * there.
  */
 import { addAbortListener } from 'node:events'
-import { access, open, readdir, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import type { ImapFlow } from 'imapflow'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { mailServerOf } from './mail-url.ts'
@@ -18,13 +20,6 @@ interface ReadOptions {
   readonly newest?: number
 }
 
-export interface MailboxMessage {
-  /** The bytes of the message, at most the first million, which have all that a notification says. */
-  readonly raw: Buffer
-  /** The position behind this message. */
-  readonly position: string
-}
-
 export interface Mailbox extends AsyncDisposable {
   /** The name of the place without the login, such as `imaps://imap.example.com:993/INBOX`. */
   readonly name: string
@@ -32,9 +27,11 @@ export interface Mailbox extends AsyncDisposable {
    * Reads the messages behind a position, the oldest first. All of the mailbox come again if the server has
    * numbered it anew. A folder yields those of its last minute again.
    * @param after null for all messages
+   * @returns for each message its bytes, at most the first million, which have all that a notification says, and
+   *   the position behind it
    * @throws LeadsheetError mail_unreachable
    */
-  read(after: string | null, options: ReadOptions): AsyncGenerator<MailboxMessage>
+  read(after: string | null, options: ReadOptions): AsyncGenerator<{ raw: Buffer; position: string }>
   /** Returns the position behind all messages that are there now. Throws LeadsheetError mail_unreachable. */
   position(signal: AbortSignal): Promise<string>
   /** Returns the URL of the folder for spam beside it; null if it is none, or not known. */
@@ -222,7 +219,6 @@ function openFolder(path: string): Mailbox {
   const name = `file:${path}`
   const list = async (after: string | null) => {
     try {
-      await access(path)
       const files = (await Promise.all(['', 'new', 'cur'].map((part) => listFiles(path, part)))).flat()
       const since = after === null ? 0 : Math.min(Number(after), Date.now()) - OVERLAP_MS
       return files.filter(({ at }) => at > since).sort((a, b) => a.at - b.at || (a.file < b.file ? -1 : 1))
@@ -265,17 +261,9 @@ async function listFiles(path: string, part: string): Promise<{ file: string; at
 }
 
 /** Null if the file is gone: a Maildir moves a file that was read, and it then counts as a new one. */
-async function readStart(file: string): Promise<Buffer | null> {
-  const handle = await open(file).catch((cause) => {
+function readStart(file: string): Promise<Buffer | null> {
+  return buffer(createReadStream(file, { end: MESSAGE_BYTES - 1 })).catch((cause) => {
     if (cause.code === 'ENOENT') return null
     throw cause
   })
-  if (handle === null) return null
-  try {
-    const { size } = await handle.stat()
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(size, MESSAGE_BYTES)))
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
 }

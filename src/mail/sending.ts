@@ -280,17 +280,13 @@ export class NotBegun extends Error {}
 
 /** Returns the bytes as a stream that calls a function, and waits for it, when its first byte is wanted. */
 export function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
-  return new Readable({
-    read() {
-      beforeFirstByte().then(
-        () => {
-          this.push(bytes)
-          this.push(null)
-        },
-        (cause: unknown) => this.destroy(new NotBegun('nothing was sent', { cause })),
-      )
-    },
-  })
+  async function* read() {
+    await beforeFirstByte().catch((cause: unknown) => {
+      throw new NotBegun('nothing was sent', { cause })
+    })
+    yield bytes
+  }
+  return Readable.from(read(), { objectMode: false })
 }
 
 const SAID_LENGTH = 300

@@ -57,7 +57,7 @@ function blameFor(fault: SendFault): Blame {
   }
   if (AUTH_REPLIES.includes(replyCode) || (isBefore && replyCode >= 500)) return 'setting'
   if (isBefore || replyCode === 421) return 'busy'
-  const blame = blameOf(fault)
+  const blame = blameOfReply(fault.reply, replyCode, fault.command, phase)
   // Reply 503 (bad sequence of commands) is a fault of the session, so the message is tried again.
   return replyCode >= 500 && replyCode !== 503 ? blame : blame === 'sender' ? 'unsure' : 'deferred'
 }
@@ -158,29 +158,23 @@ const REPLIES: readonly ReplyRule[] = [
 ]
 
 /**
- * Returns whom a reply blames that a notification quotes, without the command that was refused.
+ * Returns whom a reply blames.
  * @param reply the words of the reply, with an enhanced code such as `5.1.1` or without
+ * @param command the command that was refused; empty for a reply that a notification quotes
  */
-export function blameOfReply(reply: string, replyCode: number): ReplyBlame {
-  return blameOf({ phase: 'envelope', command: '', replyCode, reply })
-}
-
-function blameOf({
-  phase,
-  command,
-  replyCode,
-  reply,
-}: Pick<SendFault, 'phase' | 'command' | 'replyCode' | 'reply'>): ReplyBlame {
+export function blameOfReply(
+  reply: string,
+  replyCode: number,
+  command = '',
+  phase: SendPhase = 'envelope',
+): ReplyBlame {
   const at = phase === 'data' ? 'body' : command === 'MAIL FROM' ? 'MAIL' : 'RCPT'
   // Takes the class from the reply code, because some servers write 4.x.x after a 5xx. Four numbers are an
   // address of the network.
   const [, detail = ''] = /(?<![\d.])[45](\.\d{1,3}\.\d{1,3})(?!\.?\d)/.exec(reply) ?? []
-  const codes = `${replyCode} ${detail === '' ? '' : `${Math.floor((replyCode ?? 0) / 100)}${detail}`}`
+  const codes = `${replyCode} ${detail === '' ? '' : `${Math.floor(replyCode / 100)}${detail}`}`
   const fitting = REPLIES.find(
-    (rule) =>
-      rule.codes.test(codes) &&
-      (rule.at ?? at) === at &&
-      (rule.words === undefined || rule.words.test(reply)),
+    (rule) => rule.codes.test(codes) && (rule.at ?? at) === at && rule.words?.test(reply) !== false,
   )
   return fitting?.blame ?? (command === 'RCPT TO' ? 'recipient' : 'message')
 }

@@ -8,7 +8,12 @@ import type { Notification } from '../../mail/bounce/notification.ts'
 import { composeConfirmation } from '../../report/preferences/confirmation.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Db, Store, Trx } from '../../store/db/store.ts'
-import { type Delivery, enqueueMessages, moveDelivery } from '../../store/outbox/delivery.ts'
+import {
+  type Delivery,
+  type DeliveryMove,
+  enqueueMessages,
+  moveDelivery,
+} from '../../store/outbox/delivery.ts'
 import {
   findMessageById,
   insertNotification,
@@ -24,6 +29,7 @@ import { DAY_MS, MINUTE_MS } from '../../time.ts'
 import { changePreferenceIn } from '../reports/preferences.ts'
 import type { Recipient, Report } from '../reports/report-definition.ts'
 import { type MailSender, messageFor } from './compose-message.ts'
+import { replyCodeIn } from './message-retry.ts'
 
 export interface NotificationDeps {
   readonly store: Store
@@ -150,40 +156,32 @@ async function moveMessage(
 ): Promise<StoredNotification['outcome']> {
   if (message === null) return 'unmatched'
   const { messageId, recipient, report, unconfirmedCount, isRefusal: wasRefusal } = message
-  const at = now.toISOString()
-  const done = { at, nextAttemptAt: null, response: said === '' ? kind : said }
+  const done = { at: now.toISOString(), nextAttemptAt: null, replyCode: null, isRefusal: false }
   // It proves that the message was sent, even if its sender was killed before it could store that.
   const unproven: Delivery['state'][] =
     unconfirmedCount > 0 ? ['data', 'unconfirmed', 'pending', 'sending'] : ['data', 'unconfirmed']
   // Behind an alias or a forwarding another address is at fault, or somebody else complains.
   const isTheirs = recipients.length === 0 || recipients.includes(recipient.toLowerCase())
+  const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>) =>
+    moveDelivery(trx, messageId, [...unproven, ...from], { ...done, response: said || kind, ...to })
   let isMoved = false
   if (kind === 'delivered' || (kind === 'complained' && !isTheirs)) {
-    const to = { ...done, state: 'sent', replyCode: null, isRefusal: false } as const
-    isMoved = await moveDelivery(trx, messageId, unproven, to)
+    isMoved = await move([], { state: 'sent' })
   } else if (kind === 'bounced') {
     const isRefusal = reason === 'recipient' && isTheirs
-    const from: Delivery['state'][] = [...unproven, 'sent']
-    // Of two bounces of one message, the one for good counts.
-    if (isRefusal && wasRefusal === 0) from.push('bounced')
     const alike = alikeOf(status, said, recipient)
-    const to = { ...done, state: 'bounced', replyCode: replyCodeIn(said), isRefusal, alike } as const
-    isMoved = await moveDelivery(trx, messageId, from, to)
+    const to = { state: 'bounced', replyCode: replyCodeIn(said), isRefusal, alike } as const
+    // Of two bounces of one message, the one for good counts.
+    isMoved = await move(isRefusal && wasRefusal === 0 ? ['sent', 'bounced'] : ['sent'], to)
   } else if (kind === 'complained') {
     // It proves that the message arrived, whatever else came back for it.
     const response = 'reported as spam by its recipient'
-    const to = { ...done, response, state: 'complained', replyCode: null, isRefusal: false } as const
-    isMoved = await moveDelivery(trx, messageId, [...unproven, 'sent', 'bounced'], to)
+    isMoved = await move(['sent', 'bounced'], { state: 'complained', response })
     const by = { by: 'recipient', reason: 'reported a message as spam' } as const
     if (isMoved && report !== null)
       await changePreferenceIn(trx, { address: recipient, report }, 'stop', by, now)
   }
   return isMoved ? 'applied' : 'unchanged'
-}
-
-function replyCodeIn(said: string): number | null {
-  const [code] = /^[45]\d\d(?=[ -])/.exec(said) ?? []
-  return code === undefined ? null : Number(code)
 }
 
 const ALIKE_LENGTH = 60
@@ -202,10 +200,6 @@ function alikeOf(status: string | null, said: string, recipient: string): string
     .slice(0, ALIKE_LENGTH)
 }
 
-interface Unsubscribed extends Pick<Applied, 'outcome'> {
-  readonly key: PreferenceKey | null
-}
-
 /** Unsubscribes the recipient of the message that was named, or else the author, and confirms it. */
 async function unsubscribe(
   trx: Trx,
@@ -213,7 +207,7 @@ async function unsubscribe(
   { recipients, report, at }: Notification,
   message: NotifiedMessage | null,
   now: Date,
-): Promise<Unsubscribed> {
+): Promise<Pick<Applied, 'outcome'> & { readonly key: PreferenceKey | null }> {
   const author = recipients[0] ?? null
   const key = message === null ? ownReport(deps, author, report) : keyOf(message)
   if (key === null) return { key, outcome: 'unmatched' }

@@ -73,6 +73,12 @@ function reasonToGiveUp(
   return since >= limits.hours * HOUR_MS ? `given up after ${limits.hours} hours` : null
 }
 
+/** Null if an answer has no code, such as that of a folder, or of an attempt that cannot have made another copy. */
+export function replyCodeIn(answer: string): number | null {
+  const [code] = /^[245]\d\d(?=[ -])/.exec(answer) ?? []
+  return code === undefined ? null : Number(code)
+}
+
 /** A wrong setting and a refused sender get the longest backoff, because neither passes within a minute. */
 export function outageAfter(
   before: MailOutage | undefined,

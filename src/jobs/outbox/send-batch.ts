@@ -2,6 +2,7 @@
  * Sends messages one after the other under a lease, so that one process sends at a time, and the messages of a
  * killed process can be recovered.
  */
+import { addAbortListener } from 'node:events'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { FailedSend } from '../../mail/sending.ts'
@@ -26,7 +27,7 @@ import { readMessage } from '../../store/outbox/stored-message.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { HOUR_MS } from '../../time.ts'
-import { moveAfterFailure, outageAfter, retryAt } from './message-retry.ts'
+import { moveAfterFailure, outageAfter, replyCodeIn, retryAt } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
@@ -221,7 +222,7 @@ async function sendOne(
       await lease.renew(trx, at)
       return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
     })
-  const stop = createStopSignal(signal, ANSWER_MS)
+  using stop = createStopSignal(signal, ANSWER_MS)
   let report: string | undefined
   let response: string
   try {
@@ -251,33 +252,13 @@ async function sendOne(
     await move(['sending', 'data'], to)
     if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
     return failed
-  } finally {
-    stop.end()
   }
   // This write stands outside the `try`, because the message was already sent: a failure of the store must
   // not count as a failure of the message.
-  const replyCode = replyCodeIn(response)
-  await move(['sending', 'data'], {
-    state: 'sent',
-    nextAttemptAt: null,
-    replyCode,
-    isRefusal: false,
-    response,
-  })
+  const receipt = { replyCode: replyCodeIn(response), isRefusal: false, response }
+  await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, ...receipt })
   deps.log.info({ recipient, report, response }, 'mail sent')
   return 'sent'
-}
-
-/** Null if the message was written to a folder, or if earlier attempts cannot have delivered another copy. */
-function replyCodeIn(response: string): number | null {
-  const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
-  return code === undefined ? null : Number(code)
-}
-
-interface StopSignal {
-  readonly signal: AbortSignal
-  leaves(): void
-  end(): void
 }
 
 /**
@@ -285,25 +266,23 @@ interface StopSignal {
  * body is not being sent yet, otherwise after `patienceMs`.
  * @param patienceMs the milliseconds to wait for the server's answer after the body began to be sent
  */
-function createStopSignal(stop: AbortSignal, patienceMs: number): StopSignal {
+function createStopSignal(stop: AbortSignal, patienceMs: number) {
   const broken = new AbortController()
   let hasLeft = false
   let timer: NodeJS.Timeout | undefined
   const breakOff = (): void => broken.abort(stop.reason)
-  const onStop = (): void => {
+  const listener = addAbortListener(stop, () => {
     if (hasLeft) timer = setTimeout(breakOff, patienceMs)
     else breakOff()
-  }
-  stop.addEventListener('abort', onStop, { once: true })
-  if (stop.aborted) onStop()
+  })
   return {
     signal: broken.signal,
-    leaves: () => {
+    leaves() {
       hasLeft = true
     },
-    end: () => {
+    [Symbol.dispose]() {
       clearTimeout(timer)
-      stop.removeEventListener('abort', onStop)
+      listener[Symbol.dispose]()
     },
   }
 }
