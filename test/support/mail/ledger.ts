@@ -40,6 +40,11 @@ export async function openLedger(recipients: readonly string[], content = CONTEN
     deps: { store, log: SILENT, now: () => clock.now, policy: AT_ONCE },
     /** Returns the deliveries in the order of their recipients. */
     deliveries,
+    async first() {
+      const [first] = await deliveries()
+      if (first === undefined) throw new Error('found no message')
+      return first
+    },
     /** Returns the recipient, the state and the attempts of each message. */
     states: async () =>
       (await deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts]),
