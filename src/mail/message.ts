@@ -2,7 +2,7 @@
  * Builds the bytes of a message, with its links to unsubscribe, and signs them with DKIM (RFC 6376), which
  * proves the sender. The bytes depend only on the message, so a second attempt sends the same bytes.
  */
-import { createHash, createHmac, createPublicKey, createSign, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, createSign, hash, timingSafeEqual } from 'node:crypto'
 import type { Mailbox } from '../domain/mailbox.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
@@ -26,9 +26,8 @@ export interface MessageIdentity {
 /** Returns the Message-ID `<…@domain>`, with 40 hexadecimal digits from a hash of the identity (RFC 5322, 3.6.4). */
 export function messageId(identity: MessageIdentity): string {
   const { installationId, report, period, recipient, revision, from } = identity
-  const text = JSON.stringify([installationId, report, period.from, period.to, recipient, revision])
-  const hash = createHash('sha256').update(text).digest('hex')
-  return `<${hash.slice(0, 40)}@${domainOf(from)}>`
+  const facts = [installationId, report, period.from, period.to, recipient, revision]
+  return `<${hash('sha256', JSON.stringify(facts)).slice(0, 40)}@${domainOf(from)}>`
 }
 
 /** Returns what stands before the `@` of a Message-ID, which identifies a message of ours: 40 hexadecimal digits. */
@@ -54,7 +53,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
     textEncoding: 'quoted-printable',
     disableFileAccess: true,
     disableUrlAccess: true,
-    baseBoundary: createHash('sha256').update(message.messageId).digest('hex').slice(0, 24),
+    baseBoundary: hash('sha256', message.messageId).slice(0, 24),
   })
   const bytes = await composer.compile().build()
   return dkim === null ? bytes : sign(bytes, dkim)

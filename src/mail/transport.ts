@@ -1,6 +1,6 @@
 /** Defines the destinations of messages: a mail server, or a folder that receives each message as a file. */
 
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -111,7 +111,7 @@ export function fileNameOf(message: Message): string {
       .replace(/[^a-z0-9.]+/g, '-')
       .replace(/^[-.]+|[-.]+$/g, '')
       .slice(0, 60)
-  const id = createHash('sha256').update(message.messageId).digest('hex').slice(0, 8)
+  const id = hash('sha256', message.messageId).slice(0, 8)
   return `${message.date.slice(0, 10)}-${slug(message.report)}-${slug(message.to)}-${id}.eml`
 }
 

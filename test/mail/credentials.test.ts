@@ -109,16 +109,6 @@ describe('credentials', () => {
     expectNothingToldBy(tap)
   })
 
-  it('are not in what is told of a login that was refused', async () => {
-    await using server = await openSecureServer()
-    await using tap = await openTap(server.port)
-    const { failure, failed } = await send(tap.url.replace(PASSWORD, 'hunter33'))
-    expect(failed?.kind).toBe('configuration')
-    expect(server.logins).toEqual([`${USER} hunter33`])
-    expect(String(failure)).not.toContain('hunter33')
-    expectNothingToldBy(tap)
-  })
-
   it.each([
     [
       'somebody on the way keeps the encryption from beginning',

@@ -11,7 +11,7 @@ import type { Db, Store, Trx } from '../../store/db/store.ts'
 import {
   type Delivery,
   type DeliveryMove,
-  enqueueMessages,
+  enqueueMessage,
   moveDelivery,
 } from '../../store/outbox/delivery.ts'
 import {
@@ -23,7 +23,6 @@ import {
   readSubject,
   type StoredNotification,
 } from '../../store/outbox/notification.ts'
-import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
 import { copyPreferences, findPreference, type PreferenceKey } from '../../store/reports/preference.ts'
 import { DAY_MS, MINUTE_MS } from '../../time.ts'
 import { changePreferenceIn } from '../reports/preferences.ts'
@@ -277,7 +276,5 @@ async function confirm(
     sender,
     revision,
   )
-  const pack = createMessagePack()
-  addToPack(pack, message)
-  await enqueueMessages(trx, { issueId, revision }, pack, at)
+  await enqueueMessage(trx, issueId, message, at, revision)
 }

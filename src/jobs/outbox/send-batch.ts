@@ -18,7 +18,6 @@ import {
   moveDelivery,
   recoverDeliveries,
   SENDER_LEASE,
-  UNCONFIRMED_MAX,
 } from '../../store/outbox/delivery.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-resolve.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
@@ -64,7 +63,7 @@ export async function openSession({ store, now }: DeliverDeps): Promise<SendingS
   if (lease === null) return null
   const session = { lease, suspectsInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
-    await store.write((trx) => recoverDeliveries(trx, now().toISOString(), UNCONFIRMED_MAX))
+    await store.write((trx) => recoverDeliveries(trx, now().toISOString()))
   } catch (thrown) {
     await lease.release()
     throw thrown
@@ -155,18 +154,14 @@ async function waitForRateLimit(
   { policy: { rateLimit }, now }: DeliverDeps,
   { signal, until }: SendOptions,
 ): Promise<boolean> {
-  const isOver = (inMs = 0): boolean =>
-    signal.aborted || (until !== null && now().getTime() + inMs >= until.getTime())
-  while (!isOver()) {
+  for (;;) {
     const ms = rateLimit.msToWait(now())
-    if (ms === 0) {
-      rateLimit.take(now())
-      return true
-    }
-    if (isOver(ms)) return false
+    if (signal.aborted || (until !== null && now().getTime() + ms >= until.getTime())) return false
+    if (ms === 0) break
     await wait(ms, signal).catch(() => {})
   }
-  return false
+  rateLimit.take(now())
+  return true
 }
 
 async function noteOutage(

@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html and
  * https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
  */
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { MailApi } from '../mail-url.ts'
 import { idOf, parseMailbox } from '../message.ts'
 import type { ApiRequest, Vendor } from './vendor.ts'
@@ -63,19 +63,19 @@ export function signed(
   const fields = Object.entries({ ...headers, host, 'x-amz-date': time }).sort(([a], [b]) => (a < b ? -1 : 1))
   const names = fields.map(([name]) => name).join(';')
   const lines = fields.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, ' ')}\n`).join('')
-  const canonical = [body === null ? 'GET' : 'POST', path, '', lines, names, sha256(body ?? '')].join('\n')
+  const canonical = [body === null ? 'GET' : 'POST', path, '', lines, names, hash('sha256', body ?? '')].join(
+    '\n',
+  )
   const steps = [time.slice(0, 8), region, service, 'aws4_request']
   const scope = steps.join('/')
   const key = steps.reduce<string | Buffer>((key, step) => hmac(key, step).digest(), `AWS4${password}`)
-  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')).digest('hex')
+  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, scope, hash('sha256', canonical)].join('\n')).digest(
+    'hex',
+  )
   return {
     'x-amz-date': time,
     authorization: `AWS4-HMAC-SHA256 Credential=${user}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
   }
-}
-
-function sha256(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
 }
 
 function hmac(key: string | Buffer, text: string) {

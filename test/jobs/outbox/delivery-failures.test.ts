@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
-import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
 import { openSession, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
@@ -257,15 +256,6 @@ it('a message that is too large for the server fails alone with a clear cause, a
   expect([await listMailOutages(store.db), await listRefusing(store.db, 1)]).toEqual([[], []])
 })
 
-it('a message that may have arrived is sent once more, and then left to a person', async () => {
-  await using post = await openPost(['ana@example.com'], openScriptedServer({ body: 'drop' }))
-  for (const minutes of [0, 2, 2, 2]) await post.deliver(minutes)
-  expect(await post.deliveries()).toMatchObject([
-    { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
-  ])
-  expect(post.server.bodies()).toBe(2)
-})
-
 describe('a message that is deferred again and again', () => {
   /** Opens a message that is deferred each time. `next` goes on to its next attempt, some hours late. */
   async function openDeferred() {
@@ -315,13 +305,4 @@ describe('a message that is deferred again and again', () => {
     await post.next(72)
     expect(await post.deliveries()).toMatchObject([{ state: 'failed', attempts: 5 }])
   })
-})
-
-it('waits for 1, 5, 15 and then 60 minutes, a fifth more or less', () => {
-  const now = new Date(0)
-  const minutes = (failures: number, random: number) =>
-    Math.round(retryAt(failures, { now, random }).getTime() / MINUTE_MS / 0.1) / 10
-  expect([1, 2, 3, 4, 5, 100].map((failures) => minutes(failures, 0.5))).toEqual([1, 5, 15, 60, 60, 60])
-  expect([1, 2, 3, 4].map((failures) => minutes(failures, 0))).toEqual([0.8, 4, 12, 48])
-  expect([1, 2, 3, 4].map((failures) => minutes(failures, 1))).toEqual([1.2, 6, 18, 72])
 })

@@ -3,12 +3,12 @@ import { type MessageContent, messageFor } from '../../../src/jobs/outbox/compos
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
-import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { enqueueMessage, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { type Issue, saveIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
-import { enqueueMessage, SENDER, unsavedIssue } from './message.ts'
+import { SENDER, unsavedIssue } from './message.ts'
 import { AT_ONCE } from './reports.ts'
 
 export const CONTENT: MessageContent = {
