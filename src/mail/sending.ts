@@ -70,26 +70,6 @@ export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration
  */
 export type SendConcern = 'message' | 'server' | 'either'
 
-/** The facts about a failed attempt, as the transport has judged them. */
-export interface FailedSend {
-  readonly kind: SendFailure
-  readonly concerns: SendConcern
-  /** Tells whether the attempt failed after the login, while the message was being sent. */
-  readonly isInMessage: boolean
-  /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
-  readonly isTooLarge: boolean
-  /** Tells whether the server refused the message for good, and not for its size. This counts against the recipient. */
-  readonly isRefusal: boolean
-  /** The code of the server's answer, of SMTP or HTTP; null if there was no answer, or if it was about the size. */
-  readonly replyCode: number | null
-  /** The time in milliseconds that the server asks us to wait; null if it does not say. */
-  readonly waitMs: number | null
-  /** The text of the server's answer, or the reason why there was none. */
-  readonly said: string
-  /** If nobody knows whether the message was delivered: until when another attempt cannot double it; null if it can. */
-  readonly repeatableUntil?: Instant | null
-}
-
 /**
  * The cause of a failure. `message`: the content, or nobody knows. `deferred`: the message may pass later, which is about
  * its recipient; `unsure`: about that or the sender, or the connection broke. `busy`: all may pass later.
@@ -111,27 +91,38 @@ const MEANINGS = {
   conflict: { kind: 'unknown', concerns: 'message' },
 } as const satisfies Record<string, { kind: SendFailure; concerns: SendConcern }>
 
-export interface FaultFacts extends Pick<FailedSend, 'isInMessage' | 'said'> {
-  /** Absent if there was no answer. */
+export interface FaultFacts {
+  /** Tells whether the attempt failed after the login, while the message was being sent. */
+  readonly isInMessage: boolean
+  /** The text of the server's answer, or the reason why there was none. */
+  readonly said: string
+  /** The code of the server's answer, of SMTP or HTTP; absent if there was no answer. */
   readonly replyCode?: number | null
+  /** The time in milliseconds that the server asks us to wait; null if it does not say. */
   readonly waitMs?: number | null
   /** Until when another attempt cannot double the message. */
   readonly until?: Instant | null
 }
 
-export function failedBy(blame: Blame, facts: FaultFacts): FailedSend {
+/** The facts about a failed attempt, as the transport has judged them. */
+export type FailedSend = Readonly<ReturnType<typeof failedBy>>
+
+export function failedBy(blame: Blame, facts: FaultFacts) {
   const { isInMessage, said, replyCode = null, waitMs = null, until = null } = facts
-  const { kind, concerns } = MEANINGS[blame]
+  const { kind, concerns }: { kind: SendFailure; concerns: SendConcern } = MEANINGS[blame]
   return {
     kind,
     concerns,
     isInMessage,
+    /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
     isTooLarge: blame === 'size',
+    /** Tells whether the server refused the message for good, and not for its size. This counts against the recipient. */
     isRefusal: replyCode !== null && (blame === 'recipient' || blame === 'message'),
     // An answer that leaves the fate of the message open counts like none.
     replyCode: blame === 'size' || kind === 'unknown' ? null : replyCode,
     waitMs,
     said,
+    /** If nobody knows whether the message was delivered: until when another attempt cannot double it; null if it can. */
     repeatableUntil: blame === 'unclear' ? until : null,
   }
 }

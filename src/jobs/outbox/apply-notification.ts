@@ -54,11 +54,12 @@ export interface ArrivedNotification {
   readonly providerId: string | null
 }
 
-export interface Applied extends Pick<StoredNotification, 'kind' | 'outcome'> {
-  /** The recipient of the message; without a message, the address that the notification is about. */
-  readonly recipient: string | null
-  readonly report: string | null
-  readonly said: string
+export type Applied = Awaited<ReturnType<typeof apply>>
+
+/** One transaction that applies a notification, at a time. */
+interface Work extends NotificationDeps {
+  readonly trx: Trx
+  readonly at: Date
 }
 
 /**
@@ -74,7 +75,9 @@ export async function takeNotification(
   const { store, log } = deps
   const applied = await store.write(async (trx) => {
     await also(trx)
-    return (await isKnownNotification(trx, arrived.id)) ? null : apply(trx, deps, arrived)
+    return (await isKnownNotification(trx, arrived.id))
+      ? null
+      : apply({ ...deps, trx, at: deps.now() }, arrived)
   })
   if (applied === null) return null
   const { kind, outcome, recipient, report, said } = applied
@@ -83,24 +86,18 @@ export async function takeNotification(
   return applied
 }
 
-async function apply(trx: Trx, deps: NotificationDeps, arrived: ArrivedNotification): Promise<Applied> {
+async function apply(work: Work, arrived: ArrivedNotification) {
   const { id, notification } = arrived
   const { kind, said, recipients } = notification
-  const now = deps.now()
-  const message = await findMessage(trx, arrived, now)
-  const unsubscribed =
-    kind === 'unsubscribe' ? await unsubscribe(trx, deps, notification, message, now) : null
-  const outcome = unsubscribed?.outcome ?? (await moveMessage(trx, notification, message, now))
+  const message = await findMessage(work, arrived)
+  const unsubscribed = kind === 'unsubscribe' ? await unsubscribe(work, notification, message) : null
+  const outcome = unsubscribed?.outcome ?? (await moveMessage(work, notification, message))
   const messageId = message?.messageId ?? null
-  await insertNotification(trx, { id, readAt: now.toISOString(), kind, outcome, messageId })
+  await insertNotification(work.trx, { id, readAt: work.at.toISOString(), kind, outcome, messageId })
   const about = unsubscribed?.key ?? message
-  return {
-    kind,
-    outcome,
-    recipient: unsubscribed?.key?.address ?? message?.recipient ?? recipients[0] ?? null,
-    report: about?.report ?? null,
-    said,
-  }
+  /** The recipient of the message; without a message, the address that the notification is about. */
+  const recipient = unsubscribed?.key?.address ?? message?.recipient ?? recipients[0] ?? null
+  return { kind, outcome, recipient, report: about?.report ?? null, said }
 }
 
 /** Returns the message with the first of the ids that is one of ours. */
@@ -120,9 +117,8 @@ const QUOTED_DAYS = 6
  * only if the notification quotes the subject of exactly one message of the last days.
  */
 async function findMessage(
-  trx: Trx,
+  { trx, at: now }: Work,
   { notification: { kind, ids, recipients, quoted, at }, providerId }: ArrivedNotification,
-  now: Date,
 ): Promise<NotifiedMessage | null> {
   const named = await findNamed(trx, ids)
   if (named !== null) return named
@@ -148,14 +144,13 @@ function quotes(quoted: string, subject: string): boolean {
 }
 
 async function moveMessage(
-  trx: Trx,
+  { trx, at }: Work,
   { kind, reason, recipients, status, said }: Notification,
   message: NotifiedMessage | null,
-  now: Date,
 ): Promise<StoredNotification['outcome']> {
   if (message === null) return 'unmatched'
   const { messageId, recipient, report, unconfirmedCount, isRefusal: wasRefusal } = message
-  const done = { at: now.toISOString(), nextAttemptAt: null, replyCode: null, isRefusal: false }
+  const done = { at: at.toISOString(), nextAttemptAt: null, replyCode: null, isRefusal: false }
   // It proves that the message was sent, even if its sender was killed before it could store that.
   const unproven: Delivery['state'][] =
     unconfirmedCount > 0 ? ['data', 'unconfirmed', 'pending', 'sending'] : ['data', 'unconfirmed']
@@ -178,7 +173,7 @@ async function moveMessage(
     isMoved = await move(['sent', 'bounced'], { state: 'complained', response })
     const by = { by: 'recipient', reason: 'reported a message as spam' } as const
     if (isMoved && report !== null)
-      await changePreferenceIn(trx, { address: recipient, report }, 'stop', by, now)
+      await changePreferenceIn(trx, { address: recipient, report }, 'stop', by, at)
   }
   return isMoved ? 'applied' : 'unchanged'
 }
@@ -201,14 +196,13 @@ function alikeOf(status: string | null, said: string, recipient: string): string
 
 /** Unsubscribes the recipient of the message that was named, or else the author, and confirms it. */
 async function unsubscribe(
-  trx: Trx,
-  deps: NotificationDeps,
+  work: Work,
   { recipients, report, at }: Notification,
   message: NotifiedMessage | null,
-  now: Date,
-): Promise<Pick<Applied, 'outcome'> & { readonly key: PreferenceKey | null }> {
+): Promise<Pick<StoredNotification, 'outcome'> & { readonly key: PreferenceKey | null }> {
+  const { trx, at: now } = work
   const author = recipients[0] ?? null
-  const key = message === null ? ownReport(deps, author, report) : keyOf(message)
+  const key = message === null ? ownReport(work, author, report) : keyOf(message)
   if (key === null) return { key, outcome: 'unmatched' }
   const earlier = await findPreference(trx, key)
   // A mail from before the recipient came back, in a mailbox that is read for the first time, is over.
@@ -222,7 +216,7 @@ async function unsubscribe(
     : await listMessagesTo(trx, key.address.toLowerCase(), '', now.toISOString())
   const last = own.find((each) => each.report === key.report)
   // Nobody gets a mail to whom none was ever sent.
-  if (last !== undefined) await confirm(trx, deps, last, by, now)
+  if (last !== undefined) await confirm(work, last, by)
   return { key, outcome: 'applied' }
 }
 
@@ -245,13 +239,8 @@ function ownReport(
   return theirs.length === 1 ? (theirs[0] ?? null) : null
 }
 
-async function confirm(
-  trx: Trx,
-  { store, sender, reports, reader }: NotificationDeps,
-  last: NotifiedMessage,
-  by: string | null,
-  now: Date,
-): Promise<void> {
+async function confirm(work: Work, last: NotifiedMessage, by: string | null): Promise<void> {
+  const { trx, at: now, store, sender, reports, reader } = work
   const { issueId, recipient: address, report, periodFrom: from, periodTo: to } = last
   if (issueId === null || report === null || from === null || to === null) return
   const at = now.toISOString()

@@ -3,13 +3,10 @@ import { sql } from 'kysely'
 import type { Instant, Period } from '../../domain/model.ts'
 import { modelsIn } from '../db/model.ts'
 import type { Db } from '../db/store.ts'
-import type { Delivery, DeliveryRowState } from './delivery.ts'
+import type { DeliveryRowState } from './delivery.ts'
 
-export interface ListedDelivery extends Delivery {
-  /** The name of the report; null for an alert. */
-  readonly report: string | null
-  readonly period: Period | null
-}
+/** A message, with the name of its report, which is null for an alert. */
+export type ListedDelivery = Awaited<ReturnType<typeof findDeliveries>>[number]
 
 /** The messages to list; an absent property leaves none out. */
 interface DeliveryQuestion {
@@ -26,7 +23,7 @@ export async function findDeliveries(
   db: Db,
   { report, period, since, states, recipient }: DeliveryQuestion,
   limit: number,
-): Promise<ListedDelivery[]> {
+) {
   let query = modelsIn(db)
     .selectFrom('delivery')
     .leftJoin('report_issue', 'report_issue.id', 'delivery.issueId')

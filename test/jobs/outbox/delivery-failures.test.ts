@@ -231,7 +231,7 @@ it('a refusal that names neither the recipient nor the sender, of one message ag
   if (sender === null) throw new Error('another process sends')
   for (let attempt = 0; attempt < 3; attempt++) {
     const [again] = await post.deliveries()
-    if (again !== undefined) await sendAll(deps, sender, [again], { signal, until: null })
+    if (again !== undefined) await sendAll(sender, [again], { signal, until: null })
     post.clock.now = new Date(post.clock.now.getTime() + 30 * MINUTE_MS)
   }
   expect(await post.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
