@@ -7,6 +7,7 @@ import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
 import { learnSecret, redactor, withoutLearnedSecrets } from '../redaction.ts'
 import { adviceFor } from './advice.ts'
+import { isMailApi } from './mail-url.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage, fitFiles, withoutFiles } from './message.ts'
 
@@ -127,13 +128,13 @@ export function failedBy(blame: Blame, facts: FaultFacts) {
   }
 }
 
-interface ErrorFacts {
+interface ErrorFacts extends FaultFacts {
   /** Absent or null if nothing was to be sent. */
   readonly recipient?: string | null | undefined
   readonly cause?: unknown
   /** The words that decide on the advice, if they are more than those that are quoted. */
   readonly words?: string
-  /** The row of words, if it is not that of the kind. */
+  /** The row of words, if it does not follow from the blame. */
   readonly as?: keyof typeof WORDS | undefined
   /** The hint where there is no advice; absent for the hint of the row. */
   readonly hint?: string | undefined
@@ -147,20 +148,21 @@ export class SendError extends LeadsheetError {
   readonly failed: FailedSend
 
   /** @param place the name of the server or the API, such as `smtp://mail.example.com:587` */
-  constructor(
-    place: string,
-    failed: FailedSend,
-    { recipient, cause, words = failed.said, as, hint }: ErrorFacts,
-  ) {
+  constructor(place: string, blame: Blame, facts: ErrorFacts) {
+    const failed = failedBy(blame, facts)
     const { kind, concerns, isTooLarge, replyCode, said } = failed
+    const { recipient, cause, words = said, as } = facts
+    const { protocol = '' } = URL.parse(place) ?? {}
     const isOne = concerns === 'message' || (concerns === 'either' && replyCode !== null)
     const isRefused = isOne && kind !== 'unknown'
-    const row = WORDS[as ?? (isTooLarge ? 'size' : kind)]
+    const isBusy = kind === 'transient' && replyCode !== null
+    const ofApi = isMailApi({ protocol }) ? API_ROWS[kind] : undefined
+    const row = WORDS[as ?? ofApi ?? (isTooLarge ? 'size' : isBusy ? 'busy' : kind)]
     const problem = isRefused && !isTooLarge ? REFUSED : row.problem
     super(
       isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
       `${place} ${problem}${recipient ? ` for ${recipient}` : ''}: ${said}`,
-      { hint: adviceFor(words, URL.parse(place)?.protocol) ?? hint ?? row.hint, cause },
+      { hint: adviceFor(words, protocol) ?? facts.hint ?? row.hint, cause },
     )
     this.failed = failed
   }
@@ -215,6 +217,12 @@ const WORDS = {
   },
 } satisfies Readonly<Record<string, { problem: string; hint: string }>>
 
+/** The rows that are other for an API than for a mail server. */
+const API_ROWS: Partial<Record<SendFailure, keyof typeof WORDS>> = {
+  configuration: 'api_login',
+  unknown: 'unclear',
+}
+
 /** The codes of errors of TLS about a certificate. */
 export const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
@@ -246,8 +254,15 @@ export async function withToken<T>(
     const { code, hint } = thrown instanceof LeadsheetError ? thrown : {}
     const blame = code !== undefined && NO_TOKEN_CODES.includes(code) ? 'setting' : 'busy'
     const words = errorText(thrown)
-    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(words) })
-    throw new SendError(place, failed, { cause: thrown, words, as: 'no_token', hint })
+    const said = quoteServer(words)
+    throw new SendError(place, blame, {
+      isInMessage: false,
+      said,
+      cause: thrown,
+      words,
+      as: 'no_token',
+      hint,
+    })
   }
   const token = learnSecret(await tokens.current(signal).catch(noToken))
   try {

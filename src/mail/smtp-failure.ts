@@ -4,7 +4,7 @@
  */
 import { errorText } from '../errors.ts'
 import type { Blame } from './sending.ts'
-import { CERTIFICATE, failedBy, quoteServer, SendError } from './sending.ts'
+import { CERTIFICATE, quoteServer, SendError } from './sending.ts'
 
 /** The step that an attempt reached. After the step `data` began, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
@@ -209,12 +209,12 @@ export function smtpError(
   const { replyCode } = fault
   const words = `${fault.reply || error.message} ${fault.challenge}`
   const said = quoteServer(replyCode === null ? errorText(error) : words, [password])
-  const failed = failedBy(blameFor(fault), { isInMessage: !isBeforeMessage(phase), replyCode, said })
   const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
   const refused = isMechanismRefused(error) ? 'no_oauth' : 'token'
-  const isBusy = replyCode !== null && failed.kind === 'transient' && !failed.isInMessage
-  const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : isBusy ? 'busy' : undefined
+  const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : undefined
   // Not nodemailer's error, which quotes the reply in several places.
   const told = new Error(quoteServer(error.message, [password]))
-  return new SendError(place, failed, { words, cause: told, recipient, as })
+  const isInMessage = !isBeforeMessage(phase)
+  const facts = { isInMessage, replyCode, said, words, cause: told, recipient }
+  return new SendError(place, blameFor(fault), { ...facts, as })
 }

@@ -9,11 +9,10 @@ import { openDispatcher } from '../../proxy.ts'
 import { retryAfterMs, wait } from '../../retry.ts'
 import { type MailScheme, mailApiOf } from '../mail-url.ts'
 import { idOf } from '../message.ts'
-import type { Blame, FaultFacts, Receipt, SendFailure, SendOptions, TransportOptions } from '../sending.ts'
+import type { Blame, FaultFacts, Receipt, SendOptions, TransportOptions } from '../sending.ts'
 import {
   bodyOf,
   CERTIFICATE,
-  failedBy,
   failedSendOf,
   NotBegun,
   quoteServer,
@@ -47,12 +46,6 @@ const ANSWER_BYTES_MAX = 256 * 1024
 /** Waits up to this time, which an API asks for, are part of the attempt. */
 const WAIT_MAX_MS = 30_000
 const WAITS_MAX = 3
-
-/** The rows of words that are other for an API than for a mail server. */
-const API_ROWS: Partial<Record<SendFailure, 'api_login' | 'unclear'>> = {
-  configuration: 'api_login',
-  unknown: 'unclear',
-}
 
 /** The purpose of a request. */
 interface Purpose extends SendOptions {
@@ -163,16 +156,9 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
     }
   }
 
-  function errorOf(
-    blame: Blame,
-    facts: FaultFacts,
-    { recipient, until }: Purpose,
-    cause?: unknown,
-  ): SendError {
-    const failed = failedBy(blame, { ...facts, until, said: quoteServer(facts.said, [api.password]) })
-    const isBusy = failed.kind === 'transient' && failed.replyCode !== null
-    const as = isBusy ? 'busy' : API_ROWS[failed.kind]
-    return new SendError(api.name, failed, { recipient, cause, as })
+  function errorOf(blame: Blame, facts: FaultFacts, { recipient, until }: Purpose, cause?: unknown) {
+    const said = quoteServer(facts.said, [api.password])
+    return new SendError(api.name, blame, { ...facts, until, said, recipient, cause })
   }
 
   const close = async (): Promise<void> => {
