@@ -41,7 +41,8 @@ export function openOAuthKeys(login: Login, options: OAuthOptions): KeySource {
 
   async function fetchToken(refused: string | null): Promise<Token> {
     const fetched = await shareToken(
-      { path: options.file, stop: closing.signal },
+      options.file,
+      closing.signal,
       login,
       (stored) => stored.accessToken !== refused && isFresh(stored),
       (stored) => requestToken(login, stored?.refreshToken ?? login.refreshToken, deps),
