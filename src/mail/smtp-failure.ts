@@ -204,6 +204,8 @@ export function smtpError(
   place: string,
   { recipient, password = '' }: { readonly recipient?: string; readonly password?: string } = {},
 ): SendError {
+  // The token URL is at fault.
+  if (cause instanceof SendError) return cause
   const error = cause instanceof Error ? cause : new Error(String(cause))
   const fault = faultOf(error, phase)
   const { replyCode } = fault

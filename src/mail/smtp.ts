@@ -14,7 +14,7 @@ import type { Message } from '../domain/message.ts'
 import { mailServerOf } from './mail-url.ts'
 import { idOf, parseMailbox } from './message.ts'
 import type { Receipt, SendOptions, Tokens, TransportOptions } from './sending.ts'
-import { bodyOf, NotBegun, SendError, sendFitting, withToken } from './sending.ts'
+import { bodyOf, NotBegun, sendFitting, withToken } from './sending.ts'
 import type { SendPhase } from './smtp-failure.ts'
 import {
   isMechanismRefused,
@@ -80,7 +80,6 @@ export function openSmtp(
         drop()
         throw thrown.cause
       }
-      if (thrown instanceof SendError) throw thrown
       const { phase } = way
       const { name, password } = server
       const error = smtpError(thrown, phase, name, { recipient: message.to, password })
@@ -97,11 +96,6 @@ export function openSmtp(
     }
   }
 
-  const close = () =>
-    inTurn(async () => {
-      quit()
-      await tokens?.close()
-    })
   return {
     name: server.name,
     send: (message: Message, options: SendOptions): Promise<Receipt> =>
@@ -121,12 +115,14 @@ export function openSmtp(
           kept ??= await connect(way, tokens)
           return 'lets us in'
         } catch (thrown) {
-          if (thrown instanceof SendError) throw thrown
           throw smtpError(thrown, way.phase, server.name, { password: server.password })
         }
       }),
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () =>
+      inTurn(async () => {
+        quit()
+        await tokens?.close()
+      }),
   }
 }
 

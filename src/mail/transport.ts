@@ -31,7 +31,6 @@ export interface Transport extends AsyncDisposable {
    * @throws LeadsheetError mail_unreachable, mail_rejected
    */
   verify(signal: AbortSignal): Promise<string>
-  close(): Promise<void>
 }
 
 /**
@@ -84,7 +83,6 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
     mkdir(path, { recursive: true, mode: 0o700 })
       .then(() => access(path, constants.W_OK))
       .catch(failed)
-  const close = async (): Promise<void> => {}
   return {
     name,
     send: async (message: Message, { signal, onData }: SendOptions): Promise<Receipt> => {
@@ -98,8 +96,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
       return { response: `written to ${file}` }
     },
     verify: () => prepare().then(() => 'can be written'),
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 

@@ -161,9 +161,6 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
     return new SendError(api.name, blame, { ...facts, until, said, recipient, cause })
   }
 
-  const close = async (): Promise<void> => {
-    await Promise.all([tokens?.close(), dispatcher.close()])
-  }
   return {
     name: api.name,
     send: async (message: Message, sending: SendOptions): Promise<Receipt> => {
@@ -183,8 +180,9 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
       const [found] = await call(request, { recipient: null, until: null, signal }, vendor.found)
       return found
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([tokens?.close(), dispatcher.close()])
+    },
   }
 }
 

@@ -102,7 +102,7 @@ it('what each answer of a server makes of three messages, and of the server', as
     await post.deliver()
     // Until the next attempt there is no other connection.
     expect(post.server.connections?.(), name).toBe(connections)
-    await post.transport.close()
+    await post.transport[Symbol.asyncDispose]()
     const about = (at: string | null) => {
       const minutes = at === null ? 'never' : (Date.parse(at) - post.clock.now.getTime()) / MINUTE_MS
       return [0, 1, 60].find((some) => Math.abs(Number(minutes) - some) <= some / 5) ?? minutes

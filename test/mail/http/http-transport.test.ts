@@ -28,7 +28,7 @@ const NOT_SENT = { kind: 'transient', concerns: 'server', isInMessage: false, re
 
 function open(url: string, options: Partial<TransportOptions> = {}) {
   const transport = openTransport(url, { log: SILENT, tokens: TOKENS, now: () => new Date(NOW), ...options })
-  onTestFinished(() => transport.close())
+  onTestFinished(() => transport[Symbol.asyncDispose]())
   return transport
 }
 

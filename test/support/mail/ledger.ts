@@ -89,7 +89,7 @@ export async function openPost<Server extends AsyncDisposable & { readonly url: 
       return deliverDue(deps, new AbortController().signal)
     },
     async [Symbol.asyncDispose]() {
-      await transport.close()
+      await transport[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       await ledger[Symbol.asyncDispose]()
     },

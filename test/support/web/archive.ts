@@ -40,7 +40,7 @@ export async function openArchive(more?: string) {
   })
   onTestFinished(() => mailServer[Symbol.asyncDispose]())
   const transport = openTransport(mailServer.url, { log: SILENT })
-  onTestFinished(() => transport.close())
+  onTestFinished(() => transport[Symbol.asyncDispose]())
   const deps = reportDeps(store, () => clock.now)
   const deliver = async () => {
     const { signal } = new AbortController()
