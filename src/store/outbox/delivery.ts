@@ -164,7 +164,9 @@ export async function claimDelivery(
   const taken = await modelsIn(trx)
     .updateTable('delivery')
     .where('state', 'in', ['pending', 'unconfirmed'])
-    .where((eb) => eb.and({ messageId, attempts, unconfirmedCount, nextAttemptAt }))
+    // A message that no attempt follows is not claimed.
+    .where('nextAttemptAt', '=', nextAttemptAt)
+    .where((eb) => eb.and({ messageId, attempts, unconfirmedCount }))
     .set({ state: 'sending', stateAt: at, attempts: attempts + 1, sender })
     .executeTakeFirst()
   return taken.numUpdatedRows > 0n

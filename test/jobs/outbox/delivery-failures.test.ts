@@ -59,7 +59,7 @@ interface Server extends AsyncDisposable {
 type Case = readonly [server: Script | (() => Promise<Server>), written?: (url: string) => string]
 const EHLO = '250-mail.example.com\r\n250 STARTTLS'
 
-/** What a server does to three messages, and thus says of itself or of one message. */
+/** The things that a server does to three messages, and thus says of itself or of one message. */
 const CASES: Readonly<Record<string, Case>> = {
   '421 for a greeting': [{ greeting: '421 too busy' }, withUser],
   'a drop before the greeting': [{ greeting: 'drop' }, withUser],

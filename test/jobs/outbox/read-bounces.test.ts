@@ -1,5 +1,5 @@
 // @both-stores
-/** What notifications change: messages, preferences, who is paused, and who is sent a confirmation. */
+/** Notifications change these: messages, preferences, who is paused, and who is sent a confirmation. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -16,7 +16,7 @@ const RETURNED = (await buildMessage({ ...MESSAGE, messageId: `<${ID}@example.co
   .toString()
   .replaceAll('\r\n', '\n')
 const [HEADERS = ''] = RETURNED.split('\n\n', 1)
-/** What the files write in place of what is the same in many mails. */
+/** The words that the files write in place of what is the same in many mails. */
 const PLACES: Readonly<Record<string, string>> = {
   '{id}': ID,
   '{ID}': ID.toUpperCase(),

@@ -1,5 +1,5 @@
 /**
- * What the answers of the APIs mean for a message, and what an operator reads of them. The answers are those of their
+ * The answers of the APIs: their meaning for a message, and the words that an operator reads. The answers are those of their
  * documentation and of their users, and of what may stand between:
  * https://learn.microsoft.com/graph/errors, /graph/throttling, /graph/api/user-sendmail
  * https://developers.google.com/workspace/gmail/api/guides/handle-errors

@@ -23,7 +23,7 @@ import { startTokenServer, tokenAnswer } from '../../support/network/token-serve
 import { SILENT } from '../../support/syncing.ts'
 
 const NOW = '2026-11-21T05:04:00.000Z'
-/** What is known of a message of which nothing has left. */
+/** The facts of a message of which nothing has left. */
 const NOT_SENT = { kind: 'transient', concerns: 'server', isInMessage: false, replyCode: null }
 
 function open(url: string, options: Partial<TransportOptions> = {}) {
@@ -41,7 +41,7 @@ describe('a message', () => {
     inReplyTo: '<before@example.com>',
     unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/p/1' },
   }
-  /** What a mail program shows of a message. The provider makes the Message-ID, the date and the boundaries. */
+  /** Returns what a mail program shows of a message. The provider makes the Message-ID, the date and the boundaries. */
   const seen = ({ headers, headerLines: _, html, text, messageId: _id, date: _date, ...mail }: Email) => ({
     ...mail,
     html: html?.replaceAll('\r\n', '\n').trim(),

@@ -16,7 +16,7 @@ export interface ApiReply {
   readonly body?: string | object
 }
 
-/** What the server does in place of taking a message: an answer, or none. */
+/** The act of the server in place of taking a message: an answer, or none. */
 export type ApiAct = ApiReply | 'drop' | 'take and drop' | 'take and fail' | 'stall' | 'half'
 
 /** The requests that send a message, and those that change nothing. */
@@ -117,7 +117,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: ApiWanted = {}) {
   const asked: string[] = []
   const known = new Map<string, { readonly at: number; readonly body: string; readonly id: string }>()
 
-  /** What Resend documents of keys; the others know none. */
+  /** Looks a key up as Resend documents it; the others know none. */
   async function takenBefore({ headers, body }: ApiMail, id: string): Promise<ApiReply | null> {
     const key = headers['idempotency-key']
     if (scheme !== 'resend' || typeof key !== 'string') return null
@@ -167,7 +167,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: ApiWanted = {}) {
     /** The mail URL. */
     url: `${scheme}://${login}${host}${scheme === 'ses' ? '?region=eu-west-1' : ''}`,
     received,
-    /** What happens to the next requests. Each takes the first one. */
+    /** The acts for the next requests. Each takes the first one. */
     acts,
     asked,
   }
