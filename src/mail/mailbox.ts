@@ -4,7 +4,7 @@
  */
 import { addAbortListener } from 'node:events'
 import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { access, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { ImapFlow } from 'imapflow'
@@ -219,6 +219,7 @@ function openFolder(path: string): Mailbox {
   const name = `file:${path}`
   const list = async (after: string | null) => {
     try {
+      await access(path)
       const files = (await Promise.all(['', 'new', 'cur'].map((part) => listFiles(path, part)))).flat()
       const since = after === null ? 0 : Math.min(Number(after), Date.now()) - OVERLAP_MS
       return files.filter(({ at }) => at > since).sort((a, b) => a.at - b.at || (a.file < b.file ? -1 : 1))

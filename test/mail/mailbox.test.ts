@@ -165,7 +165,7 @@ describe('a folder', () => {
   it('that is not there is told', async () => {
     await using mailbox = openMailbox('file:/nowhere/bounces')
     expect(await failure(mailbox)).toContain(
-      "mail_unreachable: file:/nowhere/bounces could not be read: ENOENT: no such file or directory, scandir '/nowhere/bounces'",
+      "mail_unreachable: file:/nowhere/bounces could not be read: ENOENT: no such file or directory, access '/nowhere/bounces'",
     )
   })
 })
