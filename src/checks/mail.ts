@@ -5,12 +5,8 @@ import { counted } from '../report/words/numbers.ts'
 import {
   countWaiting,
   type DeliveryProblem,
-  listBounced,
-  listComplained,
-  listDeferred,
-  listRefused,
+  listProblems,
   listRefusing,
-  listUnconfirmed,
   type RefusingRecipient,
 } from '../store/outbox/delivery-problems.ts'
 import { listMailboxesAway } from '../store/outbox/notification.ts'
@@ -52,19 +48,22 @@ export const MAIL_CHECKS = {
     title: 'messages refused',
     meaning:
       'messages of the last week were refused or given up, and no later one to that recipient was sent',
-    find: async ({ db, now }) => (await listRefused(db, minutesBefore(now, WEEK_MINUTES))).map(refused),
+    find: async ({ db, now }) =>
+      (await listProblems(db, 'failed', minutesBefore(now, WEEK_MINUTES))).map(refused),
   },
   messages_bounced: {
     ...OF_MESSAGES,
     title: 'messages bounced',
     meaning: 'messages of the last week were sent and came back, and no later one to that recipient was sent',
-    find: async ({ db, now }) => (await listBounced(db, minutesBefore(now, WEEK_MINUTES))).map(bounced),
+    find: async ({ db, now }) =>
+      (await listProblems(db, 'bounced', minutesBefore(now, WEEK_MINUTES))).map(bounced),
   },
   messages_complained: {
     ...OF_MESSAGES,
     title: 'reported as spam',
     meaning: 'recipients reported messages of the last week as spam; they get that report no more',
-    find: async ({ db, now }) => (await listComplained(db, minutesBefore(now, WEEK_MINUTES))).map(complained),
+    find: async ({ db, now }) =>
+      (await listProblems(db, 'complained', minutesBefore(now, WEEK_MINUTES))).map(complained),
   },
   bounces_away: {
     ...OF_MESSAGES,
@@ -77,7 +76,7 @@ export const MAIL_CHECKS = {
     title: 'messages unconfirmed',
     meaning: 'messages may or may not have arrived, and a person has to decide',
     find: async ({ db, now }) =>
-      (await listUnconfirmed(db, minutesBefore(now, WEEK_MINUTES))).map(unconfirmed),
+      (await listProblems(db, 'unconfirmed', minutesBefore(now, WEEK_MINUTES))).map(unconfirmed),
   },
   recipient_failing: {
     ...ALERTED,
@@ -132,7 +131,7 @@ async function findOutage(facts: Facts): Promise<Finding[]> {
 async function findWaiting(facts: Facts): Promise<Finding[]> {
   const { db, now } = facts
   const brief = `the mail server defers messages; ${await formatWaiting(facts)}`
-  return (await listDeferred(db, minutesBefore(now, DEFERRED_MINUTES))).map((one) => ({
+  return (await listProblems(db, 'deferred', minutesBefore(now, DEFERRED_MINUTES))).map((one) => ({
     subject: subjectOf(one),
     message: `${messagesOf(one)} ${verb(one)} deferred by the mail server since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief,

@@ -1,4 +1,5 @@
 /** Access tokens of OAuth 2.0 as the keys of requests. */
+import { addAbortListener } from 'node:events'
 import { LeadsheetError } from '../errors.ts'
 import type { KeySource } from '../upstream/client/key-source.ts'
 import { shareToken } from './token-file.ts'
@@ -40,7 +41,8 @@ export function openOAuthKeys(login: Login, options: OAuthOptions): KeySource {
 
   async function fetchToken(refused: string | null): Promise<Token> {
     const fetched = await shareToken(
-      { path: options.file, stop: closing.signal },
+      options.file,
+      closing.signal,
       login,
       (stored) => stored.accessToken !== refused && isFresh(stored),
       (stored) => requestToken(login, stored?.refreshToken ?? login.refreshToken, deps),
@@ -87,11 +89,6 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   work.catch(() => undefined)
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const stop = (): void => reject(signal.reason)
-  signal.addEventListener('abort', stop)
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
+  using _listener = addAbortListener(signal, () => reject(signal.reason))
+  return await Promise.race([work, aborted])
 }

@@ -38,20 +38,16 @@ CREATE TABLE IF NOT EXISTS token (
   fetched_at INTEGER NOT NULL
 ) STRICT`
 
-export interface TokenFile {
-  readonly path: string
-  /** Ends the wait for another process. */
-  readonly stop: AbortSignal
-}
-
 /**
  * Returns the stored token if it is good, otherwise fetches and stores another one.
+ * @param stop ends the wait for another process
  * @param isGood tells whether a stored token can be used
  * @param fetch receives the stored token; null if there is none
  * @throws LeadsheetError data_unwritable, store_busy, store_corrupt, and whatever `fetch` throws
  */
 export async function shareToken(
-  { path, stop }: TokenFile,
+  path: string,
+  stop: AbortSignal,
   login: Login,
   isGood: (stored: Token) => boolean,
   fetch: (stored: Token | null) => Promise<Token>,

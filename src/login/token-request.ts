@@ -74,20 +74,17 @@ export async function requestToken(
   const form = formOf(login, refreshToken, fetchedAt)
   const secrets = [login.clientSecret, login.privateKey, refreshToken, form.get('assertion')]
   const redact = redactor(secrets.filter((secret) => secret !== null))
+  const { stop, ...options } = deps
   const client = createClient({
+    ...options,
     // No secret is hidden from the answers, because a service may answer with the same refresh token again.
     apiKey: '',
     authorize: (_url, headers) => {
       if (isInHeader(login)) headers.authorization = `Basic ${clientBasic(login)}`
     },
     userAgent: 'leadsheet',
-    log: deps.log,
-    proxy: deps.proxy,
-    maxWaitMs: deps.maxWaitMs,
-    now: deps.now,
     deadlines: DEADLINES,
-    timer: { now: () => performance.now(), wait: (ms) => wait(ms, deps.stop) },
-    ...(deps.backoff && { backoff: deps.backoff }),
+    timer: { now: () => performance.now(), wait: (ms) => wait(ms, stop) },
   })
   try {
     const { status, body } = await client.call({

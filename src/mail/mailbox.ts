@@ -2,26 +2,22 @@
  * Reads messages from a mailbox over IMAP or from a folder of files. Nothing is ever written, marked or deleted
  * there.
  */
-import { access, open, readdir, stat } from 'node:fs/promises'
+import { addAbortListener } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { access, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import type { ImapFlow } from 'imapflow'
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
+import { mailServerOf } from './mail-url.ts'
 import type { Tokens } from './sending.ts'
-import { quoteServer } from './sending.ts'
-import { LOOPBACK } from './smtp.ts'
+import { CERTIFICATE, quoteServer, withToken } from './sending.ts'
 import { pathOf } from './transport.ts'
 
 interface ReadOptions {
   readonly signal: AbortSignal
   /** Only so many of the newest messages are read; 10,000 if absent. */
   readonly newest?: number
-}
-
-export interface MailboxMessage {
-  /** The bytes of the message, at most the first million, which have all that a notification says. */
-  readonly raw: Buffer
-  /** The position behind this message. */
-  readonly position: string
 }
 
 export interface Mailbox extends AsyncDisposable {
@@ -31,9 +27,11 @@ export interface Mailbox extends AsyncDisposable {
    * Reads the messages behind a position, the oldest first. All of the mailbox come again if the server has
    * numbered it anew. A folder yields those of its last minute again.
    * @param after null for all messages
+   * @returns for each message its bytes, at most the first million, which have all that a notification says, and
+   *   the position behind it
    * @throws LeadsheetError mail_unreachable
    */
-  read(after: string | null, options: ReadOptions): AsyncGenerator<MailboxMessage>
+  read(after: string | null, options: ReadOptions): AsyncGenerator<{ raw: Buffer; position: string }>
   /** Returns the position behind all messages that are there now. Throws LeadsheetError mail_unreachable. */
   position(signal: AbortSignal): Promise<string>
   /** Returns the URL of the folder for spam beside it; null if it is none, or not known. */
@@ -70,22 +68,16 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
     await kept.mailboxOpen(place.folder, { readOnly: true })
     return kept
   }
-  /** Opens the mailbox, with another token if the first one is refused. */
   const open = async (signal: AbortSignal): Promise<ImapFlow> => {
     if (kept?.usable) return kept
     if (tokens === null) return connect(place.password)
-    const token = await tokens.current(signal)
-    return connect(token).catch(async (thrown) => {
-      if (!isLogin(thrown) || !(await tokens.hasOther(token, signal))) throw thrown
-      return connect(await tokens.current(signal))
-    })
+    return withToken({ tokens, place: place.name, signal }, connect, isLogin)
   }
   /** Runs one step, which ends with the connection if the signal is aborted. */
   const step = async <T>(signal: AbortSignal, work: (client: ImapFlow) => Promise<T>): Promise<T> => {
-    const stop = () => kept?.close()
-    signal.addEventListener('abort', stop)
+    signal.throwIfAborted()
+    using _listener = addAbortListener(signal, () => kept?.close())
     try {
-      signal.throwIfAborted()
       return await work(await open(signal))
     } catch (thrown) {
       const client = kept
@@ -93,8 +85,6 @@ function openImap(url: URL, tokens: Tokens | null): Mailbox {
       const error = signal.aborted ? signal.reason : await mailboxError(thrown, place, tokens, client)
       client?.close()
       throw error
-    } finally {
-      signal.removeEventListener('abort', stop)
     }
   }
   /** Returns the mark of the numbering, and the numbers behind `uid` (RFC 3501, 2.3.1.1), in order. */
@@ -149,23 +139,16 @@ function validityOf({ mailbox }: ImapFlow): string {
 type Place = ReturnType<typeof placeOf>
 
 function placeOf(url: URL) {
-  const isTls = url.protocol === 'imaps:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const port = Number(url.port) || (isTls ? 993 : 143)
+  const { name, isHere, connection, ...login } = mailServerOf(url, [993, 143])
   const folder = decodeURIComponent(url.pathname.slice(1)) || 'INBOX'
-  const isHere = LOOPBACK.test(host)
   return {
-    name: `${url.protocol}//${url.hostname}:${port}/${folder}`,
+    ...login,
+    name: `${name}/${folder}`,
     folder,
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
     connection: {
-      host,
-      port,
-      secure: isTls,
-      // As for SMTP: TLS is required unless the server runs on this machine, and its certificate is checked.
-      ...(isTls || isHere ? {} : { doSTARTTLS: true }),
-      tls: { minVersion: 'TLSv1.2' as const, rejectUnauthorized: !isHere || isTls },
+      ...connection,
+      // As for SMTP: TLS is required unless the server runs on this machine.
+      ...(connection.secure || isHere ? {} : { doSTARTTLS: true }),
       logger: false as const,
       disableAutoIdle: true,
       ...TIMEOUTS,
@@ -201,7 +184,6 @@ const WORDS = {
     hint: `Sending goes on, and it is tried again. If it keeps failing, check ${SETTING}: ${shellCommand('outbox bounces')} tries it.`,
   },
 }
-const TLS = /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/
 
 async function mailboxError(
   thrown: unknown,
@@ -212,7 +194,7 @@ async function mailboxError(
   if (thrown instanceof LeadsheetError) return thrown
   const { mailboxMissing, tlsFailed, code, responseText, response } = Object(thrown)
   const login = tokens === null ? 'password' : 'token'
-  const other = mailboxMissing ? 'folder' : tlsFailed || TLS.test(code) ? 'tls' : 'away'
+  const other = mailboxMissing ? 'folder' : tlsFailed || CERTIFICATE.test(code) ? 'tls' : 'away'
   const { problem, hint } = WORDS[isLogin(thrown) ? login : other]
   const said = [responseText, response].find((each) => typeof each === 'string') ?? errorText(thrown)
   const folders = mailboxMissing && (await client?.list({ listOnly: true }).catch(() => []))
@@ -280,17 +262,9 @@ async function listFiles(path: string, part: string): Promise<{ file: string; at
 }
 
 /** Null if the file is gone: a Maildir moves a file that was read, and it then counts as a new one. */
-async function readStart(file: string): Promise<Buffer | null> {
-  const handle = await open(file).catch((cause) => {
+function readStart(file: string): Promise<Buffer | null> {
+  return buffer(createReadStream(file, { end: MESSAGE_BYTES - 1 })).catch((cause) => {
     if (cause.code === 'ENOENT') return null
     throw cause
   })
-  if (handle === null) return null
-  try {
-    const { size } = await handle.stat()
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(size, MESSAGE_BYTES)))
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
 }

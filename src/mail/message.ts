@@ -2,7 +2,7 @@
  * Builds the bytes of a message, with its links to unsubscribe, and signs them with DKIM (RFC 6376), which
  * proves the sender. The bytes depend only on the message, so a second attempt sends the same bytes.
  */
-import { createHash, createHmac, createPublicKey, createSign, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, createSign, hash, timingSafeEqual } from 'node:crypto'
 import type { Mailbox } from '../domain/mailbox.ts'
 import { readMailbox } from '../domain/mailbox.ts'
 import type { Message, MessageFile, Unsubscribe } from '../domain/message.ts'
@@ -26,9 +26,8 @@ export interface MessageIdentity {
 /** Returns the Message-ID `<…@domain>`, with 40 hexadecimal digits from a hash of the identity (RFC 5322, 3.6.4). */
 export function messageId(identity: MessageIdentity): string {
   const { installationId, report, period, recipient, revision, from } = identity
-  const text = JSON.stringify([installationId, report, period.from, period.to, recipient, revision])
-  const hash = createHash('sha256').update(text).digest('hex')
-  return `<${hash.slice(0, 40)}@${domainOf(from)}>`
+  const facts = [installationId, report, period.from, period.to, recipient, revision]
+  return `<${hash('sha256', JSON.stringify(facts)).slice(0, 40)}@${domainOf(from)}>`
 }
 
 /** Returns what stands before the `@` of a Message-ID, which identifies a message of ours: 40 hexadecimal digits. */
@@ -54,7 +53,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
     textEncoding: 'quoted-printable',
     disableFileAccess: true,
     disableUrlAccess: true,
-    baseBoundary: createHash('sha256').update(message.messageId).digest('hex').slice(0, 24),
+    baseBoundary: hash('sha256', message.messageId).slice(0, 24),
   })
   const bytes = await composer.compile().build()
   return dkim === null ? bytes : sign(bytes, dkim)
@@ -111,12 +110,6 @@ export function domainOf(from: string): string {
  * is over a third larger.
  */
 
-interface FittedFiles {
-  readonly kept: readonly MessageFile[]
-  /** The attachments that did not fit into the message. */
-  readonly left: readonly MessageFile[]
-}
-
 /** The HTML has less than 80 kB, but its encoding triples the size of texts in some alphabets. */
 const BODY_BYTES = 500_000
 /** The bytes that a message needs for each file in addition to the content: the headers and the boundary. */
@@ -128,8 +121,9 @@ const LINE_BYTES = LINE_CHARACTERS + 2
  * Keeps all images of the HTML. Then goes through the attachments in their order and keeps each one that
  * still fits. A smaller attachment may be kept after a larger one was left out.
  * @param maxBytes the limit of the whole message
+ * @returns the files in their order, and the attachments that did not fit
  */
-export function fitFiles(files: readonly MessageFile[], maxBytes: number): FittedFiles {
+export function fitFiles(files: readonly MessageFile[], maxBytes: number) {
   const shown = files.filter(({ cid }) => cid !== null)
   let room = maxBytes - BODY_BYTES - shown.reduce((bytes, file) => bytes + sentBytes(file), 0)
   const left = files.filter((file) => {
@@ -218,7 +212,7 @@ export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: 
  * the same signature.
  * @throws Error if the key cannot sign, which the settings prevent
  */
-export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
+export function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Buffer {
   const raw = message.toString('latin1')
   const headEnd = raw.indexOf('\r\n\r\n')
   const lines = raw.slice(0, headEnd).split(/\r\n(?![ \t])/)
@@ -234,13 +228,9 @@ export async function sign(message: Buffer, { domain, selector, privateKey }: Dk
     ' b=',
   ].join('\r\n')
   const signed = [...SIGNED_FIELDS.flatMap(fieldsOf), unsigned].map(relaxedField).join('\r\n')
-  try {
-    const signature = createSign('RSA-SHA256').update(signed, 'latin1').sign(privateKey, 'base64')
-    const field = unsigned + signature.replace(/.{72}(?=.)/g, '$&\r\n  ')
-    return Buffer.concat([Buffer.from(`${field}\r\n`), message])
-  } catch (cause) {
-    throw new Error(`the DKIM key of ${domain} does not sign`, { cause })
-  }
+  const signature = createSign('RSA-SHA256').update(signed, 'latin1').sign(privateKey, 'base64')
+  const field = unsigned + signature.replace(/.{72}(?=.)/g, '$&\r\n  ')
+  return Buffer.concat([Buffer.from(`${field}\r\n`), message])
 }
 
 /** Returns a header field in the form in which it is signed (RFC 6376, 3.4.2). */

@@ -7,6 +7,7 @@ import type { Log } from '../log.ts'
 import type { ProxySettings } from '../proxy.ts'
 import { learnSecret, redactor, withoutLearnedSecrets } from '../redaction.ts'
 import { adviceFor } from './advice.ts'
+import { isMailApi } from './mail-url.ts'
 import type { DkimKey } from './message.ts'
 import { buildMessage, fitFiles, withoutFiles } from './message.ts'
 
@@ -70,26 +71,6 @@ export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration
  */
 export type SendConcern = 'message' | 'server' | 'either'
 
-/** The facts about a failed attempt, as the transport has judged them. */
-export interface FailedSend {
-  readonly kind: SendFailure
-  readonly concerns: SendConcern
-  /** Tells whether the attempt failed after the login, while the message was being sent. */
-  readonly isInMessage: boolean
-  /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
-  readonly isTooLarge: boolean
-  /** Tells whether the server refused the message for good, and not for its size. This counts against the recipient. */
-  readonly isRefusal: boolean
-  /** The code of the server's answer, of SMTP or HTTP; null if there was no answer, or if it was about the size. */
-  readonly replyCode: number | null
-  /** The time in milliseconds that the server asks us to wait; null if it does not say. */
-  readonly waitMs: number | null
-  /** The text of the server's answer, or the reason why there was none. */
-  readonly said: string
-  /** If nobody knows whether the message was delivered: until when another attempt cannot double it; null if it can. */
-  readonly repeatableUntil?: Instant | null
-}
-
 /**
  * The cause of a failure. `message`: the content, or nobody knows. `deferred`: the message may pass later, which is about
  * its recipient; `unsure`: about that or the sender, or the connection broke. `busy`: all may pass later.
@@ -111,38 +92,49 @@ const MEANINGS = {
   conflict: { kind: 'unknown', concerns: 'message' },
 } as const satisfies Record<string, { kind: SendFailure; concerns: SendConcern }>
 
-interface FaultFacts extends Pick<FailedSend, 'isInMessage' | 'said'> {
-  /** Absent if there was no answer. */
+export interface FaultFacts {
+  /** Tells whether the attempt failed after the login, while the message was being sent. */
+  readonly isInMessage: boolean
+  /** The text of the server's answer, or the reason why there was none. */
+  readonly said: string
+  /** The code of the server's answer, of SMTP or HTTP; absent if there was no answer. */
   readonly replyCode?: number | null
+  /** The time in milliseconds that the server asks us to wait; null if it does not say. */
   readonly waitMs?: number | null
   /** Until when another attempt cannot double the message. */
   readonly until?: Instant | null
 }
 
-export function failedBy(blame: Blame, facts: FaultFacts): FailedSend {
+/** The facts about a failed attempt, as the transport has judged them. */
+export type FailedSend = Readonly<ReturnType<typeof failedBy>>
+
+export function failedBy(blame: Blame, facts: FaultFacts) {
   const { isInMessage, said, replyCode = null, waitMs = null, until = null } = facts
-  const { kind, concerns } = MEANINGS[blame]
+  const { kind, concerns }: { kind: SendFailure; concerns: SendConcern } = MEANINGS[blame]
   return {
     kind,
     concerns,
     isInMessage,
+    /** Tells whether the server, or the size that it announces, lets only smaller messages pass. */
     isTooLarge: blame === 'size',
+    /** Tells whether the server refused the message for good, and not for its size. This counts against the recipient. */
     isRefusal: replyCode !== null && (blame === 'recipient' || blame === 'message'),
     // An answer that leaves the fate of the message open counts like none.
     replyCode: blame === 'size' || kind === 'unknown' ? null : replyCode,
     waitMs,
     said,
+    /** If nobody knows whether the message was delivered: until when another attempt cannot double it; null if it can. */
     repeatableUntil: blame === 'unclear' ? until : null,
   }
 }
 
-interface ErrorFacts {
+interface ErrorFacts extends FaultFacts {
   /** Absent or null if nothing was to be sent. */
   readonly recipient?: string | null | undefined
   readonly cause?: unknown
   /** The words that decide on the advice, if they are more than those that are quoted. */
   readonly words?: string
-  /** The row of words, if it is not that of the kind. */
+  /** The row of words, if it does not follow from the blame. */
   readonly as?: keyof typeof WORDS | undefined
   /** The hint where there is no advice; absent for the hint of the row. */
   readonly hint?: string | undefined
@@ -156,20 +148,21 @@ export class SendError extends LeadsheetError {
   readonly failed: FailedSend
 
   /** @param place the name of the server or the API, such as `smtp://mail.example.com:587` */
-  constructor(
-    place: string,
-    failed: FailedSend,
-    { recipient, cause, words = failed.said, as, hint }: ErrorFacts,
-  ) {
+  constructor(place: string, blame: Blame, facts: ErrorFacts) {
+    const failed = failedBy(blame, facts)
     const { kind, concerns, isTooLarge, replyCode, said } = failed
+    const { recipient, cause, words = said, as } = facts
+    const { protocol = '' } = URL.parse(place) ?? {}
     const isOne = concerns === 'message' || (concerns === 'either' && replyCode !== null)
     const isRefused = isOne && kind !== 'unknown'
-    const row = WORDS[as ?? (isTooLarge ? 'size' : kind)]
+    const isBusy = kind === 'transient' && replyCode !== null
+    const ofApi = isMailApi({ protocol }) ? API_ROWS[kind] : undefined
+    const row = WORDS[as ?? ofApi ?? (isTooLarge ? 'size' : isBusy ? 'busy' : kind)]
     const problem = isRefused && !isTooLarge ? REFUSED : row.problem
     super(
       isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
       `${place} ${problem}${recipient ? ` for ${recipient}` : ''}: ${said}`,
-      { hint: adviceFor(words, URL.parse(place)?.protocol) ?? hint ?? row.hint, cause },
+      { hint: adviceFor(words, protocol) ?? facts.hint ?? row.hint, cause },
     )
     this.failed = failed
   }
@@ -224,6 +217,12 @@ const WORDS = {
   },
 } satisfies Readonly<Record<string, { problem: string; hint: string }>>
 
+/** The rows that are other for an API than for a mail server. */
+const API_ROWS: Partial<Record<SendFailure, keyof typeof WORDS>> = {
+  configuration: 'api_login',
+  unknown: 'unclear',
+}
+
 /** The codes of errors of TLS about a certificate. */
 export const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
@@ -255,8 +254,15 @@ export async function withToken<T>(
     const { code, hint } = thrown instanceof LeadsheetError ? thrown : {}
     const blame = code !== undefined && NO_TOKEN_CODES.includes(code) ? 'setting' : 'busy'
     const words = errorText(thrown)
-    const failed = failedBy(blame, { isInMessage: false, said: quoteServer(words) })
-    throw new SendError(place, failed, { cause: thrown, words, as: 'no_token', hint })
+    const said = quoteServer(words)
+    throw new SendError(place, blame, {
+      isInMessage: false,
+      said,
+      cause: thrown,
+      words,
+      as: 'no_token',
+      hint,
+    })
   }
   const token = learnSecret(await tokens.current(signal).catch(noToken))
   try {
@@ -280,17 +286,13 @@ export class NotBegun extends Error {}
 
 /** Returns the bytes as a stream that calls a function, and waits for it, when its first byte is wanted. */
 export function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
-  return new Readable({
-    read() {
-      beforeFirstByte().then(
-        () => {
-          this.push(bytes)
-          this.push(null)
-        },
-        (cause: unknown) => this.destroy(new NotBegun('nothing was sent', { cause })),
-      )
-    },
-  })
+  async function* read() {
+    await beforeFirstByte().catch((cause: unknown) => {
+      throw new NotBegun('nothing was sent', { cause })
+    })
+    yield bytes
+  }
+  return Readable.from(read(), { objectMode: false })
 }
 
 const SAID_LENGTH = 300

@@ -4,7 +4,7 @@
  */
 import { errorText } from '../errors.ts'
 import type { Blame } from './sending.ts'
-import { CERTIFICATE, failedBy, quoteServer, SendError } from './sending.ts'
+import { CERTIFICATE, quoteServer, SendError } from './sending.ts'
 
 /** The step that an attempt reached. After the step `data` began, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
@@ -57,7 +57,7 @@ function blameFor(fault: SendFault): Blame {
   }
   if (AUTH_REPLIES.includes(replyCode) || (isBefore && replyCode >= 500)) return 'setting'
   if (isBefore || replyCode === 421) return 'busy'
-  const blame = blameOf(fault)
+  const blame = blameOfReply(fault.reply, replyCode, fault.command, phase)
   // Reply 503 (bad sequence of commands) is a fault of the session, so the message is tried again.
   return replyCode >= 500 && replyCode !== 503 ? blame : blame === 'sender' ? 'unsure' : 'deferred'
 }
@@ -158,29 +158,23 @@ const REPLIES: readonly ReplyRule[] = [
 ]
 
 /**
- * Returns whom a reply blames that a notification quotes, without the command that was refused.
+ * Returns whom a reply blames.
  * @param reply the words of the reply, with an enhanced code such as `5.1.1` or without
+ * @param command the command that was refused; empty for a reply that a notification quotes
  */
-export function blameOfReply(reply: string, replyCode: number): ReplyBlame {
-  return blameOf({ phase: 'envelope', command: '', replyCode, reply })
-}
-
-function blameOf({
-  phase,
-  command,
-  replyCode,
-  reply,
-}: Pick<SendFault, 'phase' | 'command' | 'replyCode' | 'reply'>): ReplyBlame {
+export function blameOfReply(
+  reply: string,
+  replyCode: number,
+  command = '',
+  phase: SendPhase = 'envelope',
+): ReplyBlame {
   const at = phase === 'data' ? 'body' : command === 'MAIL FROM' ? 'MAIL' : 'RCPT'
   // Takes the class from the reply code, because some servers write 4.x.x after a 5xx. Four numbers are an
   // address of the network.
   const [, detail = ''] = /(?<![\d.])[45](\.\d{1,3}\.\d{1,3})(?!\.?\d)/.exec(reply) ?? []
-  const codes = `${replyCode} ${detail === '' ? '' : `${Math.floor((replyCode ?? 0) / 100)}${detail}`}`
+  const codes = `${replyCode} ${detail === '' ? '' : `${Math.floor(replyCode / 100)}${detail}`}`
   const fitting = REPLIES.find(
-    (rule) =>
-      rule.codes.test(codes) &&
-      (rule.at ?? at) === at &&
-      (rule.words === undefined || rule.words.test(reply)),
+    (rule) => rule.codes.test(codes) && (rule.at ?? at) === at && rule.words?.test(reply) !== false,
   )
   return fitting?.blame ?? (command === 'RCPT TO' ? 'recipient' : 'message')
 }
@@ -210,17 +204,19 @@ export function smtpError(
   place: string,
   { recipient, password = '' }: { readonly recipient?: string; readonly password?: string } = {},
 ): SendError {
+  // The token URL is at fault.
+  if (cause instanceof SendError) return cause
   const error = cause instanceof Error ? cause : new Error(String(cause))
   const fault = faultOf(error, phase)
   const { replyCode } = fault
   const words = `${fault.reply || error.message} ${fault.challenge}`
   const said = quoteServer(replyCode === null ? errorText(error) : words, [password])
-  const failed = failedBy(blameFor(fault), { isInMessage: !isBeforeMessage(phase), replyCode, said })
   const isPlain = fault.code === 'ETLS' || said.includes('wrong version number')
   const refused = isMechanismRefused(error) ? 'no_oauth' : 'token'
-  const isBusy = replyCode !== null && failed.kind === 'transient' && !failed.isInMessage
-  const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : isBusy ? 'busy' : undefined
+  const as = isPlain ? 'no_tls' : isOfToken(fault) ? refused : undefined
   // Not nodemailer's error, which quotes the reply in several places.
   const told = new Error(quoteServer(error.message, [password]))
-  return new SendError(place, failed, { words, cause: told, recipient, as })
+  const isInMessage = !isBeforeMessage(phase)
+  const facts = { isInMessage, replyCode, said, words, cause: told, recipient }
+  return new SendError(place, blameFor(fault), { ...facts, as })
 }

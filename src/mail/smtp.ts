@@ -3,7 +3,7 @@
  * next ones. Messages are sent one at a time, each with its own envelope, so that a refused recipient does
  * not affect other messages.
  */
-
+import { addAbortListener } from 'node:events'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type {
   SMTPConnectionCustomAuthContext,
@@ -11,9 +11,10 @@ import type {
   SMTPConnectionSendInfo,
 } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
+import { mailServerOf } from './mail-url.ts'
 import { idOf, parseMailbox } from './message.ts'
 import type { Receipt, SendOptions, Tokens, TransportOptions } from './sending.ts'
-import { bodyOf, NotBegun, SendError, sendFitting, withToken } from './sending.ts'
+import { bodyOf, NotBegun, sendFitting, withToken } from './sending.ts'
 import type { SendPhase } from './smtp-failure.ts'
 import {
   isMechanismRefused,
@@ -66,27 +67,24 @@ export function openSmtp(
 
   const attempt = async (message: Message, bytes: Buffer, options: SendOptions): Promise<string> => {
     const isReused = kept !== null
-    const progress: Progress = { phase: 'connect' }
+    const way: Way = { server, signal: options.signal, phase: 'connect' }
     try {
-      kept ??= await connect(server, tokens, options.signal, progress)
-      progress.phase = 'envelope'
+      kept ??= await connect(way, tokens)
+      way.phase = 'envelope'
       const sender = returnAddress?.replace('{id}', idOf(message.messageId))
       const { address: from } = parseMailbox(sender ?? message.from)
       const envelope = { from, to: parseMailbox(message.to).address }
-      return await sendInSession(kept, server, envelope, bytes, options, progress)
+      return await sendInSession(kept, way, envelope, bytes, options.onData)
     } catch (thrown) {
       if (thrown instanceof NotBegun) {
         drop()
         throw thrown.cause
       }
-      if (thrown instanceof SendError) throw thrown
-      const { phase } = progress
-      const error = smtpError(thrown, phase, server.name, {
-        recipient: message.to,
-        password: server.password,
-      })
+      const { phase } = way
+      const { name, password } = server
+      const error = smtpError(thrown, phase, name, { recipient: message.to, password })
       const left = sessionAfter(thrown, phase)
-      if (kept === null || left !== 'kept' || !(await isReset(kept, server, options.signal))) drop()
+      if (kept === null || left !== 'kept' || !(await isReset(kept, way))) drop()
       const isConnectionLost = error.code === 'mail_unreachable' && error.failed.kind === 'transient'
       const isClosed = (phase === 'envelope' && isConnectionLost) || left === 'other'
       if (!isReused || !isClosed || options.signal.aborted) throw error
@@ -98,11 +96,6 @@ export function openSmtp(
     }
   }
 
-  const close = () =>
-    inTurn(async () => {
-      quit()
-      await tokens?.close()
-    })
   return {
     name: server.name,
     send: (message: Message, options: SendOptions): Promise<Receipt> =>
@@ -117,47 +110,43 @@ export function openSmtp(
       }),
     verify: (signal: AbortSignal): Promise<string> =>
       inTurn(async () => {
-        const progress: Progress = { phase: 'connect' }
+        const way: Way = { server, signal, phase: 'connect' }
         try {
-          kept ??= await connect(server, tokens, signal, progress)
+          kept ??= await connect(way, tokens)
           return 'lets us in'
         } catch (thrown) {
-          if (thrown instanceof SendError) throw thrown
-          throw smtpError(thrown, progress.phase, server.name, { password: server.password })
+          throw smtpError(thrown, way.phase, server.name, { password: server.password })
         }
       }),
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () =>
+      inTurn(async () => {
+        quit()
+        await tokens?.close()
+      }),
   }
 }
 
 // Not nodemailer's `sendMail`, which does not show whether the connection broke before or after sending.
 
-/** The progress of the session. The session updates this, so that the code that catches a failure can read it. */
-interface Progress {
+/** One attempt. The session updates its phase, so that the code that catches a failure can read it. */
+interface Way {
+  readonly server: SmtpServer
+  readonly signal: AbortSignal
   phase: SendPhase
 }
 
 /** Opens a session. The token comes before the connection, because no server waits long for a login. */
-function connect(
-  server: SmtpServer,
-  tokens: Tokens | null,
-  signal: AbortSignal,
-  progress: Progress,
-): Promise<SMTPConnection> {
-  if (tokens === null) return openSession(server, null, signal, progress)
-  const open = (token: string) => openSession(server, token, signal, progress)
+function connect(way: Way, tokens: Tokens | null): Promise<SMTPConnection> {
+  if (tokens === null) return openSession(way, null)
+  const { server, signal } = way
+  const open = (token: string) => openSession(way, token)
   return withToken({ tokens, place: server.name, signal }, open, isTokenRefused)
 }
 
 /** Opens a session, and logs in if there is a token or the settings name a user. */
-async function openSession(
-  server: SmtpServer,
-  token: string | null,
-  signal: AbortSignal,
-  progress: Progress,
-): Promise<SMTPConnection> {
-  progress.phase = 'connect'
+async function openSession(way: Way, token: string | null): Promise<SMTPConnection> {
+  const { server, signal } = way
+  way.phase = 'connect'
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection({
     ...server.connection,
@@ -174,8 +163,8 @@ async function openSession(
   try {
     await step(connection, signal, (done) => connection.connect(done))
     if (token === null && server.user === '') return connection
-    progress.phase = 'login'
-    if (token === null) await logIn(connection, server, signal)
+    way.phase = 'login'
+    if (token === null) await logIn(connection, way)
     else await step(connection, signal, (done) => connection.login({ method: TOKEN }, done))
     return connection
   } catch (thrown) {
@@ -187,7 +176,7 @@ async function openSession(
 }
 
 /** Logs in. Some servers announce AUTH PLAIN, or announce nothing, and take only AUTH LOGIN. */
-async function logIn(connection: SMTPConnection, server: SmtpServer, signal: AbortSignal): Promise<void> {
+async function logIn(connection: SMTPConnection, { server, signal }: Way): Promise<void> {
   const credentials = { user: server.user, pass: server.password }
   try {
     await step(connection, signal, (done) => connection.login({ credentials }, done))
@@ -219,7 +208,7 @@ async function sayToken(
 }
 
 /** Ends the refused message, so that the session can carry the next one. Returns false if it cannot. */
-function isReset(session: SMTPConnection, server: SmtpServer, signal: AbortSignal): Promise<boolean> {
+function isReset(session: SMTPConnection, { server, signal }: Way): Promise<boolean> {
   setPatience(session, server.timeouts.socketMs)
   return step(session, signal, (done) => session.reset(done)).then(
     () => true,
@@ -236,57 +225,54 @@ function maxSizeOf(session: SMTPConnection): number {
 /** @returns the server's reply to the whole message */
 async function sendInSession(
   session: SMTPConnection,
-  server: SmtpServer,
+  way: Way,
   envelope: Readonly<Record<'from' | 'to', string>>,
   bytes: Buffer,
-  { signal, onData }: SendOptions,
-  progress: Progress,
+  onData: SendOptions['onData'],
 ): Promise<string> {
+  const { socketMs, dataReplyMs } = way.server.timeouts
   // Read only after the reply 354. If the connection breaks after that, delivery is unknown.
   const body = bodyOf(bytes, async () => {
     await onData?.()
-    progress.phase = 'data'
-    setPatience(session, server.timeouts.dataReplyMs)
+    way.phase = 'data'
+    setPatience(session, dataReplyMs)
   })
   const maxSize = maxSizeOf(session)
   if (maxSize > 0 && bytes.length > maxSize) {
     const problem = `the message has ${bytes.length} bytes, and the server takes at most ${maxSize}`
     throw Object.assign(new Error(problem), { code: TOO_LARGE })
   }
-  const info = await step<SMTPConnectionSendInfo>(session, signal, (done) =>
-    session.send({ ...envelope, size: bytes.length }, body, done),
-  )
-  setPatience(session, server.timeouts.socketMs)
-  return info.response
+  const sent = { ...envelope, size: bytes.length }
+  const send = (done: Done<SMTPConnectionSendInfo>) => session.send(sent, body, done)
+  const { response } = await step(session, way.signal, send)
+  setPatience(session, socketMs)
+  return response
 }
 
 function setPatience(session: SMTPConnection, ms: number): void {
   if (session._socket) session._socket.setTimeout(ms)
 }
 
+type Done<T> = (error?: Error | null, result?: T) => void
+
 /** Also rejected if the connection breaks or the signal is aborted. */
-function step<T>(
+async function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
-  begin: (done: (error?: Error | null, result?: T) => void) => void,
+  begin: (done: Done<T>) => void,
 ): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const settle = (error: Error | null | undefined, result?: T) => {
-      connection.off('error', settle)
-      connection.off('end', onEnd)
-      signal.removeEventListener('abort', onAbort)
-      if (error) reject(error)
-      else resolve(result as T)
-    }
-    const onEnd = () => settle(Object.assign(new Error('the connection ended'), { code: 'ECONNECTION' }))
-    const onAbort = () =>
-      settle(Object.assign(new Error('given up', { cause: signal.reason }), { code: 'EABORT' }))
-    connection.on('error', settle)
-    connection.on('end', onEnd)
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) onAbort()
-    else begin(settle)
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const fail = (text: string, code: string) =>
+    reject(Object.assign(new Error(text, { cause: signal.reason }), { code }))
+  const onEnd = () => fail('the connection ended', 'ECONNECTION')
+  using _listener = addAbortListener(signal, () => fail('given up', 'EABORT'))
+  connection.on('error', reject).on('end', onEnd)
+  try {
+    if (!signal.aborted) begin((error, result) => (error ? reject(error) : resolve(result as T)))
+    return await promise
+  } finally {
+    connection.off('error', reject).off('end', onEnd)
+  }
 }
 
 type SmtpServer = ReturnType<typeof serverOf>
@@ -308,33 +294,18 @@ const TIMEOUTS = {
 }
 export type SmtpTimeouts = Readonly<typeof TIMEOUTS>
 
-export const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|::1)$/
-
 /** Reads the connection details of a mail server from its URL. */
 export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}) {
-  const isImplicitTls = url.protocol === 'smtps:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const port = Number(url.port) || (isImplicitTls ? 465 : 587)
-  const isHere = LOOPBACK.test(host)
+  const { isHere, connection, ...login } = mailServerOf(url, [465, 587])
   const all: SmtpTimeouts = { ...TIMEOUTS, ...timeouts }
   return {
-    /** The name of the server without the password, such as `smtp://mail.example.com:587`. */
-    name: `${url.protocol}//${url.hostname}:${port}`,
-    /** The name of the user; empty if the server needs no login. */
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    ...login,
     timeouts: all,
     connection: {
-      host,
-      port,
-      secure: isImplicitTls,
+      ...connection,
       // Requires TLS, unless the server runs on this machine or the URL allows a server without TLS. In these
       // cases, STARTTLS is still used if the server offers it.
       requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
-      // Set explicitly, because an environment variable could otherwise turn off the check of the
-      // certificate. The check is off only for STARTTLS with a mail server on this machine, because the
-      // certificate of such a server is rarely made out to `localhost`.
-      tls: { minVersion: 'TLSv1.2', rejectUnauthorized: !isHere || isImplicitTls },
       connectionTimeout: all.connectMs + all.greetingMs,
       greetingTimeout: all.greetingMs,
       socketTimeout: all.socketMs,

@@ -1,6 +1,6 @@
 /** Defines the destinations of messages: a mail server, or a folder that receives each message as a file. */
 
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,6 @@ export interface Transport extends AsyncDisposable {
    * @throws LeadsheetError mail_unreachable, mail_rejected
    */
   verify(signal: AbortSignal): Promise<string>
-  close(): Promise<void>
 }
 
 /**
@@ -84,7 +83,6 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
     mkdir(path, { recursive: true, mode: 0o700 })
       .then(() => access(path, constants.W_OK))
       .catch(failed)
-  const close = async (): Promise<void> => {}
   return {
     name,
     send: async (message: Message, { signal, onData }: SendOptions): Promise<Receipt> => {
@@ -98,8 +96,7 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
       return { response: `written to ${file}` }
     },
     verify: () => prepare().then(() => 'can be written'),
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 
@@ -111,7 +108,7 @@ export function fileNameOf(message: Message): string {
       .replace(/[^a-z0-9.]+/g, '-')
       .replace(/^[-.]+|[-.]+$/g, '')
       .slice(0, 60)
-  const id = createHash('sha256').update(message.messageId).digest('hex').slice(0, 8)
+  const id = hash('sha256', message.messageId).slice(0, 8)
   return `${message.date.slice(0, 10)}-${slug(message.report)}-${slug(message.to)}-${id}.eml`
 }
 

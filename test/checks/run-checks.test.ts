@@ -16,7 +16,7 @@ import { upsertAlerts } from '../../src/store/alerts/alert.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
-import { enqueueAlert, moveDelivery } from '../../src/store/outbox/delivery.ts'
+import { enqueueMessage, moveDelivery } from '../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import type { ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
@@ -111,7 +111,7 @@ it('where all is well', () =>
     'so are messages that were refused before it was acknowledged, but none after': async (store, look) => {
       const refuse = (messageId: string, at: string) =>
         store.write(async (trx) => {
-          await enqueueAlert(trx, { ...MESSAGE, messageId }, at)
+          await enqueueMessage(trx, null, { ...MESSAGE, messageId }, at)
           const refused = { state: 'failed', at, nextAttemptAt: null, response: '550 no such user' } as const
           await moveDelivery(trx, messageId, ['pending'], refused)
         })
@@ -208,7 +208,7 @@ it('says neither an address nor what a mail server said', async () => {
   await syncLeads(store)
   const secret = 'ana@example.com'
   await store.write(async (trx) => {
-    await enqueueAlert(trx, { ...MESSAGE, to: secret }, minutesAgo(300))
+    await enqueueMessage(trx, null, { ...MESSAGE, to: secret }, minutesAgo(300))
     const away = { kind: 'configuration', replyCode: 535, response: `535 no ${secret}` } as const
     await saveMailOutage(trx, mailOutage(minutesAgo(300), { ...away, nextAttemptAt: minutesAgo(-5) }))
   })

@@ -13,7 +13,7 @@ import { LeadsheetError } from '../../src/errors.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
-import { enqueueAlert } from '../../src/store/outbox/delivery.ts'
+import { enqueueMessage } from '../../src/store/outbox/delivery.ts'
 import { saveBounceMailbox } from '../../src/store/outbox/notification.ts'
 import { saveMailOutage } from '../../src/store/outbox/send-limits.ts'
 import { saveIssue } from '../../src/store/reports/issue.ts'
@@ -222,7 +222,7 @@ async function sendMail(
   { recipient = 'ana@example.com', ...values }: Partial<Row<'delivery'>>,
 ): Promise<void> {
   await store.write(async (trx) => {
-    await enqueueAlert(trx, { ...MESSAGE, messageId: id, to: recipient }, hoursAgo(5))
+    await enqueueMessage(trx, null, { ...MESSAGE, messageId: id, to: recipient }, hoursAgo(5))
     const row = { next_attempt_at: null, ...values }
     await trx.updateTable('delivery').where('message_id', '=', id).set(row).execute()
   })

@@ -24,12 +24,6 @@ const CREDENTIALS = [PASSWORD, USER, `\0${USER}\0${PASSWORD}`].flatMap((text) =>
   Buffer.from(text).toString('base64'),
 ])
 
-interface Tap extends AsyncDisposable {
-  readonly url: string
-  /** Returns everything that the client sent. */
-  sent(): string
-}
-
 /** In latin1, each byte stays the same. */
 const asItIs = (text: string) => text
 
@@ -37,7 +31,7 @@ const asItIs = (text: string) => text
  * Listens between the program and a server, and may change what either says. Its address is 0.0.0.0, which
  * does not count as this machine, so TLS is required.
  */
-async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Promise<Tap> {
+async function openTap(port: number, { said = asItIs, sent = asItIs } = {}) {
   const chunks: Buffer[] = []
   const sockets = new Set<Socket>()
   const tap = createServer((client) => {
@@ -56,6 +50,7 @@ async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Pro
   })
   return {
     url: `smtp://${USER}:${PASSWORD}@0.0.0.0:${await listen(tap)}`,
+    /** Returns everything that the client sent. */
     sent: () => Buffer.concat(chunks).toString('latin1'),
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()
@@ -90,7 +85,7 @@ async function openSecureServer(trusted: readonly string[] = [CERTIFICATE]) {
 
 const stripped = (said: string) => said.replace(/^250([- ])STARTTLS\r\n/m, '250$1HELP\r\n')
 
-function expectNothingToldBy(tap: Tap): void {
+function expectNothingToldBy(tap: Awaited<ReturnType<typeof openTap>>): void {
   for (const secret of CREDENTIALS) expect(tap.sent()).not.toContain(secret)
   expect(tap.sent()).not.toMatch(/^(?:AUTH|MAIL|RCPT|DATA)/m)
 }
@@ -106,16 +101,6 @@ describe('credentials', () => {
     expect(server.logins).toEqual([`${USER} ${PASSWORD}`])
     expect(server.received).toHaveLength(1)
     expect(tap.sent()).toContain('STARTTLS')
-    expectNothingToldBy(tap)
-  })
-
-  it('are not in what is told of a login that was refused', async () => {
-    await using server = await openSecureServer()
-    await using tap = await openTap(server.port)
-    const { failure, failed } = await send(tap.url.replace(PASSWORD, 'hunter33'))
-    expect(failed?.kind).toBe('configuration')
-    expect(server.logins).toEqual([`${USER} hunter33`])
-    expect(String(failure)).not.toContain('hunter33')
     expectNothingToldBy(tap)
   })
 

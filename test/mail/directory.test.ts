@@ -77,14 +77,14 @@ it('leaves no unfinished file behind', async () => {
   expect(readdirSync(blocked)).toEqual([file])
 })
 
-it.each(['http://mail.example.com', 'smtp://', 'mail.example.com', ''])('refuses %j as a mail URL', (url) => {
-  expect(() => openTransport(url, { log: SILENT })).toThrow(
-    expect.objectContaining({ code: 'config_invalid' }),
-  )
-})
-
-it('does not repeat a password when it refuses a mail URL', () => {
-  expect(() => openTransport('smpt://dana:hunter22@mail.example.com', { log: SILENT })).toThrow(
-    expect.objectContaining({ message: expect.not.stringContaining('hunter22') }),
-  )
+it.each([
+  'http://mail.example.com',
+  'smtp://',
+  'mail.example.com',
+  '',
+  'smpt://dana:hunter22@mail.example.com',
+])('refuses %j as a mail URL, without repeating a password', (url) => {
+  const message = expect.not.stringContaining('hunter22')
+  const error = expect.objectContaining({ code: 'config_invalid', message })
+  expect(() => openTransport(url, { log: SILENT })).toThrow(error)
 })

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { LeadsheetError } from '../../src/errors.ts'
 import type { Mailbox } from '../../src/mail/mailbox.ts'
 import { openMailbox } from '../../src/mail/mailbox.ts'
 import { folderWith } from '../support/folder.ts'
@@ -31,7 +32,9 @@ async function read(mailbox: Mailbox, after: string | null, newest?: number) {
 const failure = (mailbox: Mailbox) =>
   mailbox.position(signal).catch((error) => `${error.code}: ${error.message}\n${error.hint}`)
 
-describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mailbox over IMAP', () => {
+const isWithoutImap = isSkipped('reading a mailbox over IMAP', missingImap())
+
+describe.skipIf(isWithoutImap)('a mailbox over IMAP', { timeout: TEST_MS }, () => {
   async function start() {
     const dovecot = await startDovecot()
     const address = 'bounces@example.org'
@@ -44,102 +47,96 @@ describe.skipIf(isSkipped('reading a mailbox over IMAP', missingImap()))('a mail
     return { ...dovecot, address, put, url }
   }
 
-  it(
-    'yields the messages behind a position, and marks none as read',
-    async () => {
-      const { url, put, run, address } = await start()
-      for (let i = 0; i < 45; i++) put(`m${i}`)
-      await using mailbox = openMailbox(url())
-      const first = await read(mailbox, null)
-      expect(first.subjects).toEqual(Array.from({ length: 45 }, (_, i) => `m${i}`))
-      expect(await mailbox.position(signal)).toBe(first.position)
-      expect(await read(mailbox, first.position)).toEqual({ subjects: [], position: first.position })
-      put('later')
-      expect((await read(mailbox, first.position)).subjects).toEqual(['later'])
-      expect((await read(mailbox, null, 2)).subjects).toEqual(['m44', 'later'])
-      expect(run('search', '-u', address, 'mailbox', 'INBOX', 'seen')).toBe('')
-      expect(run('search', '-u', address, 'mailbox', 'INBOX', 'recent').trim().split('\n')).toHaveLength(46)
-    },
-    TEST_MS,
-  )
+  it('yields the messages behind a position, and marks none as read', async () => {
+    const { url, put, run, address } = await start()
+    for (let i = 0; i < 45; i++) put(`m${i}`)
+    await using mailbox = openMailbox(url())
+    const first = await read(mailbox, null)
+    expect(first.subjects).toEqual(Array.from({ length: 45 }, (_, i) => `m${i}`))
+    expect(await mailbox.position(signal)).toBe(first.position)
+    expect(await read(mailbox, first.position)).toEqual({ subjects: [], position: first.position })
+    put('later')
+    expect((await read(mailbox, first.position)).subjects).toEqual(['later'])
+    expect((await read(mailbox, null, 2)).subjects).toEqual(['m44', 'later'])
+    expect(run('search', '-u', address, 'mailbox', 'INBOX', 'seen')).toBe('')
+    expect(run('search', '-u', address, 'mailbox', 'INBOX', 'recent').trim().split('\n')).toHaveLength(46)
+  })
 
-  it(
-    'yields all of a mailbox that was made anew, and the start of a large message',
-    async () => {
-      const { url, put, run, address } = await start()
-      run('mailbox', 'create', '-u', address, 'Bounces')
-      put('one', undefined, 'Bounces')
-      await using mailbox = openMailbox(url(address, PASSWORD, 'Bounces'))
-      const { position } = await read(mailbox, null)
-      run('mailbox', 'delete', '-u', address, 'Bounces')
-      await new Promise((done) => setTimeout(done, 1_100))
-      run('mailbox', 'create', '-u', address, 'Bounces')
-      put('two', 'x'.repeat(3_000_000), 'Bounces')
-      await using anew = openMailbox(url(address, PASSWORD, 'Bounces'))
-      const all = await Array.fromAsync(anew.read(position, { signal }))
-      expect(all.map(({ raw }) => raw.length)).toEqual([1_000_000])
-      expect(all[0]?.position).not.toBe(position)
-    },
-    TEST_MS,
-  )
+  it('yields all of a mailbox that was made anew, and the start of a large message', async () => {
+    const { url, put, run, address } = await start()
+    run('mailbox', 'create', '-u', address, 'Bounces')
+    put('one', undefined, 'Bounces')
+    await using mailbox = openMailbox(url(address, PASSWORD, 'Bounces'))
+    const { position } = await read(mailbox, null)
+    run('mailbox', 'delete', '-u', address, 'Bounces')
+    await new Promise((done) => setTimeout(done, 1_100))
+    run('mailbox', 'create', '-u', address, 'Bounces')
+    put('two', 'x'.repeat(3_000_000), 'Bounces')
+    await using anew = openMailbox(url(address, PASSWORD, 'Bounces'))
+    const all = await Array.fromAsync(anew.read(position, { signal }))
+    expect(all.map(({ raw }) => raw.length)).toEqual([1_000_000])
+    expect(all[0]?.position).not.toBe(position)
+  })
 
-  it(
-    'is opened with an access token, and with another one once the first is refused',
-    async () => {
-      const asked: string[] = []
-      const server = createServer(async (request, response) => {
-        const token = new URLSearchParams(await text(request)).get('token') ?? ''
-        asked.push(token)
-        response.setHeader('content-type', 'application/json')
-        response.end(JSON.stringify({ active: token === 'good', email: 'bounces@example.org' }))
-      })
-      const dovecot = await startDovecot(`http://127.0.0.1:${await listen(server)}/`)
-      onTestFinished(() => void server.close())
-      const tokensOf = (...all: readonly string[]) => {
-        const left = [...all]
-        return {
-          current: async () => left[0] ?? '',
-          hasOther: async () => left.length > 1 && left.shift() !== undefined,
-          close: async () => undefined,
-        }
-      }
-      const url = `imap://bounces%40example.org@127.0.0.1:${dovecot.imapPort}`
-      await using renewed = openMailbox(url, tokensOf('revoked', 'good'))
-      expect(await renewed.position(signal)).toMatch(/^\d+:0$/)
-      await using refused = openMailbox(url, tokensOf('revoked', 'revoked-too', 'never'))
-      expect(await failure(refused)).toMatch(
-        /^mail_unreachable: .* did not let us in: .*\nThe login gave a token\./,
-      )
-      expect(asked).toEqual(['revoked', 'good', 'revoked', 'revoked-too'])
-    },
-    TEST_MS,
-  )
+  it('is opened with an access token, and with another one once the first is refused', async () => {
+    const asked: string[] = []
+    const server = createServer(async (request, response) => {
+      const token = new URLSearchParams(await text(request)).get('token') ?? ''
+      asked.push(token)
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ active: token === 'imap-token-good', email: 'bounces@example.org' }))
+    })
+    const dovecot = await startDovecot(`http://127.0.0.1:${await listen(server)}/`)
+    onTestFinished(() => void server.close())
+    const tokensOf = (...left: string[]) => ({
+      async current() {
+        if (left[0] === undefined) throw new LeadsheetError('api_unauthorized', 'no access token: 400')
+        return left[0]
+      },
+      hasOther: async () => left.length > 1 && left.shift() !== undefined,
+      close: async () => undefined,
+    })
+    const url = `imap://bounces%40example.org@127.0.0.1:${dovecot.imapPort}`
+    await using renewed = openMailbox(url, tokensOf('imap-token-revoked', 'imap-token-good'))
+    expect(await renewed.position(signal)).toMatch(/^\d+:0$/)
+    await using refused = openMailbox(
+      url,
+      tokensOf('imap-token-revoked', 'imap-token-revoked-too', 'imap-token-never'),
+    )
+    expect(await failure(refused)).toMatch(
+      /^mail_unreachable: .* did not let us in: .*\nThe login gave a token\./,
+    )
+    await using without = openMailbox(url, tokensOf())
+    expect(await failure(without)).toMatch(/^mail_unreachable: imap:\S+ was not asked: no access token: 400/)
+    expect(asked).toEqual([
+      'imap-token-revoked',
+      'imap-token-good',
+      'imap-token-revoked',
+      'imap-token-revoked-too',
+    ])
+  })
 
-  it(
-    'says what is wrong',
-    async () => {
-      const { url, put, address, imapPort } = await start()
-      put('one')
-      const away = await freePort()
-      const said: string[] = []
-      for (const each of [
-        url(address, 'wrong-password'),
-        url(address, PASSWORD, 'Bounced'),
-        `imap://a:b@127.0.0.1:${away}`,
-        `imaps://a:b@127.0.0.1:${imapPort}`,
-      ]) {
-        await using mailbox = openMailbox(each)
-        said.push(await failure(mailbox))
-      }
-      const all = said
-        .join('\n\n')
-        .replaceAll(String(imapPort), 'PORT')
-        .replaceAll(String(away), 'AWAY')
-        .replace(/ \([\d.]+ \+ .*? secs\)|\b[\dA-F]+:error:\w+:/g, '')
-      await expect(`${all}\n`).toMatchFileSnapshot('golden/mailbox-failures.txt')
-    },
-    TEST_MS,
-  )
+  it('says what is wrong', async () => {
+    const { url, put, address, imapPort } = await start()
+    put('one')
+    const away = await freePort()
+    const said: string[] = []
+    for (const each of [
+      url(address, 'wrong-password'),
+      url(address, PASSWORD, 'Bounced'),
+      `imap://a:b@127.0.0.1:${away}`,
+      `imaps://a:b@127.0.0.1:${imapPort}`,
+    ]) {
+      await using mailbox = openMailbox(each)
+      said.push(await failure(mailbox))
+    }
+    const all = said
+      .join('\n\n')
+      .replaceAll(String(imapPort), 'PORT')
+      .replaceAll(String(away), 'AWAY')
+      .replace(/ \([\d.]+ \+ .*? secs\)|\b[\dA-F]+:error:\w+:/g, '')
+    await expect(`${all}\n`).toMatchFileSnapshot('golden/mailbox-failures.txt')
+  })
 })
 
 describe('a folder', () => {

@@ -198,17 +198,6 @@ describe('a failure', () => {
     await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/failures.txt')
   })
 
-  it('by a server that is not there is transient, and named with host and port', async () => {
-    const server = await openScriptedServer({})
-    await server[Symbol.asyncDispose]()
-    await using transport = open(server.url)
-    const { failure, failed } = await attempt(transport)
-    expect(failure?.message).toMatch(
-      new RegExp(`smtp://127\\.0\\.0\\.1:${server.port} could not be reached.*: .*ECONNREFUSED`),
-    )
-    expect(failed?.kind).toBe('transient')
-  })
-
   it('by a signal ends the wait at once', async () => {
     await using server = await openScriptedServer({ body: 'stall' })
     await using transport = open(server.url)

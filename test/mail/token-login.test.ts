@@ -47,7 +47,7 @@ async function sendTo(script: Partial<Record<Step, Answer>>, tokens: readonly st
   }
   const transport = openTransport(withUser(server.url), { log: SILENT, tokens: source })
   const { failure, failed } = await attempt(transport)
-  await transport.close()
+  await transport[Symbol.asyncDispose]()
   const logins = server.commands.filter((line) => line.startsWith('AUTH'))
   return { failure, failed, commands: server.commands, logins, asked, closed }
 }

@@ -47,6 +47,7 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   'src/login/token-file.ts': [
     ['shareToken', 'test/login/oauth-keys.test.ts', 'test/login/processes.test.ts'],
   ],
+  'src/mail/mail-url.ts': [['mailServerOf', 'test/mail/smtp.test.ts', 'test/mail/credentials.test.ts']],
   'src/mail/message.ts': [['readLink', 'test/mail/link-token.test.ts']],
   'src/mail/smtp.ts': [['serverOf', 'test/mail/smtp.test.ts']],
   'src/main.ts': [['main', 'test/faults/canary.test.ts', 'test/cli/frame.test.ts']],

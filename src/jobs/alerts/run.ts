@@ -26,7 +26,7 @@ import {
   listMessageTimes,
 } from '../../store/alerts/alert-message.ts'
 import type { Store } from '../../store/db/store.ts'
-import { enqueueAlert } from '../../store/outbox/delivery.ts'
+import { enqueueMessage } from '../../store/outbox/delivery.ts'
 import type { JobDeps } from '../job-deps.ts'
 import { messageFor } from '../outbox/compose-message.ts'
 import { logFailure } from '../schedule/job-failure.ts'
@@ -95,7 +95,7 @@ export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null
     if (message === null) return
     const content = JSON.stringify(message)
     await insertAlertMessage(trx, { madeAt: at, content, hasWebhook: settings.hasWebhook })
-    for (const mail of mails) await enqueueAlert(trx, mail, at)
+    for (const mail of mails) await enqueueMessage(trx, null, mail, at)
     await deleteAlertsBefore(trx, before(now, RETENTION_MS))
     await deleteMessagesBefore(trx, before(now, RETENTION_MS))
   })

@@ -8,7 +8,12 @@ import type { Notification } from '../../mail/bounce/notification.ts'
 import { composeConfirmation } from '../../report/preferences/confirmation.ts'
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Db, Store, Trx } from '../../store/db/store.ts'
-import { type Delivery, enqueueMessages, moveDelivery } from '../../store/outbox/delivery.ts'
+import {
+  type Delivery,
+  type DeliveryMove,
+  enqueueMessage,
+  moveDelivery,
+} from '../../store/outbox/delivery.ts'
 import {
   findMessageById,
   insertNotification,
@@ -18,12 +23,12 @@ import {
   readSubject,
   type StoredNotification,
 } from '../../store/outbox/notification.ts'
-import { addToPack, createMessagePack } from '../../store/outbox/stored-message.ts'
 import { copyPreferences, findPreference, type PreferenceKey } from '../../store/reports/preference.ts'
 import { DAY_MS, MINUTE_MS } from '../../time.ts'
 import { changePreferenceIn } from '../reports/preferences.ts'
 import type { Recipient, Report } from '../reports/report-definition.ts'
 import { type MailSender, messageFor } from './compose-message.ts'
+import { replyCodeIn } from './message-retry.ts'
 
 export interface NotificationDeps {
   readonly store: Store
@@ -49,11 +54,12 @@ export interface ArrivedNotification {
   readonly providerId: string | null
 }
 
-export interface Applied extends Pick<StoredNotification, 'kind' | 'outcome'> {
-  /** The recipient of the message; without a message, the address that the notification is about. */
-  readonly recipient: string | null
-  readonly report: string | null
-  readonly said: string
+export type Applied = Awaited<ReturnType<typeof apply>>
+
+/** One transaction that applies a notification, at a time. */
+interface Work extends NotificationDeps {
+  readonly trx: Trx
+  readonly at: Date
 }
 
 /**
@@ -69,7 +75,9 @@ export async function takeNotification(
   const { store, log } = deps
   const applied = await store.write(async (trx) => {
     await also(trx)
-    return (await isKnownNotification(trx, arrived.id)) ? null : apply(trx, deps, arrived)
+    return (await isKnownNotification(trx, arrived.id))
+      ? null
+      : apply({ ...deps, trx, at: deps.now() }, arrived)
   })
   if (applied === null) return null
   const { kind, outcome, recipient, report, said } = applied
@@ -78,24 +86,18 @@ export async function takeNotification(
   return applied
 }
 
-async function apply(trx: Trx, deps: NotificationDeps, arrived: ArrivedNotification): Promise<Applied> {
+async function apply(work: Work, arrived: ArrivedNotification) {
   const { id, notification } = arrived
   const { kind, said, recipients } = notification
-  const now = deps.now()
-  const message = await findMessage(trx, arrived, now)
-  const unsubscribed =
-    kind === 'unsubscribe' ? await unsubscribe(trx, deps, notification, message, now) : null
-  const outcome = unsubscribed?.outcome ?? (await moveMessage(trx, notification, message, now))
+  const message = await findMessage(work, arrived)
+  const unsubscribed = kind === 'unsubscribe' ? await unsubscribe(work, notification, message) : null
+  const outcome = unsubscribed?.outcome ?? (await moveMessage(work, notification, message))
   const messageId = message?.messageId ?? null
-  await insertNotification(trx, { id, readAt: now.toISOString(), kind, outcome, messageId })
+  await insertNotification(work.trx, { id, readAt: work.at.toISOString(), kind, outcome, messageId })
   const about = unsubscribed?.key ?? message
-  return {
-    kind,
-    outcome,
-    recipient: unsubscribed?.key?.address ?? message?.recipient ?? recipients[0] ?? null,
-    report: about?.report ?? null,
-    said,
-  }
+  /** The recipient of the message; without a message, the address that the notification is about. */
+  const recipient = unsubscribed?.key?.address ?? message?.recipient ?? recipients[0] ?? null
+  return { kind, outcome, recipient, report: about?.report ?? null, said }
 }
 
 /** Returns the message with the first of the ids that is one of ours. */
@@ -115,9 +117,8 @@ const QUOTED_DAYS = 6
  * only if the notification quotes the subject of exactly one message of the last days.
  */
 async function findMessage(
-  trx: Trx,
+  { trx, at: now }: Work,
   { notification: { kind, ids, recipients, quoted, at }, providerId }: ArrivedNotification,
-  now: Date,
 ): Promise<NotifiedMessage | null> {
   const named = await findNamed(trx, ids)
   if (named !== null) return named
@@ -143,47 +144,38 @@ function quotes(quoted: string, subject: string): boolean {
 }
 
 async function moveMessage(
-  trx: Trx,
+  { trx, at }: Work,
   { kind, reason, recipients, status, said }: Notification,
   message: NotifiedMessage | null,
-  now: Date,
 ): Promise<StoredNotification['outcome']> {
   if (message === null) return 'unmatched'
   const { messageId, recipient, report, unconfirmedCount, isRefusal: wasRefusal } = message
-  const at = now.toISOString()
-  const done = { at, nextAttemptAt: null, response: said === '' ? kind : said }
+  const done = { at: at.toISOString(), nextAttemptAt: null, replyCode: null, isRefusal: false }
   // It proves that the message was sent, even if its sender was killed before it could store that.
   const unproven: Delivery['state'][] =
     unconfirmedCount > 0 ? ['data', 'unconfirmed', 'pending', 'sending'] : ['data', 'unconfirmed']
   // Behind an alias or a forwarding another address is at fault, or somebody else complains.
   const isTheirs = recipients.length === 0 || recipients.includes(recipient.toLowerCase())
+  const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>) =>
+    moveDelivery(trx, messageId, [...unproven, ...from], { ...done, response: said || kind, ...to })
   let isMoved = false
   if (kind === 'delivered' || (kind === 'complained' && !isTheirs)) {
-    const to = { ...done, state: 'sent', replyCode: null, isRefusal: false } as const
-    isMoved = await moveDelivery(trx, messageId, unproven, to)
+    isMoved = await move([], { state: 'sent' })
   } else if (kind === 'bounced') {
     const isRefusal = reason === 'recipient' && isTheirs
-    const from: Delivery['state'][] = [...unproven, 'sent']
-    // Of two bounces of one message, the one for good counts.
-    if (isRefusal && wasRefusal === 0) from.push('bounced')
     const alike = alikeOf(status, said, recipient)
-    const to = { ...done, state: 'bounced', replyCode: replyCodeIn(said), isRefusal, alike } as const
-    isMoved = await moveDelivery(trx, messageId, from, to)
+    const to = { state: 'bounced', replyCode: replyCodeIn(said), isRefusal, alike } as const
+    // Of two bounces of one message, the one for good counts.
+    isMoved = await move(isRefusal && wasRefusal === 0 ? ['sent', 'bounced'] : ['sent'], to)
   } else if (kind === 'complained') {
     // It proves that the message arrived, whatever else came back for it.
     const response = 'reported as spam by its recipient'
-    const to = { ...done, response, state: 'complained', replyCode: null, isRefusal: false } as const
-    isMoved = await moveDelivery(trx, messageId, [...unproven, 'sent', 'bounced'], to)
+    isMoved = await move(['sent', 'bounced'], { state: 'complained', response })
     const by = { by: 'recipient', reason: 'reported a message as spam' } as const
     if (isMoved && report !== null)
-      await changePreferenceIn(trx, { address: recipient, report }, 'stop', by, now)
+      await changePreferenceIn(trx, { address: recipient, report }, 'stop', by, at)
   }
   return isMoved ? 'applied' : 'unchanged'
-}
-
-function replyCodeIn(said: string): number | null {
-  const [code] = /^[45]\d\d(?=[ -])/.exec(said) ?? []
-  return code === undefined ? null : Number(code)
 }
 
 const ALIKE_LENGTH = 60
@@ -202,20 +194,15 @@ function alikeOf(status: string | null, said: string, recipient: string): string
     .slice(0, ALIKE_LENGTH)
 }
 
-interface Unsubscribed extends Pick<Applied, 'outcome'> {
-  readonly key: PreferenceKey | null
-}
-
 /** Unsubscribes the recipient of the message that was named, or else the author, and confirms it. */
 async function unsubscribe(
-  trx: Trx,
-  deps: NotificationDeps,
+  work: Work,
   { recipients, report, at }: Notification,
   message: NotifiedMessage | null,
-  now: Date,
-): Promise<Unsubscribed> {
+): Promise<Pick<StoredNotification, 'outcome'> & { readonly key: PreferenceKey | null }> {
+  const { trx, at: now } = work
   const author = recipients[0] ?? null
-  const key = message === null ? ownReport(deps, author, report) : keyOf(message)
+  const key = message === null ? ownReport(work, author, report) : keyOf(message)
   if (key === null) return { key, outcome: 'unmatched' }
   const earlier = await findPreference(trx, key)
   // A mail from before the recipient came back, in a mailbox that is read for the first time, is over.
@@ -229,7 +216,7 @@ async function unsubscribe(
     : await listMessagesTo(trx, key.address.toLowerCase(), '', now.toISOString())
   const last = own.find((each) => each.report === key.report)
   // Nobody gets a mail to whom none was ever sent.
-  if (last !== undefined) await confirm(trx, deps, last, by, now)
+  if (last !== undefined) await confirm(work, last, by)
   return { key, outcome: 'applied' }
 }
 
@@ -252,13 +239,8 @@ function ownReport(
   return theirs.length === 1 ? (theirs[0] ?? null) : null
 }
 
-async function confirm(
-  trx: Trx,
-  { store, sender, reports, reader }: NotificationDeps,
-  last: NotifiedMessage,
-  by: string | null,
-  now: Date,
-): Promise<void> {
+async function confirm(work: Work, last: NotifiedMessage, by: string | null): Promise<void> {
+  const { trx, at: now, store, sender, reports, reader } = work
   const { issueId, recipient: address, report, periodFrom: from, periodTo: to } = last
   if (issueId === null || report === null || from === null || to === null) return
   const at = now.toISOString()
@@ -283,7 +265,5 @@ async function confirm(
     sender,
     revision,
   )
-  const pack = createMessagePack()
-  addToPack(pack, message)
-  await enqueueMessages(trx, { issueId, revision }, pack, at)
+  await enqueueMessage(trx, issueId, message, at, revision)
 }

@@ -27,17 +27,12 @@ function later(at: Date, { waitMs }: FailedSend, { now }: Drawn): Date {
  * Due is up to `upTo`, and after `beyond`: further than any backoff, so the clock was wrong when it was
  * stored.
  */
-interface DueTimes {
-  readonly upTo: Instant
-  readonly beyond: Instant
-}
-
-export function dueTimesAt(now: Date): DueTimes {
+export function dueTimesAt(now: Date) {
   const longestMs = longestWaitMs(BACKOFF.message)
   return { upTo: now.toISOString(), beyond: new Date(now.getTime() + longestMs).toISOString() }
 }
 
-export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
+export function isDue(at: Instant, { upTo, beyond }: ReturnType<typeof dueTimesAt>): boolean {
   return at <= upTo || at > beyond
 }
 
@@ -76,6 +71,12 @@ function reasonToGiveUp(
   if (attempts + 1 < limits.attemptsMin && !isRefusal) return null
   const since = deferredAt === null ? 0 : now.getTime() - Date.parse(deferredAt)
   return since >= limits.hours * HOUR_MS ? `given up after ${limits.hours} hours` : null
+}
+
+/** Null if an answer has no code, such as that of a folder, or of an attempt that cannot have made another copy. */
+export function replyCodeIn(answer: string): number | null {
+  const [code] = /^[245]\d\d(?=[ -])/.exec(answer) ?? []
+  return code === undefined ? null : Number(code)
 }
 
 /** A wrong setting and a refused sender get the longest backoff, because neither passes within a minute. */

@@ -1,13 +1,10 @@
 /** Limits the rate of messages and of requests for leads: at most a given number within a given time. */
 import { MINUTE_MS } from '../../time.ts'
 
-export interface RateLimit {
-  msToWait(now: Date): number
-  take(now: Date): void
-}
+export type RateLimit = Readonly<ReturnType<typeof createRateLimit>>
 
 /** At most `most` permits within any span of `withinMs` milliseconds, the first without waiting. */
-export function createRateLimit(most: number, withinMs = MINUTE_MS): RateLimit {
+export function createRateLimit(most: number, withinMs = MINUTE_MS) {
   let taken: number[] = []
   const msToWait = (now: Date): number => {
     const at = now.getTime()
@@ -17,8 +14,5 @@ export function createRateLimit(most: number, withinMs = MINUTE_MS): RateLimit {
     return first === undefined || taken.length < most ? 0 : first + withinMs - at
   }
   const take = (now: Date): void => void taken.push(now.getTime())
-  return {
-    msToWait,
-    take,
-  }
+  return { msToWait, take }
 }

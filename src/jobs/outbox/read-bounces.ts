@@ -41,13 +41,7 @@ export interface BouncesDeps extends ProviderDeps {
   readonly returnAddress: string | null
 }
 
-export interface BouncesRead {
-  readonly mailbox: string
-  /** The number of messages in the mailbox that had not been read before. */
-  readonly messages: number
-  /** The notifications that say something about a message. */
-  readonly notifications: readonly Applied[]
-}
+export type BouncesRead = Awaited<ReturnType<typeof readBounces>>
 
 /** The most mails that say nothing and wait to be stored. */
 const IGNORED_MAX = 200
@@ -80,7 +74,7 @@ export function createBouncesTask(
  * Reads what is new.
  * @throws LeadsheetError mail_unreachable, which is stored too; job_busy while another process reads
  */
-export async function readBounces(deps: BouncesDeps, signal: AbortSignal): Promise<BouncesRead> {
+export async function readBounces(deps: BouncesDeps, signal: AbortSignal) {
   const { store, now } = deps
   await using mailbox = deps.openMailbox()
   const { name } = mailbox
@@ -89,7 +83,9 @@ export async function readBounces(deps: BouncesDeps, signal: AbortSignal): Promi
     addresses: addressesIn(`${deps.sender.from} ${deps.sender.replyTo ?? ''}`),
     recipientOf: async (ids) => (await findNamed(store.db, ids))?.recipient.toLowerCase() ?? null,
   }
+  /** The notifications that say something about a message. */
   const notifications: Applied[] = []
+  /** The number of messages in the mailbox that had not been read before. */
   let messages = 0
   await withLease(store, 'bounce-reader', now, async (lease) => {
     const earlier = await findBounceMailbox(store.db, name)

@@ -2,6 +2,7 @@
  * Sends messages one after the other under a lease, so that one process sends at a time, and the messages of a
  * killed process can be recovered.
  */
+import { addAbortListener } from 'node:events'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { FailedSend } from '../../mail/sending.ts'
@@ -17,16 +18,14 @@ import {
   moveDelivery,
   recoverDeliveries,
   SENDER_LEASE,
-  UNCONFIRMED_MAX,
 } from '../../store/outbox/delivery.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-resolve.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'
 import { deleteMailOutages, listMailOutages, saveMailOutage } from '../../store/outbox/send-limits.ts'
 import { readMessage } from '../../store/outbox/stored-message.ts'
-import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { HOUR_MS } from '../../time.ts'
-import { moveAfterFailure, outageAfter, retryAt } from './message-retry.ts'
+import { moveAfterFailure, outageAfter, replyCodeIn, retryAt } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 export interface DeliveryPolicy {
@@ -43,32 +42,34 @@ export interface DeliverDeps {
   readonly policy: DeliveryPolicy
 }
 
-export interface SendingSession extends AsyncDisposable {
-  readonly lease: Lease
-  suspectsInRow: number
-  /** The last message, if the server refused it and named nobody. */
-  refused: Delivery | null
-}
+export type SendingSession = NonNullable<Awaited<ReturnType<typeof openSession>>>
 
 const SUSPECTS_IN_ROW = 2
 
 /**
  * Claims the lease and recovers messages that killed senders left half-way; null if another process sends.
  */
-export async function openSession({ store, now }: DeliverDeps): Promise<SendingSession | null> {
+export async function openSession(deps: DeliverDeps) {
+  const { store, now } = deps
   const lease = await claimLease(store, SENDER_LEASE, now).catch((thrown: unknown) => {
     if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') return null
     throw thrown
   })
   if (lease === null) return null
-  const session = { lease, suspectsInRow: 0, refused: null, [Symbol.asyncDispose]: lease.release }
   try {
-    await store.write((trx) => recoverDeliveries(trx, now().toISOString(), UNCONFIRMED_MAX))
+    await store.write((trx) => recoverDeliveries(trx, now().toISOString()))
   } catch (thrown) {
     await lease.release()
     throw thrown
   }
-  return session
+  return {
+    ...deps,
+    lease,
+    suspectsInRow: 0,
+    /** The last message, if the server refused it and named nobody. */
+    refused: null as Delivery | null,
+    [Symbol.asyncDispose]: lease.release,
+  }
 }
 
 interface SendOptions {
@@ -79,29 +80,29 @@ interface SendOptions {
 
 /** Stops if the server cannot be reached, because the other messages would fail too. */
 export async function sendAll(
-  deps: DeliverDeps,
   session: SendingSession,
   messages: readonly Delivery[],
   options: SendOptions,
 ): Promise<void> {
-  const outages = await listMailOutages(deps.store.db)
+  const { store, transport } = session
+  const outages = await listMailOutages(store.db)
   const signal = AbortSignal.any([options.signal, session.lease.lost])
   let isOver = outages.length === 0
   for (const one of messages) {
-    if (!(await waitForRateLimit(deps, { ...options, signal }))) return
+    if (!(await waitForRateLimit(session, { ...options, signal }))) return
     const suspicion = { isProbe: outages.length > 0, isAgain: !isOver || session.suspectsInRow > 0 }
-    const end = await sendOne(deps, session.lease, one, suspicion, signal)
+    const end = await sendOne(session, one, suspicion, signal)
     if (signal.aborted) return
     if (end === 'passed_over') continue
-    await noteRefusal(deps, session, one, end)
+    await noteRefusal(session, one, end)
     session.suspectsInRow = end !== 'sent' && end.concerns === 'either' ? session.suspectsInRow + 1 : 0
     if (end !== 'sent' && (end.concerns === 'server' || session.suspectsInRow >= SUSPECTS_IN_ROW)) {
-      const before = isOver ? undefined : outages.find(({ server }) => server === deps.transport.name)
+      const before = isOver ? undefined : outages.find(({ server }) => server === transport.name)
       session.suspectsInRow = 0
-      return noteOutage(deps, session, before, end)
+      return noteOutage(session, before, end)
     }
     if (isOver || session.suspectsInRow > 0) continue
-    await deps.store.write(deleteMailOutages)
+    await store.write(deleteMailOutages)
     isOver = true
   }
 }
@@ -110,12 +111,8 @@ export async function sendAll(
  * Makes the other messages of an issue wait too, once the server has refused two in a row and named nobody: it
  * may refuse the content or the sender, whoever they are for. Those that wait for two days are still tried once.
  */
-async function noteRefusal(
-  { store, now, log }: DeliverDeps,
-  session: SendingSession,
-  one: Delivery,
-  end: FailedSend | 'sent',
-): Promise<void> {
+async function noteRefusal(session: SendingSession, one: Delivery, end: FailedSend | 'sent'): Promise<void> {
+  const { store, now, log } = session
   const { issueId, messageId, attempts } = one
   const before = session.refused
   session.refused = end !== 'sent' && end.kind === 'refused' ? one : null
@@ -154,26 +151,18 @@ async function waitForRateLimit(
   { policy: { rateLimit }, now }: DeliverDeps,
   { signal, until }: SendOptions,
 ): Promise<boolean> {
-  const isOver = (inMs = 0): boolean =>
-    signal.aborted || (until !== null && now().getTime() + inMs >= until.getTime())
-  while (!isOver()) {
+  for (;;) {
     const ms = rateLimit.msToWait(now())
-    if (ms === 0) {
-      rateLimit.take(now())
-      return true
-    }
-    if (isOver(ms)) return false
+    if (signal.aborted || (until !== null && now().getTime() + ms >= until.getTime())) return false
+    if (ms === 0) break
     await wait(ms, signal).catch(() => {})
   }
-  return false
+  rateLimit.take(now())
+  return true
 }
 
-async function noteOutage(
-  { store, transport, now, log }: DeliverDeps,
-  { lease }: SendingSession,
-  before: MailOutage | undefined,
-  failed: FailedSend,
-): Promise<void> {
+async function noteOutage(session: SendingSession, before: MailOutage | undefined, failed: FailedSend) {
+  const { store, transport, now, log, lease } = session
   const outage = outageAfter(before, transport.name, failed, { now: now(), random: Math.random() })
   await store.write(async (trx) => {
     await lease.renew(trx, now())
@@ -197,44 +186,43 @@ const ANSWER_MS = 5_000
  * @throws LeadsheetError errors of the store, such as job_busy if another process has taken over
  */
 async function sendOne(
-  deps: DeliverDeps,
-  lease: Lease,
+  session: SendingSession,
   one: Delivery,
   suspicion: Suspicion,
   signal: AbortSignal,
 ): Promise<FailedSend | 'sent' | 'passed_over'> {
+  const { store, transport, log, now, policy, lease } = session
   const { messageId, recipient } = one
   // This write does not wait for the disk. If a power cut loses this write, the message is still due, and
   // nothing of it was sent: the later write, just before the message's first byte is sent, waits for the
   // disk.
-  const isOurs = await deps.store.writeSoon(async (trx) => {
-    const at = deps.now()
+  const isOurs = await store.writeSoon(async (trx) => {
+    const at = now()
     await lease.renew(trx, at)
-    const { isRecipient } = deps.policy
-    if (await withdrawIfUnwanted(trx, messageId, isRecipient, at.toISOString())) return false
+    if (await withdrawIfUnwanted(trx, messageId, policy.isRecipient, at.toISOString())) return false
     return claimDelivery(trx, one, lease.holder, at.toISOString())
   })
   if (!isOurs) return 'passed_over'
   const move = (from: readonly Delivery['state'][], to: Omit<DeliveryMove, 'at'>): Promise<boolean> =>
-    deps.store.write(async (trx) => {
-      const at = deps.now()
+    store.write(async (trx) => {
+      const at = now()
       await lease.renew(trx, at)
       return moveDelivery(trx, messageId, from, { ...to, at: at.toISOString() })
     })
-  const stop = createStopSignal(signal, ANSWER_MS)
+  using stop = createStopSignal(signal, ANSWER_MS)
   let report: string | undefined
   let response: string
   try {
-    const message = await readMessage(deps.store.db, messageId)
+    const message = await readMessage(store.db, messageId)
     report = message.report
     const onData = async (): Promise<void> => {
       stop.leaves()
       if (!(await move(['sending'], { state: 'data' }))) throw new Error(`${messageId} is sent no more`)
     }
     const { queuedAt } = one
-    response = (await deps.transport.send(message, { signal: stop.signal, onData, queuedAt })).response
+    response = (await transport.send(message, { signal: stop.signal, onData, queuedAt })).response
   } catch (thrown) {
-    const drawn = { now: deps.now(), random: Math.random() }
+    const drawn = { now: now(), random: Math.random() }
     const reported = failedSendOf(thrown)
     if (reported === null) {
       // The failure is a bug in leadsheet and not a failure of the server. Only this message is deferred, so
@@ -249,35 +237,15 @@ async function sendOne(
       ? ({ state: 'pending', isNoAttempt: true } as const)
       : moveAfterFailure(one, failed, drawn)
     await move(['sending', 'data'], to)
-    if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
+    if (!isStopped) log.error({ recipient, report, state: to.state }, errorText(thrown))
     return failed
-  } finally {
-    stop.end()
   }
   // This write stands outside the `try`, because the message was already sent: a failure of the store must
   // not count as a failure of the message.
-  const replyCode = replyCodeIn(response)
-  await move(['sending', 'data'], {
-    state: 'sent',
-    nextAttemptAt: null,
-    replyCode,
-    isRefusal: false,
-    response,
-  })
-  deps.log.info({ recipient, report, response }, 'mail sent')
+  const receipt = { replyCode: replyCodeIn(response), isRefusal: false, response }
+  await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, ...receipt })
+  log.info({ recipient, report, response }, 'mail sent')
   return 'sent'
-}
-
-/** Null if the message was written to a folder, or if earlier attempts cannot have delivered another copy. */
-function replyCodeIn(response: string): number | null {
-  const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
-  return code === undefined ? null : Number(code)
-}
-
-interface StopSignal {
-  readonly signal: AbortSignal
-  leaves(): void
-  end(): void
 }
 
 /**
@@ -285,25 +253,23 @@ interface StopSignal {
  * body is not being sent yet, otherwise after `patienceMs`.
  * @param patienceMs the milliseconds to wait for the server's answer after the body began to be sent
  */
-function createStopSignal(stop: AbortSignal, patienceMs: number): StopSignal {
+function createStopSignal(stop: AbortSignal, patienceMs: number) {
   const broken = new AbortController()
   let hasLeft = false
   let timer: NodeJS.Timeout | undefined
   const breakOff = (): void => broken.abort(stop.reason)
-  const onStop = (): void => {
+  const listener = addAbortListener(stop, () => {
     if (hasLeft) timer = setTimeout(breakOff, patienceMs)
     else breakOff()
-  }
-  stop.addEventListener('abort', onStop, { once: true })
-  if (stop.aborted) onStop()
+  })
   return {
     signal: broken.signal,
-    leaves: () => {
+    leaves() {
       hasLeft = true
     },
-    end: () => {
+    [Symbol.dispose]() {
       clearTimeout(timer)
-      stop.removeEventListener('abort', onStop)
+      listener[Symbol.dispose]()
     },
   }
 }

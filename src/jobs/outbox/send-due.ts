@@ -24,13 +24,7 @@ export function createOutboxTask(deps: OutboxTaskDeps): SerialTask {
   })
 }
 
-export interface DeliverySummary {
-  readonly recipient: string
-  readonly state: Delivery['state']
-  readonly response: string | null
-  /** False if the message had already been sent before this call. */
-  readonly isNew: boolean
-}
+export type DeliverySummary = Awaited<ReturnType<typeof deliverIssues>>[number]
 
 const BATCH_MS = 60_000
 const BATCH_MESSAGES = 1_000
@@ -47,7 +41,7 @@ export async function deliverIssues(
   issues: readonly { readonly id: string }[],
   signal: AbortSignal,
   only?: ReadonlySet<string>,
-): Promise<DeliverySummary[]> {
+) {
   const list = async (): Promise<Delivery[]> => {
     const lists: Delivery[] = []
     for (const { id } of issues) lists.push(...(await listDeliveries(deps.store.db, id)))
@@ -56,7 +50,7 @@ export async function deliverIssues(
   const before = new Map((await list()).map((one) => [one.messageId, one.state]))
   const isOurs = await whileSending(deps, async (session) => {
     const isUnsent = (one: Delivery): boolean => one.nextAttemptAt !== null
-    await sendAll(deps, session, (await list()).filter(isUnsent), { signal, until: null })
+    await sendAll(session, (await list()).filter(isUnsent), { signal, until: null })
   })
   const outage = await findMailOutage(deps.store.db, deps.transport.name)
   const whyNot = isOurs ? outage && `${outage.server}: ${outage.response}` : 'another process is sending'
@@ -64,6 +58,7 @@ export async function deliverIssues(
     recipient: one.recipient,
     state: one.state,
     response: one.state === 'pending' ? (whyNot ?? one.response) : one.response,
+    /** False if the message had already been sent before this call. */
     isNew: before.get(one.messageId) !== 'sent',
   }))
 }
@@ -84,7 +79,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   return whileSending(deps, async (session) => {
     if (isAway) return
     const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_MESSAGES)
-    await sendAll(deps, session, due, { signal, until })
+    await sendAll(session, due, { signal, until })
   })
 }
 

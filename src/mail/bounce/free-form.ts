@@ -2,21 +2,6 @@
 import { first, has, type Mail } from './mime.ts'
 import { hasReply, isTemporary } from './reason.ts'
 
-/** The statement of a server in a text of its own form. */
-export interface FailureText {
-  readonly kind: 'bounced' | 'delayed'
-  /** The failed recipients, in lower case; empty if it names none. */
-  readonly recipients: readonly string[]
-  /** The paragraph about the recipient, with the answer of the other server. */
-  readonly said: string
-  /** All that the server wrote before the returned message. */
-  readonly words: string
-  /** Tells whether a returned message follows. */
-  readonly isReturn: boolean
-  /** Tells whether the subject says that a message did not arrive. */
-  readonly isInSubject: boolean
-}
-
 /** Matches the name or the address of a program that delivers mail. */
 const DAEMON =
   /mailer|post ?master|daemon|mmdf|mail ?delivery|delivery ?(?:sub)?system|(?:e-?mail|mail|system|network|domain|messaging) ?(?:admin\w*|system|server|service|gateway|router|sweeper|marshal|attendant)|\bbounces?\b|\bmailadm|^administrator\b|microsoft ?exchange|groupwise|viruswall|interscan|\bimss\b|content ?filter|\bsmtp\b|mail ?scanner|non ?delivery|delivery ?(?:notification|failure|status|report)/i
@@ -81,7 +66,8 @@ export function addressesIn(text: string): string[] {
 }
 
 /**
- * Returns null unless the mail says that a delivery failed or is delayed.
+ * Reads the statement of a server in a text of its own form. Returns null unless the mail says that a delivery failed
+ * or is delayed.
  * @param isOurs tells whether an address is our own, and so no failed recipient
  * @param returnedTo the recipient of the returned message, for a text that names no failed recipient
  */
@@ -89,7 +75,7 @@ export function readFailureText(
   mail: Mail,
   isOurs: (address: string) => boolean,
   returnedTo: readonly string[],
-): FailureText | null {
+) {
   const lines = mail.text.slice(0, FAILURE_LENGTH).split('\n')
   const end = lines.findIndex((line, index) => index > 0 && isReturned(line.slice(0, 200)))
   const told = lines.slice(0, end === -1 ? lines.length : end)
@@ -109,12 +95,17 @@ export function readFailureText(
     [failed, sure, likely, returnedTo, other.slice(0, 1)].find(({ length }) => length > 0) ?? []
   return {
     kind: isDelayed ? 'delayed' : 'bounced',
+    /** The failed recipients, in lower case; empty if it names none. */
     recipients: [...new Set(recipients)].slice(0, ADDRESSES_MAX),
+    /** The paragraph about the recipient, with the answer of the other server. */
     said: aboutRecipient(told, recipients),
+    /** All that the server wrote before the returned message. */
     words,
+    /** Tells whether a returned message follows. */
     isReturn: end !== -1,
+    /** Tells whether the subject says that a message did not arrive. */
     isInSubject,
-  }
+  } as const
 }
 
 function isReturned(line: string): boolean {

@@ -30,13 +30,15 @@ const eventSchema = z.object({
   }),
 })
 
-const KINDS: Readonly<Record<string, NotificationKind>> = {
-  'email.bounced': 'bounced',
-  'email.failed': 'bounced',
-  'email.suppressed': 'bounced',
-  'email.complained': 'complained',
-  'email.delivered': 'delivered',
-  'email.delivery_delayed': 'delayed',
+/** The kind of each event, and the reason of a bounce if it is always the same. */
+const KINDS: Readonly<Record<string, readonly [NotificationKind, BounceReason?]>> = {
+  'email.bounced': ['bounced'],
+  // Resend itself did not send the message: for a limit of the account, or for its content.
+  'email.failed': ['bounced', 'sender'],
+  'email.suppressed': ['bounced', 'recipient'],
+  'email.complained': ['complained'],
+  'email.delivered': ['delivered'],
+  'email.delivery_delayed': ['delayed'],
 }
 
 const SUBTYPES: Readonly<Record<string, BounceReason>> = {
@@ -47,16 +49,10 @@ const SUBTYPES: Readonly<Record<string, BounceReason>> = {
 }
 const SAID_MAX = 300
 
-export interface ProviderEvent {
-  readonly notification: Notification
-  /** The id by which the provider knows the message; it is in the answer with which it took the message. */
-  readonly providerId: string
-}
-
 /** Null for an event that says nothing about a message. */
-export function readProviderEvent(body: unknown): ProviderEvent | null {
+export function readProviderEvent(body: unknown) {
   const { success, data: event } = eventSchema.safeParse(body)
-  const kind = success ? KINDS[event.type] : undefined
+  const [kind, reason] = (success && KINDS[event.type]) || []
   if (!success || kind === undefined) return null
   const { email_id: providerId, to, subject, tags, bounce, failed, suppressed } = event.data
   const about = bounce ?? failed ?? suppressed ?? {}
@@ -64,31 +60,24 @@ export function readProviderEvent(body: unknown): ProviderEvent | null {
   const tag: unknown = Object(pair).value ?? Object(tags).leadsheet
   const said = about.diagnosticCode?.[0] ?? about.message ?? about.reason ?? event.type
   const at = new Date(event.created_at)
-  return {
-    providerId,
-    notification: {
-      kind,
-      ids: typeof tag === 'string' ? [tag] : [],
-      recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
-      reason: kind === 'bounced' ? blameFor(event.type, about) : null,
-      status: statusOf('', said),
-      said: inOneLine(said.replace(/^smtp;/i, '')).slice(0, SAID_MAX),
-      report: null,
-      quoted: inOneLine(subject),
-      at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
-    },
+  const notification: Notification = {
+    kind,
+    ids: typeof tag === 'string' ? [tag] : [],
+    recipients: to.map((address) => /<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).map(lowered),
+    reason: kind === 'bounced' ? (reason ?? reasonIn(about)) : null,
+    status: statusOf('', said),
+    said: inOneLine(said.replace(/^smtp;/i, '')).slice(0, SAID_MAX),
+    report: null,
+    quoted: inOneLine(subject),
+    at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
   }
+  // The answer with which the provider took the message has the id by which it knows it.
+  return { providerId, notification }
 }
 
 const lowered = (address: string): string => address.trim().toLowerCase()
 
-function blameFor(
-  event: string,
-  { type, subType, diagnosticCode: [answer] = [] }: z.output<typeof words>,
-): BounceReason {
-  // Resend itself did not send the message: for a limit of the account, or for its content.
-  if (event === 'email.failed') return 'sender'
-  if (event === 'email.suppressed') return 'recipient'
+function reasonIn({ type, subType, diagnosticCode: [answer] = [] }: z.output<typeof words>): BounceReason {
   const known = SUBTYPES[subType ?? '']
   if (known !== undefined || type !== 'Permanent') return known ?? 'temporary'
   return answer === undefined ? 'recipient' : reasonOf(statusOf('', answer), answer)

@@ -4,7 +4,7 @@
  */
 import { printable } from '../../printable.ts'
 import { quoteServer } from '../sending.ts'
-import { addressesIn, type FailureText, isDaemon, isFromDaemon, readFailureText } from './free-form.ts'
+import { addressesIn, isDaemon, isFromDaemon, readFailureText } from './free-form.ts'
 import { idsIn } from './ids.ts'
 import { type Fields, first, has, inOneLine, type Mail, readBlocks, readMail, valuesOf } from './mime.ts'
 import type { Notification } from './notification.ts'
@@ -29,21 +29,7 @@ export interface Known {
   readonly recipientOf?: (ids: readonly string[]) => Promise<string | null>
 }
 
-/** A mail, with what several readers ask about it. */
-interface Came {
-  readonly mail: Mail
-  /** The blocks of fields in reports about deliveries and in complaints. */
-  readonly status: readonly Fields[]
-  readonly ids: Notification['ids']
-  /** Null if the mail does not say that a delivery failed or is delayed. */
-  readonly failure: FailureText | null
-  /** The recipient of our message or else of the returned one, of which ours have one. */
-  readonly returnedTo: readonly string[]
-  /** Tells whether a message came back with the mail, or a field names who failed. No answer has that. */
-  readonly isReturn: boolean
-  /** Tells whether it names a message, or came to an address of ours. */
-  readonly isToUs: boolean
-}
+type Came = Readonly<Awaited<ReturnType<typeof cameOf>>>
 /** The finding of the reader of one form; null if the mail is of another form. */
 type Finding = (Partial<Notification> & Pick<Notification, 'kind'>) | null
 type Reader = (came: Came) => Finding
@@ -79,8 +65,10 @@ async function quotedIn({ subject, text, parts }: Mail): Promise<string> {
   return inOneLine(decodeWords(inOneLine([subject, text, ...headers].join('\n'))))
 }
 
-async function cameOf(mail: Mail, { returnAddress, addresses, recipientOf }: Known): Promise<Came> {
+/** Returns the mail with what several readers ask about it. */
+async function cameOf(mail: Mail, { returnAddress, addresses, recipientOf }: Known) {
   const reports = mail.parts.filter(({ type }) => STATUS_PARTS.test(type))
+  /** The blocks of fields in reports about deliveries and in complaints. */
   const status = reports.flatMap(({ text }) => readBlocks(text))
   const ids = idsIn(mail, returnAddress, status)
   const recipient = await recipientOf?.(ids)
@@ -91,10 +79,13 @@ async function cameOf(mail: Mail, { returnAddress, addresses, recipientOf }: Kno
   const returned = mail.parts.filter(({ type }) => RETURNED_PARTS.test(type))
   const to = [...returned, mail].flatMap(({ text }) => text.match(RETURNED_TO) ?? []).flatMap(addressesIn)
   const named = to.filter((each) => !isOurs(each) && !REDACTED.test(each))
+  /** The recipient of our message or else of the returned one, of which ours have one. */
   const returnedTo = [recipient ?? named].flat().slice(0, 1)
   const failure = readFailureText(mail, isOurs, returnedTo)
+  /** Tells whether a message came back with the mail, or a field names who failed. No answer has that. */
   const isReturn = returned.length > 0 || has(mail.fields, 'x-failed-recipients')
   const isUs = (address: string) => isReturnAddress(address) || addresses?.includes(address) !== false
+  /** Tells whether it names a message, or came to an address of ours. */
   const isToUs = ids.length > 0 || cameTo.some(isUs)
   return { mail, status, ids, failure, returnedTo, isReturn, isToUs }
 }

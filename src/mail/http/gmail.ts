@@ -4,13 +4,12 @@
  * https://developers.google.com/workspace/gmail/api/guides/handle-errors
  */
 import type { Vendor } from './vendor.ts'
-import { faultIn, textIn } from './vendor.ts'
+import { textIn } from './vendor.ts'
 
 export const GMAIL: Vendor = {
   // https://developers.google.com/workspace/gmail/api/guides/uploads: 36,700,160 bytes.
   maxBytes: 36_700_160,
   request: (_message, bytes, { user }) => ({
-    method: 'POST',
     path: `/upload/gmail/v1/users/${encodeURIComponent(user || 'me')}/messages/send?uploadType=media`,
     headers: { 'content-type': 'message/rfc822' },
     body: bytes,
@@ -28,8 +27,8 @@ export const GMAIL: Vendor = {
   ],
   probePath: '/gmail/v1/users/me/profile',
   // A token that may only send mail may not read the profile.
-  found: (answer) =>
-    answer.status === 200 || (answer.status === 403 && /insufficient/i.test(JSON.stringify(faultIn(answer))))
+  found: ({ status, code, words }) =>
+    status === 200 || (status === 403 && /insufficient/i.test(`${code} ${words}`))
       ? 'takes the token; the first message shows whether it may send'
       : null,
 }

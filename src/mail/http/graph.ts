@@ -9,7 +9,6 @@ export const GRAPH: Vendor = {
   // A request has at most 4 MB, and base64 makes four bytes of three.
   maxBytes: 3_000_000,
   request: (message, bytes, { user }) => ({
-    method: 'POST',
     path: `/v1.0/users/${encodeURIComponent(user || parseMailbox(message.from).address)}/sendMail`,
     headers: { 'content-type': 'text/plain' },
     body: Buffer.from(bytes.toString('base64')),

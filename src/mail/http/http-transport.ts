@@ -9,11 +9,10 @@ import { openDispatcher } from '../../proxy.ts'
 import { retryAfterMs, wait } from '../../retry.ts'
 import { type MailScheme, mailApiOf } from '../mail-url.ts'
 import { idOf } from '../message.ts'
-import type { FailedSend, Receipt, SendFailure, SendOptions, TransportOptions } from '../sending.ts'
+import type { Blame, FaultFacts, Receipt, SendOptions, TransportOptions } from '../sending.ts'
 import {
   bodyOf,
   CERTIFICATE,
-  failedBy,
   failedSendOf,
   NotBegun,
   quoteServer,
@@ -26,7 +25,7 @@ import { GRAPH } from './graph.ts'
 import { RESEND } from './resend.ts'
 import { SES } from './ses.ts'
 import type { ApiAnswer, ApiRequest, Vendor } from './vendor.ts'
-import { faultIn, judgeAnswer, objectIn } from './vendor.ts'
+import { blameOf, readAnswer } from './vendor.ts'
 
 /** By the protocol of the mail URL. */
 export const VENDORS: Readonly<Partial<Record<string, Vendor>>> = {
@@ -47,12 +46,6 @@ const ANSWER_BYTES_MAX = 256 * 1024
 /** Waits up to this time, which an API asks for, are part of the attempt. */
 const WAIT_MAX_MS = 30_000
 const WAITS_MAX = 3
-
-/** The rows of words that are other for an API than for a mail server. */
-const API_ROWS: Partial<Record<SendFailure, 'api_login' | 'unclear'>> = {
-  configuration: 'api_login',
-  unknown: 'unclear',
-}
 
 /** The purpose of a request. */
 interface Purpose extends SendOptions {
@@ -81,7 +74,7 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
     const purpose = { recipient: message.to, until, signal, ...(onData && { onData }) }
     if (bytes.length > vendor.maxBytes) {
       const said = `the message has ${bytes.length} bytes, and the API takes at most ${vendor.maxBytes}`
-      throw errorOf(failedBy('size', { isInMessage: true, said }), purpose)
+      throw errorOf('size', { isInMessage: true, said }, purpose)
     }
     const bounceTo = returnAddress?.replace('{id}', idOf(message.messageId)) ?? null
     const request = vendor.request(message, bytes, api, bounceTo)
@@ -108,13 +101,14 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
         const answer = await exchange(request, key, purpose)
         const found = read(answer)
         if (found !== null) return [found, answer.status] as const
-        const { recipient, until, signal } = purpose
+        const { recipient, signal } = purpose
+        const { status, code, words } = answer
         const waitMs = waitIn(answer, now())
-        const said = quoteServer(wordsOf(answer), [api.password])
-        const failed = judgeAnswer(vendor, answer, { recipient, until, waitMs, said })
-        const error = errorOf(failed, purpose)
+        const said = `${status} ${code === '' ? '' : `${code}: `}${words}`
+        const facts = { isInMessage: recipient !== null, replyCode: status, waitMs, said }
+        const error = errorOf(blameOf(vendor, answer, recipient), facts, purpose)
         const isShort = waitMs !== null && waitMs <= WAIT_MAX_MS
-        if (failed.kind !== 'transient' || !isShort || waits === WAITS_MAX) throw error
+        if (error.failed.kind !== 'transient' || !isShort || waits === WAITS_MAX) throw error
         log.debug({ server: api.name, waitMs }, error.message)
         await wait(waitMs, signal).catch(() => {
           throw error
@@ -129,53 +123,44 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
   /** @throws SendError if there is no answer */
   async function exchange(request: ApiRequest, key: string, purpose: Purpose): Promise<ApiAnswer> {
     let hasBegun = false
-    const isPost = request.method === 'POST'
+    const content = request.body
     try {
       const { statusCode, headers, body } = await dispatcher.request({
         origin: api.origin,
         path: request.path,
-        method: request.method,
+        method: content === null ? 'GET' : 'POST',
         headers: {
           ...request.headers,
           ...(vendor.authorize?.(request, api, now()) ?? { authorization: `Bearer ${key}` }),
-          ...(isPost && { 'content-length': String(request.body.length) }),
+          ...(content && { 'content-length': String(content.length) }),
           accept: 'application/json',
           'accept-encoding': 'identity',
           'user-agent': 'leadsheet',
         },
         // The body is read when the connection stands. If that breaks after this, delivery is unknown.
-        body: isPost
-          ? bodyOf(request.body, async () => {
-              await purpose.onData?.()
-              hasBegun = true
-            })
-          : null,
+        body:
+          content &&
+          bodyOf(content, async () => {
+            await purpose.onData?.()
+            hasBegun = true
+          }),
         signal: purpose.signal,
       })
       // If the body breaks off, the status has to say enough.
-      const text = await body.text().catch(() => '')
-      return { status: statusCode, headers, json: parsed(text), text }
+      return readAnswer(statusCode, headers, await body.text().catch(() => ''))
     } catch (thrown) {
       if (thrown instanceof NotBegun) throw thrown.cause
       const blame = CERTIFICATE.test(String(Object(thrown).code)) ? 'setting' : 'busy'
-      const facts = {
-        isInMessage: hasBegun,
-        until: purpose.until,
-        said: quoteServer(errorText(thrown), [api.password]),
-      }
-      throw errorOf(failedBy(hasBegun ? 'unclear' : blame, facts), purpose, thrown)
+      const facts = { isInMessage: hasBegun, said: errorText(thrown) }
+      throw errorOf(hasBegun ? 'unclear' : blame, facts, purpose, thrown)
     }
   }
 
-  function errorOf(failed: FailedSend, { recipient }: Purpose, cause?: unknown): SendError {
-    const isBusy = failed.kind === 'transient' && failed.replyCode !== null
-    const as = isBusy ? 'busy' : API_ROWS[failed.kind]
-    return new SendError(api.name, failed, { recipient, cause, as })
+  function errorOf(blame: Blame, facts: FaultFacts, { recipient, until }: Purpose, cause?: unknown) {
+    const said = quoteServer(facts.said, [api.password])
+    return new SendError(api.name, blame, { ...facts, until, said, recipient, cause })
   }
 
-  const close = async (): Promise<void> => {
-    await Promise.all([tokens?.close(), dispatcher.close()])
-  }
   return {
     name: api.name,
     send: async (message: Message, sending: SendOptions): Promise<Receipt> => {
@@ -191,12 +176,13 @@ export function openHttpTransport(url: URL, vendor: Vendor, options: TransportOp
       return { response }
     },
     verify: async (signal: AbortSignal): Promise<string> => {
-      const request = { method: 'GET', path: vendor.probePath, headers: {}, body: Buffer.alloc(0) } as const
+      const request = { path: vendor.probePath, headers: {}, body: null }
       const [found] = await call(request, { recipient: null, until: null, signal }, vendor.found)
       return found
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([tokens?.close(), dispatcher.close()])
+    },
   }
 }
 
@@ -211,23 +197,9 @@ function keyOf({ messageId, files }: Message, queuedAt: string | undefined): str
   return `${idOf(messageId)}-${queuedAt}-${files.length}`
 }
 
-function parsed(text: string) {
-  try {
-    return objectIn(JSON.parse(text))
-  } catch {
-    return null
-  }
-}
-
-function wordsOf(answer: ApiAnswer): string {
-  const { code, words } = faultIn(answer)
-  return `${answer.status} ${code === '' ? '' : `${code}: `}${words}`
-}
-
 /** Google writes the time into its words. */
-function waitIn(answer: ApiAnswer, now: Date): number | null {
-  const header = answer.headers['retry-after']
-  const [, time = ''] = /\bretry after (\d{4}-\S+Z)/i.exec(faultIn(answer).words) ?? []
-  const ms = retryAfterMs(typeof header === 'string' ? header : null, now) ?? Date.parse(time) - now.getTime()
+function waitIn({ headers, words }: ApiAnswer, now: Date): number | null {
+  const [, time = ''] = /\bretry after (\d{4}-\S+Z)/i.exec(words) ?? []
+  const ms = retryAfterMs(String(headers['retry-after'] ?? ''), now) ?? Date.parse(time) - now.getTime()
   return ms > 0 ? ms : null
 }

@@ -6,7 +6,7 @@
 import type { Mailbox } from '../../domain/mailbox.ts'
 import { contentOf, idOf } from '../message.ts'
 import type { Vendor } from './vendor.ts'
-import { faultIn, objectIn, textIn } from './vendor.ts'
+import { objectIn, textIn } from './vendor.ts'
 
 export const RESEND: Vendor = {
   // 40 MB after the encoding of attachments.
@@ -30,7 +30,7 @@ export const RESEND: Vendor = {
       tags: [{ name: 'leadsheet', value: idOf(message.messageId) }],
     }
     const body = Buffer.from(JSON.stringify(json))
-    return { method: 'POST', path: '/emails', headers: { 'content-type': 'application/json' }, body }
+    return { path: '/emails', headers: { 'content-type': 'application/json' }, body }
   },
   acceptedAs: ({ status, json }) => (status === 200 ? textIn(json, 'id') : null),
   // An hour less than documented, because clocks differ.
@@ -53,11 +53,11 @@ export const RESEND: Vendor = {
     { codes: /^409 resource_locked$/, blame: 'busy' },
   ],
   probePath: '/domains',
-  found(answer) {
-    if (faultIn(answer).code === 'restricted_api_key' && answer.status === 401)
+  found({ status, json, code }) {
+    if (code === 'restricted_api_key' && status === 401)
       return 'takes the key, which may only send; the first message shows whether it may send as mail.from'
-    if (answer.status !== 200 || !Array.isArray(answer.json?.data)) return null
-    const names = answer.json.data.map(objectIn).filter((one) => one?.status === 'verified')
+    if (status !== 200 || !Array.isArray(json?.data)) return null
+    const names = json.data.map(objectIn).filter((one) => one?.status === 'verified')
     const verified = names.map((one) => textIn(one, 'name') ?? '').join(', ')
     return `takes the key, and has verified ${verified === '' ? 'no domain, so that it sends to its owner alone' : verified}`
   },

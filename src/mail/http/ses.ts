@@ -3,17 +3,16 @@
  * https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html and
  * https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
  */
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { MailApi } from '../mail-url.ts'
 import { idOf, parseMailbox } from '../message.ts'
 import type { ApiRequest, Vendor } from './vendor.ts'
-import { faultIn, textIn } from './vendor.ts'
+import { textIn } from './vendor.ts'
 
 export const SES: Vendor = {
   // https://docs.aws.amazon.com/ses/latest/dg/quotas.html: 40 MB, after the encoding of attachments.
   maxBytes: 40_000_000,
   request: (message, bytes, _api, returnAddress) => ({
-    method: 'POST',
     path: '/v2/email/outbound-emails',
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(
@@ -40,9 +39,8 @@ export const SES: Vendor = {
     { codes: /^200 /, words: /"SendingEnabled":\s*false/, blame: 'sender' },
   ],
   probePath: '/v2/email/account',
-  found(answer) {
-    const { status, json } = answer
-    if (status === 403 && faultIn(answer).code.startsWith('AccessDenied'))
+  found({ status, json, code }) {
+    if (status === 403 && code.startsWith('AccessDenied'))
       return 'takes the key, which may not read the account (ses:GetAccount); the first message shows whether it may send'
     if (status !== 200 || json?.SendingEnabled !== true) return null
     const isSandbox = json.ProductionAccessEnabled === false
@@ -55,7 +53,7 @@ export const SES: Vendor = {
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function signed(
-  { method, path, headers, body }: ApiRequest,
+  { path, headers, body }: ApiRequest,
   { origin, user, password, region }: Omit<MailApi, 'name'>,
   now: Date,
   service = 'ses',
@@ -65,19 +63,19 @@ export function signed(
   const fields = Object.entries({ ...headers, host, 'x-amz-date': time }).sort(([a], [b]) => (a < b ? -1 : 1))
   const names = fields.map(([name]) => name).join(';')
   const lines = fields.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, ' ')}\n`).join('')
-  const canonical = [method, path, '', lines, names, sha256(body)].join('\n')
+  const canonical = [body === null ? 'GET' : 'POST', path, '', lines, names, hash('sha256', body ?? '')].join(
+    '\n',
+  )
   const steps = [time.slice(0, 8), region, service, 'aws4_request']
   const scope = steps.join('/')
   const key = steps.reduce<string | Buffer>((key, step) => hmac(key, step).digest(), `AWS4${password}`)
-  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')).digest('hex')
+  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, scope, hash('sha256', canonical)].join('\n')).digest(
+    'hex',
+  )
   return {
     'x-amz-date': time,
     authorization: `AWS4-HMAC-SHA256 Credential=${user}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
   }
-}
-
-function sha256(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
 }
 
 function hmac(key: string | Buffer, text: string) {

@@ -1,28 +1,18 @@
 /** Describes the API of one provider: the request for a message, and the meaning of each answer. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../domain/message.ts'
-import type { Instant } from '../../domain/model.ts'
 import type { MailApi } from '../mail-url.ts'
-import type { Blame, FailedSend } from '../sending.ts'
-import { failedBy } from '../sending.ts'
+import type { Blame } from '../sending.ts'
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST'
   readonly path: string
   /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
+  /** Null for a GET; otherwise it is a POST. */
+  readonly body: Buffer | null
 }
 
-export interface ApiAnswer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  /** The parsed JSON; null if the answer is none. */
-  readonly json: Json | null
-  readonly text: string
-}
-
-export type Json = Readonly<Record<string, unknown>>
+type Json = Readonly<Record<string, unknown>>
 
 export interface Vendor {
   /** The largest message that the API takes, in bytes of MIME. */
@@ -68,56 +58,56 @@ const RULES: readonly AnswerRule[] = [
   { codes: /./, blame: 'unclear' },
 ]
 
-interface AnswerFacts {
-  /** The address; null if the request was for no message. */
-  readonly recipient: string | null
-  /** The wait that the answer asks for. */
-  readonly waitMs: number | null
-  readonly until: Instant | null
-  readonly said: string
-}
-
-/** Judges an answer that accepts nothing. */
-export function judgeAnswer(
-  { rules }: Pick<Vendor, 'rules'>,
-  answer: ApiAnswer,
-  { recipient, ...facts }: AnswerFacts,
-): FailedSend {
-  const { status } = answer
-  const { code, words } = faultIn(answer)
+/**
+ * Finds whom an answer blames that accepts nothing.
+ * @param recipient the address; null if the request was for no message
+ */
+export function blameOf(
+  { rules }: Vendor,
+  { status, code, words }: ApiAnswer,
+  recipient: string | null,
+): Blame {
   const codes = `${status} ${code}`
+  const find = (all: readonly AnswerRule[]) =>
+    all.find((rule) => rule.codes.test(codes) && rule.words?.test(words) !== false)?.blame
   const isOfRecipient = recipient !== null && words.toLowerCase().includes(recipient.toLowerCase())
-  const own = rules.find((rule) => rule.codes.test(codes) && rule.words?.test(words) !== false)
-  const blame =
-    own?.blame ??
-    // If the API names no known reason, the address that it quotes is the reason.
-    ((isOfRecipient && /^4(?:00|22) /.test(codes) && 'recipient') ||
-      (RULES.find((rule) => rule.codes.test(codes))?.blame ?? 'unclear'))
+  // If the API names no known reason, the address that it quotes is the reason.
+  const named = isOfRecipient && /^4(?:00|22) /.test(codes) ? 'recipient' : undefined
+  const blame = find(rules) ?? named ?? find(RULES) ?? 'unclear'
   // A request for no message leaves nothing open.
-  const known = recipient === null && blame === 'unclear' ? 'busy' : blame
-  return failedBy(known, { ...facts, isInMessage: recipient !== null, replyCode: status })
+  return recipient === null && blame === 'unclear' ? 'busy' : blame
 }
 
 /** Only so much of a page is searched for words. */
 const WORDS_LENGTH = 5_000
 
-/** Finds the code and the words of an error, in the forms of Microsoft, Google, Amazon and Resend. */
-export function faultIn({ headers, json, text }: ApiAnswer): {
-  readonly code: string
-  readonly words: string
-} {
+export type ApiAnswer = Readonly<ReturnType<typeof readAnswer>>
+
+/** Reads an answer, and the code and the words of an error in the forms of Microsoft, Google, Amazon and Resend. */
+export function readAnswer(status: number, headers: IncomingHttpHeaders, text: string) {
+  const json = parsed(text)
   const error = objectIn(json?.error) ?? json ?? {}
   const [first] = Array.isArray(error.errors) ? error.errors : []
   const codes = [headers['x-amzn-errortype'], objectIn(first)?.reason, error.code, error.name, error.status]
   const code = codes.find((one): one is string => typeof one === 'string' && one !== '') ?? ''
+  const page = text.slice(0, WORDS_LENGTH).replace(/<(style|script)\b.*?<\/\1>|<[^>]*>/gis, ' ')
   const words = error.message ?? error.Message
   return {
+    status,
+    headers,
+    /** Null if the answer is no object in JSON. */
+    json,
     // Amazon may write a colon and an address behind the code.
     code: code.replace(/:.*/s, ''),
-    words:
-      typeof words === 'string'
-        ? words
-        : text.slice(0, WORDS_LENGTH).replace(/<(style|script)\b.*?<\/\1>|<[^>]*>/gis, ' '),
+    words: typeof words === 'string' ? words : page,
+  }
+}
+
+function parsed(text: string): Json | null {
+  try {
+    return objectIn(JSON.parse(text))
+  } catch {
+    return null
   }
 }
 

@@ -1,16 +1,12 @@
 /** Finds messages by their state, problems of sending, and recipients whose server keeps refusing. */
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Instant, Period } from '../../domain/model.ts'
 import { modelsIn } from '../db/model.ts'
 import type { Db } from '../db/store.ts'
-import type { Delivery, DeliveryRowState } from './delivery.ts'
+import type { DeliveryRowState } from './delivery.ts'
 
-export interface ListedDelivery extends Delivery {
-  /** The name of the report; null for an alert. */
-  readonly report: string | null
-  readonly period: Period | null
-}
+/** A message, with the name of its report, which is null for an alert. */
+export type ListedDelivery = Awaited<ReturnType<typeof findDeliveries>>[number]
 
 /** The messages to list; an absent property leaves none out. */
 interface DeliveryQuestion {
@@ -27,7 +23,7 @@ export async function findDeliveries(
   db: Db,
   { report, period, since, states, recipient }: DeliveryQuestion,
   limit: number,
-): Promise<ListedDelivery[]> {
+) {
   let query = modelsIn(db)
     .selectFrom('delivery')
     .leftJoin('report_issue', 'report_issue.id', 'delivery.issueId')
@@ -112,69 +108,43 @@ export interface DeliveryProblem {
 }
 
 /**
- * Lists the messages that were refused permanently or given up since an instant. Leaves out a message if a
- * later message of the same report reached the recipient. The states are literals in the SQL, because with
- * parameters SQLite does not use the index on states.
+ * The conditions for the messages that have a problem since an instant; those that are deferred have it from before
+ * it. The states are literals, because with parameters SQLite does not use the index on states.
  */
-export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
-  return listLost(db, since, 'failed')
+const PROBLEMS = {
+  /** Refused permanently or given up. */
+  failed: (since: Instant) => sql`message.state = 'failed' AND ${isLost(since)}`,
+  bounced: (since: Instant) => sql`message.state = 'bounced' AND ${isLost(since)}`,
+  complained: (since: Instant) => sql`message.state = 'complained' AND message.state_at >= ${since}`,
+  /** Those that a person has to resolve. */
+  unconfirmed: (since: Instant) =>
+    sql`message.state = 'unconfirmed' AND message.state_at >= ${since} AND message.next_attempt_at IS NULL`,
+  /** Unsent, and deferred first before the instant or refused at any time. */
+  deferred: (before: Instant) =>
+    sql`message.next_attempt_at IS NOT NULL AND (message.deferred_at < ${before} OR message.deferred_at IS NOT NULL AND message.is_refusal = 1)`,
 }
 
-/** Lists the messages that came back since an instant, in the same way. */
-export function listBounced(db: Db, since: Instant): Promise<DeliveryProblem[]> {
-  return listLost(db, since, 'bounced')
-}
-
-function listLost(db: Db, since: Instant, state: 'failed' | 'bounced'): Promise<DeliveryProblem[]> {
-  return listProblems(
-    db,
-    sql`state_at`,
-    sql<boolean>`message.state IN ('failed', 'bounced') AND message.state = ${sql.lit(state)} AND message.state_at >= ${since}
+/** Leaves out a message if a later message of the same report reached the recipient. */
+function isLost(since: Instant) {
+  return sql`message.state IN ('failed', 'bounced') AND message.state_at >= ${since}
       AND NOT EXISTS (SELECT 1 FROM delivery AS later LEFT JOIN report_issue ON report_issue.id = later.issue_id
         WHERE later.recipient = message.recipient AND later.state IN ('sent', 'complained') AND later.state_at > message.state_at
-          AND report_issue.report IS NOT DISTINCT FROM issue.report)`,
-  )
+          AND report_issue.report IS NOT DISTINCT FROM issue.report)`
 }
 
-/** Lists the messages that their recipients reported as spam since an instant. */
-export function listComplained(db: Db, since: Instant): Promise<DeliveryProblem[]> {
-  return listProblems(
-    db,
-    sql`state_at`,
-    sql<boolean>`message.state = 'complained' AND message.state_at >= ${since}`,
-  )
-}
-
-/** Lists the messages that became unconfirmed since an instant and that a person has to resolve. */
-export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem[]> {
-  return listProblems(
-    db,
-    sql`state_at`,
-    sql<boolean>`message.state = 'unconfirmed' AND message.state_at >= ${since} AND message.next_attempt_at IS NULL`,
-  )
-}
-
-/** Lists unsent messages that were deferred first before an instant, or refused at any time. */
-export function listDeferred(db: Db, before: Instant): Promise<DeliveryProblem[]> {
-  return listProblems(
-    db,
-    sql`deferred_at`,
-    sql<boolean>`message.next_attempt_at IS NOT NULL AND (message.deferred_at < ${before} OR message.deferred_at IS NOT NULL AND message.is_refusal = 1)`,
-  )
-}
-
-/** Groups by report, alerts first. `fate` is the column with the time of the problem. */
-async function listProblems(
+/** Lists the messages with a problem by report, alerts first. */
+export async function listProblems(
   db: Db,
-  fate: RawBuilder<unknown>,
-  condition: RawBuilder<boolean>,
+  problem: keyof typeof PROBLEMS,
+  at: Instant,
 ): Promise<DeliveryProblem[]> {
+  const fate = sql.ref(problem === 'deferred' ? 'message.deferred_at' : 'message.state_at')
   const { rows } = await sql<DeliveryProblem>`
     WITH affected AS (
-      SELECT issue.report, message.${fate} AS at, message.recipient, message.response,
-        row_number() OVER (PARTITION BY issue.report ORDER BY message.${fate} DESC, message.message_id) AS place
+      SELECT issue.report, ${fate} AS at, message.recipient, message.response,
+        row_number() OVER (PARTITION BY issue.report ORDER BY ${fate} DESC, message.message_id) AS place
       FROM delivery AS message LEFT JOIN report_issue AS issue ON issue.id = message.issue_id
-      WHERE ${condition})
+      WHERE ${PROBLEMS[problem](at)})
     SELECT report, count(*) AS messages, min(at) AS since, max(at) AS last,
       max(recipient) FILTER (WHERE place = 1) AS recipient, max(response) FILTER (WHERE place = 1) AS response
     FROM affected GROUP BY report ORDER BY report NULLS FIRST`.execute(db)

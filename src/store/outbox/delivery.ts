@@ -30,11 +30,20 @@ export const UNCONFIRMED_MAX = 2
 /** The state of sending a message. The module `store/outbox/stored-message.ts` stores the message itself. */
 export type Delivery = Model<'delivery'>
 
-/** Queues an alert to an operator. A message already queued under the same Message-ID stays unchanged. */
-export async function enqueueAlert(trx: Trx, message: Message, at: Instant): Promise<void> {
+/**
+ * Queues one message. A message already queued under the same Message-ID stays unchanged.
+ * @param issueId null for an alert to an operator
+ */
+export async function enqueueMessage(
+  trx: Trx,
+  issueId: string | null,
+  message: Message,
+  at: Instant,
+  revision = 0,
+): Promise<void> {
   const pack = createMessagePack()
   addToPack(pack, message)
-  await enqueueMessages(trx, { issueId: null, revision: 0 }, pack, at)
+  await enqueueMessages(trx, { issueId, revision }, pack, at)
 }
 
 /**
@@ -151,14 +160,14 @@ export async function claimDelivery(
   sender: string,
   at: Instant,
 ): Promise<boolean> {
-  const taken = await trx
+  const { messageId, attempts, unconfirmedCount, nextAttemptAt } = known
+  const taken = await modelsIn(trx)
     .updateTable('delivery')
-    .where('message_id', '=', known.messageId)
     .where('state', 'in', ['pending', 'unconfirmed'])
-    .where('attempts', '=', known.attempts)
-    .where('unconfirmed_count', '=', known.unconfirmedCount)
-    .where('next_attempt_at', '=', known.nextAttemptAt)
-    .set((eb) => ({ state: 'sending', state_at: at, attempts: eb('attempts', '+', 1), sender }))
+    // A message that no attempt follows is not claimed.
+    .where('nextAttemptAt', '=', nextAttemptAt)
+    .where((eb) => eb.and({ messageId, attempts, unconfirmedCount }))
+    .set({ state: 'sending', stateAt: at, attempts: attempts + 1, sender })
     .executeTakeFirst()
   return taken.numUpdatedRows > 0n
 }
@@ -234,9 +243,8 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 /**
  * Recovers the messages of sending processes that have ended. A message becomes pending again if no part of
  * its body was sent. Any other message becomes unconfirmed.
- * @param unconfirmedMax a message that was unconfirmed this many times waits for a person
  */
-export async function recoverDeliveries(trx: Trx, at: Instant, unconfirmedMax: number): Promise<void> {
+export async function recoverDeliveries(trx: Trx, at: Instant): Promise<void> {
   const left = trx
     .updateTable('delivery')
     .where('next_attempt_at', 'is not', null)
@@ -252,7 +260,7 @@ export async function recoverDeliveries(trx: Trx, at: Instant, unconfirmedMax: n
       unconfirmed_count: eb('unconfirmed_count', '+', 1),
       next_attempt_at: sql<
         string | null
-      >`iif(unconfirmed_count + 1 < ${unconfirmedMax}, next_attempt_at, NULL)`,
+      >`iif(unconfirmed_count + 1 < ${UNCONFIRMED_MAX}, next_attempt_at, NULL)`,
       reply_code: null,
       response: 'the program ended while the message was leaving',
     }))

@@ -9,7 +9,7 @@ import type { Trx } from '../db/store.ts'
 import type { PreferenceKey } from '../reports/preference.ts'
 import { findPreference } from '../reports/preference.ts'
 import type { Row } from '../tables/tables.ts'
-import { UNCONFIRMED_MAX } from './delivery.ts'
+import { moveDelivery, UNCONFIRMED_MAX } from './delivery.ts'
 
 /** A person's finding about an unconfirmed message. */
 export type Finding = 'arrived' | 'lost'
@@ -45,26 +45,12 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
  * Resolves an unconfirmed message as delivered or lost.
  * @returns false if the message is not unconfirmed
  */
-export async function resolveMessage(
-  trx: Trx,
-  messageId: string,
-  finding: Finding,
-  at: Instant,
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('delivery')
-    .where('message_id', '=', messageId)
-    .where('state', '=', 'unconfirmed')
-    .set({
-      state: finding === 'arrived' ? 'sent' : 'failed',
-      state_at: at,
-      next_attempt_at: null,
-      reply_code: null,
-      is_refusal: 0,
-      response: `resolved by hand: ${finding === 'arrived' ? 'delivered' : 'lost'}`,
-    })
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+export function resolveMessage(trx: Trx, messageId: string, finding: Finding, at: Instant): Promise<boolean> {
+  const isArrived = finding === 'arrived'
+  const response = `resolved by hand: ${isArrived ? 'delivered' : 'lost'}`
+  const state = isArrived ? 'sent' : 'failed'
+  const to = { state, at, nextAttemptAt: null, replyCode: null, isRefusal: false, response } as const
+  return moveDelivery(trx, messageId, ['unconfirmed'], to)
 }
 
 /**
@@ -92,10 +78,10 @@ export async function withdrawMessages(
     .where('next_attempt_at', 'is not', null)
     .where('state', 'in', WAITING)
     .where('revision', '>=', 0)
-    .select(['message_id', 'recipient', 'state'])
+    .select(['message_id', 'recipient'])
     .execute()
   const theirs = waiting.filter(({ recipient }) => recipient.toLowerCase() === address.toLowerCase())
-  for (const message of theirs) await withdraw(trx, message, UNWANTED, at)
+  for (const { message_id } of theirs) await withdraw(trx, message_id, UNWANTED, at)
   return theirs.length
 }
 
@@ -116,55 +102,42 @@ export async function withdrawIfUnwanted(
     .selectFrom('delivery')
     .leftJoin('report_issue', 'report_issue.id', 'delivery.issue_id')
     .where('message_id', '=', messageId)
-    .select(['message_id', 'recipient', 'report', 'state', 'revision'])
+    .select(['recipient', 'report', 'revision'])
     .executeTakeFirst()
   // A recipient who has unsubscribed still gets the message that confirms it.
   if (message === undefined || message.revision < 0) return false
   const { recipient: address, report } = message
-  if (!isRecipient(address, report)) {
-    await withdraw(trx, message, GONE, at)
-    return true
-  }
+  const isKnown = isRecipient(address, report)
   // An alert to operators belongs to no report, so nobody can unsubscribe from it.
-  if (report === null) return false
-  const preference = await findPreference(trx, { address, report })
-  if (preference === undefined || preference.state === 'active') return false
-  await withdraw(trx, message, UNWANTED, at)
-  return true
+  const preference = isKnown && report !== null ? await findPreference(trx, { address, report }) : undefined
+  if (isKnown && (preference?.state ?? 'active') === 'active') return false
+  return withdraw(trx, messageId, isKnown ? UNWANTED : GONE, at)
 }
 
 /**
  * Cancels a waiting message at an operator's request.
  * @returns false if the message does not wait any more
  */
-export async function cancelMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
-  const message = await trx
-    .selectFrom('delivery')
-    .where('message_id', '=', messageId)
-    .where('next_attempt_at', 'is not', null)
-    .where('state', 'in', WAITING)
-    .select(['message_id', 'state'])
-    .executeTakeFirst()
-  if (message === undefined) return false
-  await withdraw(trx, message, 'cancelled by the operator', at)
-  return true
+export function cancelMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
+  return withdraw(trx, messageId, 'cancelled by the operator', at)
 }
 
 /**
- * Withdraws a message. An unconfirmed message may have arrived, so it keeps its state but is not sent again.
+ * Withdraws a message that waits. An unconfirmed message may have arrived, so it keeps its state but is not sent
+ * again.
  */
-async function withdraw(
-  trx: Trx,
-  { message_id, state }: Pick<Row<'delivery'>, 'message_id' | 'state'>,
-  why: string,
-  at: Instant,
-): Promise<void> {
-  await trx
+async function withdraw(trx: Trx, messageId: string, why: string, at: Instant): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable('delivery')
-    .where('message_id', '=', message_id)
+    .where('message_id', '=', messageId)
+    .where('next_attempt_at', 'is not', null)
+    .where('state', 'in', WAITING)
     .set({
       next_attempt_at: null,
-      ...(state === 'pending' ? { state: 'withdrawn', state_at: at, response: why } : {}),
+      state: sql<Row<'delivery'>['state']>`iif(state = 'pending', 'withdrawn', state)`,
+      state_at: sql<string>`iif(state = 'pending', ${at}, state_at)`,
+      response: sql<string>`iif(state = 'pending', ${why}, response)`,
     })
-    .execute()
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }

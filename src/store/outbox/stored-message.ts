@@ -10,14 +10,7 @@ interface FileReference extends Omit<MessageFile, 'content'> {
   readonly sha256: string
 }
 
-interface PackedMessage {
-  readonly messageId: string
-  readonly recipient: string
-  readonly head: string
-  readonly files: string
-  readonly html: Uint8Array
-  readonly text: Uint8Array
-}
+type PackedMessage = ReturnType<typeof packMessage>
 
 /** Messages that are written together. They take little memory, because a shared file is held once. */
 export interface MessagePack {
@@ -31,20 +24,23 @@ export function createMessagePack(): MessagePack {
 }
 
 export function addToPack({ messages, hashes }: MessagePack, message: Message): void {
-  const { html, text, files, ...head } = message
+  messages.push(packMessage(message, hashes))
+}
+
+function packMessage({ html, text, files, ...head }: Message, hashes: MessagePack['hashes']) {
   const references = files.map(({ content, ...file }): FileReference => {
     const sha256 = hashes.get(content) ?? createHash('sha256').update(content).digest('hex')
     hashes.set(content, sha256)
     return { ...file, sha256 }
   })
-  messages.push({
-    messageId: message.messageId,
-    recipient: message.to,
+  return {
+    messageId: head.messageId,
+    recipient: head.to,
     head: JSON.stringify(head),
     files: JSON.stringify(references),
     html: pack(html),
     text: pack(text),
-  })
+  }
 }
 
 /** Copies the result, because it is a view of a much larger buffer. */

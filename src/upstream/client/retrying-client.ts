@@ -56,7 +56,7 @@ export interface ClientOptions {
   readonly now?: () => Date
   readonly timer?: Timer
   readonly random?: () => number
-  readonly backoff?: Backoff
+  readonly backoff?: Backoff | undefined
   readonly deadlines?: Partial<Deadlines>
 }
 

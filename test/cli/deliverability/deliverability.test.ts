@@ -1,4 +1,4 @@
-/** What the doctor says of the records of a domain, asked of a DNS server on this machine, and of the size of mails. */
+/** The doctor judges the records of a domain, asked of a DNS server on this machine, and the size of mails. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CheckResult } from '../../../src/checks/check.ts'
@@ -6,9 +6,10 @@ import { checkDeliverability, checkSizes } from '../../../src/cli/deliverability
 import { createAskDns } from '../../../src/cli/deliverability/spf.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { dnsRecordOf } from '../../../src/mail/message.ts'
+import { enqueueMessage } from '../../../src/store/outbox/delivery.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
-import { enqueueMessage, MESSAGE, saveBlankIssue } from '../../support/mail/message.ts'
+import { MESSAGE, saveBlankIssue } from '../../support/mail/message.ts'
 import { type DnsRecord, openDnsServer, parseRecord } from '../../support/network/dns-server.ts'
 import { checkExamples } from '../../support/process/transcript.ts'
 import { openEmptyStore } from '../../support/store.ts'
@@ -17,7 +18,7 @@ const GOLDEN = join(import.meta.dirname, 'golden')
 const KEY = { ...DKIM_KEY, domain: 'acme.test' }
 const LONG_MS = 60_000
 
-/** What providers have in the DNS, shortened. */
+/** The records that providers have in the DNS, shortened. */
 const PROVIDERS = `
 spf.protection.outlook.com TXT "v=spf1 ip4:40.92.0.0/15 ip4:52.100.0.0/14 -all"
 _spf.google.com TXT "v=spf1 include:_netblocks.google.com ~all"

@@ -4,12 +4,12 @@ import { periodBetween } from '../../../src/domain/period.ts'
 import { issueState, variantText } from '../../../src/jobs/archive/archive.ts'
 import { type IssueChoice, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { enqueueAlert, enqueueMessages, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueMessage, enqueueMessages, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { addToPack, createMessagePack } from '../../../src/store/outbox/stored-message.ts'
 import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
 import { listIssues } from '../../../src/store/reports/issue-list.ts'
 import { ISSUE_STATES } from '../../../src/store/reports/issue-search.ts'
-import { enqueueMessage, MESSAGE, unsavedIssue } from '../../support/mail/message.ts'
+import { MESSAGE, unsavedIssue } from '../../support/mail/message.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 interface Kept {
@@ -93,7 +93,7 @@ async function openKept() {
   for (const state of ['failed', 'unconfirmed', 'pending'] as const) {
     await store.write(async (trx) => {
       const messageId = `<notice-${state}>`
-      await enqueueAlert(trx, { ...MESSAGE, messageId, to: 'ops@example.com' }, MESSAGE.date)
+      await enqueueMessage(trx, null, { ...MESSAGE, messageId, to: 'ops@example.com' }, MESSAGE.date)
       if (state !== 'pending') await moveDelivery(trx, messageId, ['pending'], { state, at: MESSAGE.date })
     })
   }

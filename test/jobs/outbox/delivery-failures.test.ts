@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/checks/check.ts'
 import { MAIL_CHECKS } from '../../../src/checks/mail.ts'
-import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
 import { openSession, sendAll } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
@@ -60,7 +59,7 @@ interface Server extends AsyncDisposable {
 type Case = readonly [server: Script | (() => Promise<Server>), written?: (url: string) => string]
 const EHLO = '250-mail.example.com\r\n250 STARTTLS'
 
-/** What a server does to three messages, and thus says of itself or of one message. */
+/** The things that a server does to three messages, and thus says of itself or of one message. */
 const CASES: Readonly<Record<string, Case>> = {
   '421 for a greeting': [{ greeting: '421 too busy' }, withUser],
   'a drop before the greeting': [{ greeting: 'drop' }, withUser],
@@ -103,7 +102,7 @@ it('what each answer of a server makes of three messages, and of the server', as
     await post.deliver()
     // Until the next attempt there is no other connection.
     expect(post.server.connections?.(), name).toBe(connections)
-    await post.transport.close()
+    await post.transport[Symbol.asyncDispose]()
     const about = (at: string | null) => {
       const minutes = at === null ? 'never' : (Date.parse(at) - post.clock.now.getTime()) / MINUTE_MS
       return [0, 1, 60].find((some) => Math.abs(Number(minutes) - some) <= some / 5) ?? minutes
@@ -232,7 +231,7 @@ it('a refusal that names neither the recipient nor the sender, of one message ag
   if (sender === null) throw new Error('another process sends')
   for (let attempt = 0; attempt < 3; attempt++) {
     const [again] = await post.deliveries()
-    if (again !== undefined) await sendAll(deps, sender, [again], { signal, until: null })
+    if (again !== undefined) await sendAll(sender, [again], { signal, until: null })
     post.clock.now = new Date(post.clock.now.getTime() + 30 * MINUTE_MS)
   }
   expect(await post.deliveries()).toMatchObject([{ attempts: 3 }, { ...ben }])
@@ -255,15 +254,6 @@ it('a message that is too large for the server fails alone with a clear cause, a
   const failed = { state: 'failed', replyCode: null, response: expect.stringMatching(/size|bytes/) }
   expect(large).toMatchObject([failed, failed])
   expect([await listMailOutages(store.db), await listRefusing(store.db, 1)]).toEqual([[], []])
-})
-
-it('a message that may have arrived is sent once more, and then left to a person', async () => {
-  await using post = await openPost(['ana@example.com'], openScriptedServer({ body: 'drop' }))
-  for (const minutes of [0, 2, 2, 2]) await post.deliver(minutes)
-  expect(await post.deliveries()).toMatchObject([
-    { state: 'unconfirmed', unconfirmedCount: 2, nextAttemptAt: null },
-  ])
-  expect(post.server.bodies()).toBe(2)
 })
 
 describe('a message that is deferred again and again', () => {
@@ -315,13 +305,4 @@ describe('a message that is deferred again and again', () => {
     await post.next(72)
     expect(await post.deliveries()).toMatchObject([{ state: 'failed', attempts: 5 }])
   })
-})
-
-it('waits for 1, 5, 15 and then 60 minutes, a fifth more or less', () => {
-  const now = new Date(0)
-  const minutes = (failures: number, random: number) =>
-    Math.round(retryAt(failures, { now, random }).getTime() / MINUTE_MS / 0.1) / 10
-  expect([1, 2, 3, 4, 5, 100].map((failures) => minutes(failures, 0.5))).toEqual([1, 5, 15, 60, 60, 60])
-  expect([1, 2, 3, 4].map((failures) => minutes(failures, 0))).toEqual([0.8, 4, 12, 48])
-  expect([1, 2, 3, 4].map((failures) => minutes(failures, 1))).toEqual([1.2, 6, 18, 72])
 })

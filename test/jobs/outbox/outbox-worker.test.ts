@@ -37,7 +37,7 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test is over'))
       await task.idle()
-      await transport.close()
+      await transport[Symbol.asyncDispose]()
       await queue[Symbol.asyncDispose]()
       await store.close()
     },

@@ -1,5 +1,5 @@
 // @both-stores
-/** What notifications change: messages, preferences, who is paused, and who is sent a confirmation. */
+/** Notifications change these: messages, preferences, who is paused, and who is sent a confirmation. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ import { openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
 import { openMailbox } from '../../../src/mail/mailbox.ts'
 import { idOf } from '../../../src/mail/message.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import type { DeliveryRowState } from '../../../src/store/outbox/delivery.ts'
+import { type DeliveryRowState, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { findBounceMailbox } from '../../../src/store/outbox/notification.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
@@ -35,8 +35,21 @@ import { openMailServer } from '../../support/mail-server.ts'
 
 const NEVER = new AbortController().signal
 const DANA = 'dana@example.org'
-const HARD = {}
-const FULL = { status: '5.2.2', said: '552 5.2.2 <{to}>: mailbox full' }
+
+type About = Parameters<typeof statusMail>[0]
+
+/** The mails that may come for a message. */
+const MAILS = {
+  hard: statusMail,
+  soft: (about: About) => statusMail(about, { status: '5.2.2', said: '552 5.2.2 <{to}>: mailbox full' }),
+  delayed: (about: About) =>
+    statusMail(about, { action: 'delayed', status: '4.4.1', said: '451 4.4.1 no route' }),
+  delivered: (about: About) =>
+    statusMail(about, { action: 'delivered', status: '2.0.0', said: '250 2.0.0 delivered' }),
+  complaint: complaintMail,
+  holiday: autoReplyMail,
+} as const
+const KINDS = Object.keys(MAILS) as (keyof typeof MAILS)[]
 
 /** Opens a ledger with messages, and a folder in which mails arrive. */
 async function openBounced(recipients: readonly string[] = [DANA], locale = 'en-GB') {
@@ -91,12 +104,7 @@ async function openBounced(recipients: readonly string[] = [DANA], locale = 'en-
       )
       for (const address of recipients) await store.write((trx) => enqueueTo(trx, store, issue, address))
       await store.db.updateTable('delivery').where('issue_id', '=', issue.id).set(sent).execute()
-      return store.db
-        .selectFrom('delivery')
-        .where('issue_id', '=', issue.id)
-        .selectAll()
-        .orderBy('recipient')
-        .execute()
+      return listDeliveries(store.db, issue.id)
     },
     preferences: async () =>
       (await listPreferences(store.db)).map((one) => `${one.address} ${one.report}: ${preferenceText(one)}`),
@@ -110,45 +118,26 @@ async function openBounced(recipients: readonly string[] = [DANA], locale = 'en-
   }
 }
 
-/** The start of a message, and the columns that lead to it. */
-const STARTS: Readonly<
-  Record<string, { state: DeliveryRowState; unconfirmed_count?: number; is_refusal?: number }>
-> = {
-  pending: { state: 'pending' },
-  'tried again': { state: 'pending', unconfirmed_count: 1 },
-  data: { state: 'data' },
-  unconfirmed: { state: 'unconfirmed', unconfirmed_count: 1 },
-  sent: { state: 'sent' },
-  failed: { state: 'failed' },
-  withdrawn: { state: 'withdrawn' },
-  bounced: { state: 'bounced' },
-  complained: { state: 'complained' },
-}
+/** The states in which a notification may meet a message, and how often its fate was unknown before. */
+const STARTS: readonly (readonly [name: string, state: DeliveryRowState, unconfirmed?: number])[] = [
+  ['pending', 'pending'],
+  ['tried again', 'pending', 1],
+  ['data', 'data'],
+  ['unconfirmed', 'unconfirmed', 1],
+  ...(['sent', 'failed', 'withdrawn', 'bounced', 'complained'] as const).map((it) => [it, it] as const),
+]
 
 describe('a notification', () => {
   it('moves a message by its state', async () => {
     const lines: string[] = []
-    for (const [name, start] of Object.entries(STARTS)) {
-      for (const kind of ['hard', 'soft', 'delayed', 'delivered', 'complaint', 'holiday'] as const) {
+    for (const [name, state, unconfirmed_count = 0] of STARTS) {
+      for (const kind of KINDS) {
         await using bounced = await openBounced()
-        const waits = ['pending', 'data', 'unconfirmed'].includes(start.state)
+        const waits = ['pending', 'data', 'unconfirmed'].includes(state)
         const next_attempt_at = waits ? '2026-11-21T07:00:00.000Z' : null
-        await bounced.write({ ...start, next_attempt_at, response: '250 ok' })
-        const [message] = await bounced.deliveries()
-        if (message === undefined) throw new Error('there is one')
-        const mails = {
-          hard: statusMail(message),
-          soft: statusMail(message, FULL),
-          delayed: statusMail(message, { action: 'delayed', status: '4.4.1', said: '451 4.4.1 no route' }),
-          delivered: statusMail(message, {
-            action: 'delivered',
-            status: '2.0.0',
-            said: '250 2.0.0 delivered',
-          }),
-          complaint: complaintMail(message),
-          holiday: autoReplyMail(message),
-        }
-        bounced.put(mails[kind])
+        await bounced.write({ state, unconfirmed_count, next_attempt_at, response: '250 ok' })
+        const message = await bounced.first()
+        bounced.put(MAILS[kind](message))
         const { notifications } = await bounced.read()
         const [row] = await bounced.rows()
         const waiting = row?.next_attempt_at === null ? '' : ', waits'
@@ -162,38 +151,31 @@ describe('a notification', () => {
 
   it('comes by two ways and in any order, and the end is the same', async () => {
     const ends = new Map<string, Set<string>>()
-    for (const [name, parts] of [
-      ['soft and hard', ['soft', 'hard', 'event']],
-      ['delivered and hard', ['delivered', 'hard', 'event']],
-      ['hard and complaint', ['hard', 'complaint', 'event']],
-    ] as const) {
-      for (const order of permutations(parts)) {
+    for (const other of ['soft', 'delivered', 'complaint'] as const) {
+      for (const order of permutations(['hard', other, 'event'] as const)) {
         await using bounced = await openBounced()
         await bounced.write({ state: 'data', sender: 'gone' })
-        const [message] = await bounced.deliveries()
-        if (message === undefined) throw new Error('there is one')
-        const event = resendEvent('email.bounced', message, {
-          bounce: { type: 'Permanent', diagnosticCode: [`smtp; 550 5.1.1 <${DANA}>: no such user here`] },
-        })
+        const message = await bounced.first()
+        const bounce = { type: 'Permanent', diagnosticCode: [`smtp; 550 5.1.1 <${DANA}>: no such user here`] }
+        const tags = { leadsheet: idOf(message.messageId) }
+        const data = { email_id: 'abc', to: [DANA], subject: 's', tags, bounce }
+        const created_at = '2026-11-21T08:00:00.000Z'
+        const event = Buffer.from(JSON.stringify({ type: 'email.bounced', created_at, data }))
         for (const part of [...order, ...order]) {
           if (part === 'event') await takeProviderEvent(bounced.deps, 'msg_1', event)
-          if (part === 'soft') bounced.put(statusMail(message, FULL))
-          if (part === 'hard') bounced.put(statusMail(message))
-          if (part === 'complaint') bounced.put(complaintMail(message))
-          if (part === 'delivered')
-            bounced.put(statusMail(message, { action: 'delivered', status: '2.0.0', said: '250 2.0.0 ok' }))
+          else bounced.put(MAILS[part](message))
           await bounced.read()
         }
         const [row] = await bounced.rows()
         const kept = await bounced.store.db.selectFrom('notification').selectAll().execute()
         const end = [row?.state, row?.is_refusal, kept.length, await bounced.preferences()]
-        ends.set(name, (ends.get(name) ?? new Set()).add(JSON.stringify(end)))
+        ends.set(other, (ends.get(other) ?? new Set()).add(JSON.stringify(end)))
       }
     }
     expect(Object.fromEntries([...ends].map(([name, set]) => [name, [...set]]))).toEqual({
-      'soft and hard': ['["bounced",1,3,[]]'],
-      'delivered and hard': ['["bounced",1,3,[]]'],
-      'hard and complaint': [
+      soft: ['["bounced",1,3,[]]'],
+      delivered: ['["bounced",1,3,[]]'],
+      complaint: [
         JSON.stringify([
           'complained',
           0,
@@ -240,8 +222,7 @@ describe('a notification', () => {
   it('about a later address behind an alias does not count against the recipient', async () => {
     await using ledger = await openBounced()
     await ledger.send()
-    const [message] = await ledger.deliveries()
-    if (message === undefined) throw new Error('there is one')
+    const message = await ledger.first()
     ledger.put(statusMail(message, { final: 'forwarded@example.net' }))
     await ledger.read()
     expect(await ledger.rows()).toMatchObject([{ state: 'bounced', is_refusal: 0 }])
@@ -249,7 +230,7 @@ describe('a notification', () => {
 
   it('about somebody else changes nothing for the recipient', async () => {
     const subject = 'Daily leads: 59 new'
-    const answer = (message: { messageId: string; recipient: string }) =>
+    const answer = (message: About) =>
       statusMail({ ...message, subject: `Re: ${subject}` }).replace(
         /Message-ID: (.*)\r\nX-Leadsheet-Id: .*/,
         'Message-ID: <own@example.com>\r\nReferences: $1',
@@ -276,7 +257,7 @@ describe('a notification', () => {
         'an unsubscribe of another list',
         () => unsubscribeMail(DANA, 'unsubscribe').replace(/^To: .*/m, 'To: news@example.com'),
       ],
-    ] as readonly (readonly [string, (message: { messageId: string; recipient: string }) => string])[]) {
+    ] as readonly (readonly [string, (message: About) => string])[]) {
       await using ledger = await openBounced()
       const message = await sendWithSubject(ledger, subject)
       ledger.put(make(message))
@@ -314,8 +295,7 @@ describe('a notification', () => {
   it('is not read twice, and the place in the mailbox moves with what it changed', async () => {
     await using ledger = await openBounced()
     await ledger.send()
-    const [message] = await ledger.deliveries()
-    if (message === undefined) throw new Error('there is one')
+    const message = await ledger.first()
     ledger.put(statusMail(message), ordinaryMail(1))
     expect(await ledger.read()).toMatchObject({ messages: 2, notifications: [{ outcome: 'applied' }] })
     const { position } = (await findBounceMailbox(ledger.store.db, ledger.mailbox)) ?? {}
@@ -334,68 +314,43 @@ function* permutations<T>(all: readonly T[]): Generator<T[]> {
       for (const rest of permutations(all.toSpliced(index, 1))) yield [first, ...rest]
 }
 
-function resendEvent(
-  type: string,
-  { messageId, recipient }: { messageId: string; recipient: string },
-  more = {},
-) {
-  const created_at = '2026-11-21T08:00:00.000Z'
-  const tags = { leadsheet: idOf(messageId) }
-  return Buffer.from(
-    JSON.stringify({
-      type,
-      created_at,
-      data: { email_id: 'abc', to: [recipient], subject: 's', tags, ...more },
-    }),
-  )
-}
-
 /** Each day one letter a recipient: hard, soft, delivered, out of office, complaint, or an answer in other words. */
-const STORIES: readonly { readonly name: string; readonly days: readonly string[] }[] = [
-  { name: 'five hard in a row', days: ['h...', 'h...', 'h...', 'h...', 'h...'] },
-  { name: 'four hard and one delivered', days: ['h...', 'h...', 'h...', 'h...', '....'] },
-  {
-    name: 'three hard, one delivered, four hard',
-    days: ['h...', 'h...', 'h...', '....', 'h...', 'h...', 'h...', 'h...'],
-  },
-  { name: 'soft for a month', days: Array.from({ length: 30 }, () => 's...') },
-  {
-    name: 'hard and soft in turn',
-    days: ['h...', 's...', 'h...', 's...', 'h...', 's...', 'h...', 's...', 'h...'],
-  },
-  { name: 'most of the issue alike, by their codes', days: ['hhh.', 'hhh.', 'hhh.', 'hhh.', 'hhh.', 'hhh.'] },
-  {
-    name: 'most of the issue alike, by words that name each',
-    days: ['www.', 'www.', 'www.', 'www.', 'www.', 'www.'],
-  },
-  { name: 'most of the issue, each for another reason', days: ['hwx.', 'hwx.', 'hwx.', 'hwx.', 'hwx.'] },
-  { name: 'half of the issue alike', days: ['hh..', 'hh..', 'hh..', 'hh..', 'hh..'] },
-  { name: 'all are out of office', days: ['oooo', 'oooo', 'oooo', 'oooo', 'oooo', 'oooo'] },
-  { name: 'a complaint', days: ['c...'] },
-]
+const STORIES: Readonly<Record<string, string>> = {
+  'five hard in a row': 'h... '.repeat(5),
+  'four hard and one delivered': `${'h... '.repeat(4)}....`,
+  'three hard, one delivered, four hard': `${'h... '.repeat(3)}.... ${'h... '.repeat(4)}`,
+  'soft for a month': 's... '.repeat(30),
+  'hard and soft in turn': `${'h... s... '.repeat(4)}h...`,
+  'most of the issue alike, by their codes': 'hhh. '.repeat(6),
+  'most of the issue alike, by words that name each': 'www. '.repeat(6),
+  'most of the issue, each for another reason': 'hwx. '.repeat(5),
+  'half of the issue alike': 'hh.. '.repeat(5),
+  'all are out of office': 'oooo '.repeat(6),
+  'a complaint': 'c...',
+}
 
 it('who gets no more, by stories of many days', async () => {
   const people = ['ana@example.org', 'ben@example.com', 'cleo@example.net', 'dana@example.de']
   const text: string[] = []
-  for (const { name, days } of STORIES) {
+  for (const [name, story] of Object.entries(STORIES)) {
+    const days = story.trim().split(' ')
     await using ledger = await openBounced(people)
     text.push(`${name}:`)
     await ledger.write({ state: 'withdrawn', next_attempt_at: null })
     for (const [day, letters] of days.entries()) {
       const messages = await ledger.nextIssue(day)
       for (const [index, message] of messages.entries()) {
-        const about = { messageId: message.message_id, recipient: message.recipient }
         const name = message.recipient.split('@')[0]
-        const mails: Readonly<Record<string, () => string>> = {
-          h: () => statusMail(about, HARD),
-          s: () => statusMail(about, FULL),
-          w: () =>
-            statusMail(about, { status: '5.0.0', said: `${name} is no user here, queue ${index}${day}` }),
-          x: () => statusMail(about, { status: '5.1.2', said: '550 5.1.2 no such domain' }),
-          o: () => autoReplyMail(about),
-          c: () => complaintMail(about),
+        const words = { status: '5.0.0', said: `${name} is no user here, queue ${index}${day}` }
+        const mails: Readonly<Record<string, (about: About) => string>> = {
+          h: MAILS.hard,
+          s: MAILS.soft,
+          w: (about) => statusMail(about, words),
+          x: (about) => statusMail(about, { status: '5.1.2', said: '550 5.1.2 no such domain' }),
+          o: MAILS.holiday,
+          c: MAILS.complaint,
         }
-        const mail = mails[letters[index] ?? '']?.()
+        const mail = mails[letters[index] ?? '']?.(message)
         if (mail !== undefined) ledger.put(`${mail}${day}`)
       }
       ledger.clock.now = new Date(ledger.clock.now.getTime() + 3_600_000)
@@ -436,8 +391,7 @@ it('the daemon reads every five minutes, goes on while the mailbox is away, and 
     const { failingSince } = (await findBounceMailbox(store.db, folder)) ?? {}
     return [(await ledger.rows()).at(-1)?.state, confirmed, failingSince ?? null, (row?.revision ?? 0) < 0]
   }
-  const [message] = await ledger.deliveries()
-  if (message === undefined) throw new Error('there is one')
+  const message = await ledger.first()
   expect(await after(0)).toEqual(['sent', 0, null, false])
   ledger.put(statusMail(message))
   expect(await after(4)).toEqual(['sent', 0, null, false])
@@ -473,8 +427,7 @@ describe('an unsubscribe by mail', () => {
       const deliver = () => deliverDue({ ...ledger.deps, policy: AT_ONCE, transport }, NEVER)
       await deliver()
       // A copy of the issue waits.
-      const [message] = (await ledger.deliveries()).filter(({ recipient }) => recipient === DANA)
-      if (message === undefined) throw new Error('there is one')
+      const message = await ledger.first()
       const mail = unsubscribeMail(from, subject.replace('{id}', idOf(message.messageId)))
       ledger.put(mail)
       const first = await ledger.read()
@@ -541,7 +494,5 @@ async function sendWithSubject(ledger: Awaited<ReturnType<typeof openBounced>>, 
   await ledger.send()
   const head = JSON.stringify({ subject })
   await ledger.store.db.updateTable('message').set({ head }).execute()
-  const [message] = await ledger.deliveries()
-  if (message === undefined) throw new Error('there is one')
-  return message
+  return ledger.first()
 }

@@ -5,7 +5,7 @@ import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { claimDelivery, enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { claimDelivery, enqueueMessage, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/mail/dkim.ts'
@@ -21,11 +21,10 @@ type Options = Parameters<typeof openMailServer>[0]
 const [ANA, BEN] = ['ana@example.com', 'ben@example.com'] as const
 
 /** Claims the first message for a process that was killed, and returns its Message-ID. */
-async function claimFirst({ store, clock, deliveries }: Ledger): Promise<string> {
-  const [first] = await deliveries()
-  if (first === undefined) throw new Error('found no message, expected one that waits')
-  await store.write((trx) => claimDelivery(trx, first, 'one that was killed', clock.now.toISOString()))
-  return first.messageId
+async function claimFirst({ store, clock, first }: Ledger): Promise<string> {
+  const waiting = await first()
+  await store.write((trx) => claimDelivery(trx, waiting, 'one that was killed', clock.now.toISOString()))
+  return waiting.messageId
 }
 
 describe('delivery', () => {
@@ -33,7 +32,7 @@ describe('delivery', () => {
     await using made = await openPost(['Ana@example.com', BEN, 'cleo@example.com'], openMailServer())
     const { store, server, deps, clock } = made
     await store.write((trx) =>
-      enqueueAlert(trx, { ...MESSAGE, to: 'gone@example.com' }, clock.now.toISOString()),
+      enqueueMessage(trx, null, { ...MESSAGE, to: 'gone@example.com' }, clock.now.toISOString()),
     )
     const isRecipient = (address: string, report: string | null) =>
       report === 'daily' && address.toLowerCase() !== BEN
@@ -168,7 +167,9 @@ describe('messages that wait', () => {
     const policy = { ...made.deps.policy, rateLimit: createRateLimit(2) }
     for (const [hour, to] of addresses.entries()) {
       const at = new Date(made.clock.now.getTime() + hour * 3_600_000).toISOString()
-      await made.store.write((trx) => enqueueAlert(trx, { ...MESSAGE, to, messageId: `<${hour}@x>` }, at))
+      await made.store.write((trx) =>
+        enqueueMessage(trx, null, { ...MESSAGE, to, messageId: `<${hour}@x>` }, at),
+      )
     }
     made.clock.now = new Date('2026-11-23T07:00:00Z')
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
@@ -248,15 +249,9 @@ describe('messages that wait', () => {
 
   it('are not held up by one that cannot be read', async () => {
     await using made = await openPost([ANA, BEN], openMailServer())
-    const [ana] = await made.deliveries()
+    const { messageId } = await made.first()
     const broken = { html: Buffer.from('not packed') }
-    await made.store.write((trx) =>
-      trx
-        .updateTable('message')
-        .set(broken)
-        .where('message_id', '=', ana?.messageId ?? '')
-        .execute(),
-    )
+    await made.store.db.updateTable('message').set(broken).where('message_id', '=', messageId).execute()
     await expect(deliverDue(made.deps, signal)).rejects.toThrow('header')
     await made.deliver()
     expect(made.server.received.map(({ to }) => to)).toEqual([[BEN]])
@@ -271,11 +266,10 @@ describe('messages that wait', () => {
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     const transport = { ...made.transport, name: away.name }
     await deliverDue({ ...made.deps, transport: away, now: () => new Date('2036-11-21T07:00:00Z') }, signal)
-    const [ana] = await made.deliveries()
+    const { messageId } = await made.first()
     const at = '2036-11-21T07:00:00.000Z'
-    await made.store.write((trx) =>
-      moveDelivery(trx, ana?.messageId ?? '', ['pending'], { state: 'pending', at, nextAttemptAt: at }),
-    )
+    const to = { state: 'pending', at, nextAttemptAt: at } as const
+    await made.store.write((trx) => moveDelivery(trx, messageId, ['pending'], to))
     await deliverDue({ ...made.deps, transport }, signal)
     expect(made.server.received).toHaveLength(2)
   })

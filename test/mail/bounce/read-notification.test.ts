@@ -16,7 +16,7 @@ const RETURNED = (await buildMessage({ ...MESSAGE, messageId: `<${ID}@example.co
   .toString()
   .replaceAll('\r\n', '\n')
 const [HEADERS = ''] = RETURNED.split('\n\n', 1)
-/** What the files write in place of what is the same in many mails. */
+/** The words that the files write in place of what is the same in many mails. */
 const PLACES: Readonly<Record<string, string>> = {
   '{id}': ID,
   '{ID}': ID.toUpperCase(),
@@ -29,15 +29,11 @@ const PLACES: Readonly<Record<string, string>> = {
   '{mixed}': 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b',
 }
 
-interface Example {
-  readonly name: string
-  /** What it says: the kind, the ids, the recipients, the reason, the status and perhaps the report. */
-  readonly meaning: string
-  readonly raw: Buffer
-}
-
-/** Reads the examples of a file: a line `=== NAME | MEANING`, the source behind `#`, and the mail. */
-function examplesIn(file: string): Example[] {
+/**
+ * Reads the examples of a file: a line `=== NAME | MEANING`, the source behind `#`, and the mail. The meaning is the
+ * kind, the ids, the recipients, the reason, the status and perhaps the report.
+ */
+function examplesIn(file: string) {
   const [, ...parts] = readFileSync(join(FOLDER, file), 'utf8').split(/^=== /m)
   return parts.map((part) => {
     const [title = '', , ...lines] = part.split('\n')

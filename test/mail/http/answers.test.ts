@@ -1,5 +1,5 @@
 /**
- * What the answers of the APIs mean for a message, and what an operator reads of them. The answers are those of their
+ * The answers of the APIs: their meaning for a message, and the words that an operator reads. The answers are those of their
  * documentation and of their users, and of what may stand between:
  * https://learn.microsoft.com/graph/errors, /graph/throttling, /graph/api/user-sendmail
  * https://developers.google.com/workspace/gmail/api/guides/handle-errors
@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { LeadsheetError } from '../../../src/errors.ts'
 import { failedSendOf } from '../../../src/mail/sending.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import {
@@ -61,4 +62,17 @@ it('an answer means what its API says of it', () =>
       failed?.repeatableUntil && `repeatable until ${failed.repeatableUntil}`,
     ].filter(Boolean)
     return [facts.join('; '), `${error.code}: ${error.message.replaceAll(api.host, 'HOST')}`, error.hint]
+  }))
+
+it('an answer to a test of the login says no more than is known', () =>
+  checkExamples(join(import.meta.dirname, 'golden/verify.txt'), async (line) => {
+    const [scheme, answer] = parseAnswer(line)
+    await using api = await startMailApi(scheme)
+    await using transport = openTransport(api.url, { log: SILENT, tokens: TOKENS })
+    api.acts.push(answer)
+    const said = await transport.verify(signal).then(
+      (found) => [`ok: ${found}`],
+      (thrown: LeadsheetError) => [`fail: ${thrown.message.replaceAll(api.host, 'HOST')}`, `${thrown.hint}`],
+    )
+    return [...api.asked, ...said]
   }))

@@ -31,7 +31,7 @@ it.each([
     password: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
     region: 'us-east-1',
   }
-  const request = { method: 'POST', path: '/', headers, body: Buffer.from(body) } as const
+  const request = { path: '/', headers, body: Buffer.from(body) }
   const { authorization, ...time } = signed(request, login, new Date('2015-08-30T12:36:00Z'), 'service')
   expect(time).toEqual({ 'x-amz-date': '20150830T123600Z' })
   const names = [...Object.keys(headers), 'host', 'x-amz-date'].sort().join(';')

@@ -43,67 +43,59 @@ const MESSAGE_OF_TRAPS: Message = {
   files: FILES,
 }
 
-describe.skipIf(isWithoutServers)('a message', () => {
-  it(
-    'arrives to the byte, built as it should be, and its signature holds',
-    async () => {
-      const servers = await startServers()
-      await using transport = openTransport(servers.url, { log: SILENT, dkim: DKIM_KEY })
-      await transport.send(MESSAGE_OF_TRAPS, { signal })
-      const fields = ['text', 'imap.bodystructure', 'body.1.2.2', 'body.1.2.3', 'body.2']
-      const [found = {}] = await servers.untilArrived(MESSAGE.to, fields)
-      const [text = '', structure, ...parts] = fields.map((field) => found[field])
-      const raw = Buffer.from(text)
+describe.skipIf(isWithoutServers)('a message', { timeout: TEST_MS }, () => {
+  it('arrives to the byte, built as it should be, and its signature holds', async () => {
+    const servers = await startServers()
+    await using transport = openTransport(servers.url, { log: SILENT, dkim: DKIM_KEY })
+    await transport.send(MESSAGE_OF_TRAPS, { signal })
+    const fields = ['text', 'imap.bodystructure', 'body.1.2.2', 'body.1.2.3', 'body.2']
+    const [found = {}] = await servers.untilArrived(MESSAGE.to, fields)
+    const [text = '', structure, ...parts] = fields.map((field) => found[field])
+    const raw = Buffer.from(text)
 
-      // Servers add their fields above the message.
-      const sent = await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY)
-      expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
-      expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
+    // Servers add their fields above the message.
+    const sent = await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY)
+    expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
+    expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
 
-      // The structure as Dovecot parses it (RFC 3501, 7.4.2), independently of the program.
-      expect(
-        structure
-          ?.replace(/"boundary" "[^"]*"/g, '')
-          .match(/"(?:text|image|alternative|related|mixed)"(?: "\w+")?/g)
-          ?.join(),
-      ).toBe(STRUCTURE)
-      expect(parts.map((part = '') => Uint8Array.from(Buffer.from(part, 'base64')))).toEqual(
-        FILES.map(({ content }) => Uint8Array.from(content)),
-      )
+    // The structure as Dovecot parses it (RFC 3501, 7.4.2), independently of the program.
+    expect(
+      structure
+        ?.replace(/"boundary" "[^"]*"/g, '')
+        .match(/"(?:text|image|alternative|related|mixed)"(?: "\w+")?/g)
+        ?.join(),
+    ).toBe(STRUCTURE)
+    expect(parts.map((part = '') => Uint8Array.from(Buffer.from(part, 'base64')))).toEqual(
+      FILES.map(({ content }) => Uint8Array.from(content)),
+    )
 
-      const mail = await PostalMime.parse(raw)
-      expect(mail.subject).toBe(MESSAGE_OF_TRAPS.subject)
-      expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(MESSAGE_OF_TRAPS.text.trimEnd())
-      expect(mail.html?.replaceAll('\r\n', '\n').trimEnd()).toBe(MESSAGE_OF_TRAPS.html.trimEnd())
-      expect(mail.returnPath).toBe('reports@example.com')
-    },
-    TEST_MS,
-  )
+    const mail = await PostalMime.parse(raw)
+    expect(mail.subject).toBe(MESSAGE_OF_TRAPS.subject)
+    expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(MESSAGE_OF_TRAPS.text.trimEnd())
+    expect(mail.html?.replaceAll('\r\n', '\n').trimEnd()).toBe(MESSAGE_OF_TRAPS.html.trimEnd())
+    expect(mail.returnPath).toBe('reports@example.com')
+  })
 
   it.each([
     ['it is larger than the server says', true],
     ['only the fields that the server adds make it too large', false],
-  ])(
-    'arrives without its attachment if %s',
-    async (_why, isOver) => {
-      const servers = await startServers()
-      await using transport = openTransport(servers.url, { log: SILENT })
-      const withBytes = (bytes: number): Message => ({
-        ...MESSAGE,
-        files: [{ name: 'huge.csv', contentType: 'text/csv', content: new Uint8Array(bytes), cid: null }],
-      })
-      // A line of base64 is 78 bytes for 57 bytes of the file.
-      const lines = Math.floor((MAX_BYTES - (await buildMessage(withBytes(0), null)).length) / 78)
-      const message = withBytes((isOver ? lines + 2 : lines) * 57)
-      expect((await buildMessage(message, null)).length > MAX_BYTES).toBe(isOver)
+  ])('arrives without its attachment if %s', async (_why, isOver) => {
+    const servers = await startServers()
+    await using transport = openTransport(servers.url, { log: SILENT })
+    const withBytes = (bytes: number): Message => ({
+      ...MESSAGE,
+      files: [{ name: 'huge.csv', contentType: 'text/csv', content: new Uint8Array(bytes), cid: null }],
+    })
+    // A line of base64 is 78 bytes for 57 bytes of the file.
+    const lines = Math.floor((MAX_BYTES - (await buildMessage(withBytes(0), null)).length) / 78)
+    const message = withBytes((isOver ? lines + 2 : lines) * 57)
+    expect((await buildMessage(message, null)).length > MAX_BYTES).toBe(isOver)
 
-      const { response } = await transport.send(message, { signal })
-      expect(response).toMatch(/^250 .*; sent without huge\.csv: too large for the server$/)
-      const [arrived, ...others] = await servers.untilArrived(MESSAGE.to, ['text'])
-      const mail = await PostalMime.parse(arrived?.['text'] ?? '')
-      expect([mail.attachments, others]).toEqual([[], []])
-      expect(mail.text).toMatch(/^Not attached, .*: huge\.csv\./)
-    },
-    TEST_MS,
-  )
+    const { response } = await transport.send(message, { signal })
+    expect(response).toMatch(/^250 .*; sent without huge\.csv: too large for the server$/)
+    const [arrived, ...others] = await servers.untilArrived(MESSAGE.to, ['text'])
+    const mail = await PostalMime.parse(arrived?.['text'] ?? '')
+    expect([mail.attachments, others]).toEqual([[], []])
+    expect(mail.text).toMatch(/^Not attached, .*: huge\.csv\./)
+  })
 })

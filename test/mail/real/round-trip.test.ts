@@ -18,47 +18,45 @@ reports: [{ name: daily }]
 `
 const TEST_MS = 120_000
 
-describe.skipIf(isSkipped('a report there and back', missingPostfix(), missingImap()))('a report', () => {
+const isWithout = isSkipped('a report there and back', missingPostfix(), missingImap())
+
+describe.skipIf(isWithout)('a report', { timeout: TEST_MS }, () => {
   const { env, copy } = syncedForFile(SETTINGS, '2026-11-24T12:00:00Z', 3)
 
-  it(
-    'is found in the mailbox or in its folder for spam, and what Postfix says of it where it bounces',
-    async () => {
-      const { lmtpPort, imapPort, run } = await startDovecot()
-      const mail = {
-        LEADSHEET_MAIL_URL: `smtp://127.0.0.1:${await startPostfix(lmtpPort)}`,
-        LEADSHEET_MAIL_BOUNCES_URL: `imap://dana%40example.org:${PASSWORD}@127.0.0.1:${imapPort}`,
-      }
-      const cwd = copy()
-      run('mailbox', 'create', '-u', 'dana@example.org', 'Junk')
-      const test = async (...args: readonly string[]) => {
-        const all = ['report', 'test', '--round-trip', '--json', ...args]
-        const { status, stdout, stderr } = await runWarm(all, { cwd, env: { ...env, ...mail } })
-        return { status, stderr, ...JSON.parse(stdout || '{"data": {}}').data }
-      }
-      const place = `imap://127.0.0.1:${imapPort}`
-      const response = expect.stringMatching(/^250 /)
-      const nobody = { said: null, judged_by: null, results: {} }
-      expect(await test()).toMatchObject({
-        status: 0,
-        recipient: 'dana@example.org',
-        response,
-        state: 'arrived',
-        place: `${place}/INBOX`,
-        ...nobody,
-      })
-      expect(await test('--to', 'dana+Junk@example.org')).toMatchObject({
-        status: 0,
-        state: 'arrived',
-        place: `${place}/Junk`,
-      })
-      mail.LEADSHEET_MAIL_BOUNCES_URL = `imap://bounces%40example.org:${PASSWORD}@127.0.0.1:${imapPort}`
-      expect(await test('--to', 'gone@example.org')).toMatchObject({
-        status: 1,
-        state: 'bounced',
-        said: expect.stringContaining('no such user'),
-      })
-    },
-    TEST_MS,
-  )
+  it('is found in the mailbox or in its folder for spam, and what Postfix says of it where it bounces', async () => {
+    const { lmtpPort, imapPort, run } = await startDovecot()
+    const mail = {
+      LEADSHEET_MAIL_URL: `smtp://127.0.0.1:${await startPostfix(lmtpPort)}`,
+      LEADSHEET_MAIL_BOUNCES_URL: `imap://dana%40example.org:${PASSWORD}@127.0.0.1:${imapPort}`,
+    }
+    const cwd = copy()
+    run('mailbox', 'create', '-u', 'dana@example.org', 'Junk')
+    const test = async (...args: readonly string[]) => {
+      const all = ['report', 'test', '--round-trip', '--json', ...args]
+      const { status, stdout, stderr } = await runWarm(all, { cwd, env: { ...env, ...mail } })
+      return { status, stderr, ...JSON.parse(stdout || '{"data": {}}').data }
+    }
+    const place = `imap://127.0.0.1:${imapPort}`
+    const response = expect.stringMatching(/^250 /)
+    const nobody = { said: null, judged_by: null, results: {} }
+    expect(await test()).toMatchObject({
+      status: 0,
+      recipient: 'dana@example.org',
+      response,
+      state: 'arrived',
+      place: `${place}/INBOX`,
+      ...nobody,
+    })
+    expect(await test('--to', 'dana+Junk@example.org')).toMatchObject({
+      status: 0,
+      state: 'arrived',
+      place: `${place}/Junk`,
+    })
+    mail.LEADSHEET_MAIL_BOUNCES_URL = `imap://bounces%40example.org:${PASSWORD}@127.0.0.1:${imapPort}`
+    expect(await test('--to', 'gone@example.org')).toMatchObject({
+      status: 1,
+      state: 'bounced',
+      said: expect.stringContaining('no such user'),
+    })
+  })
 })

@@ -23,31 +23,27 @@ const TEST_MS = 60_000
 
 const missing = findInstalled(BIN) ? null : 'apt-get install spamassassin'
 
-describe.skipIf(isSkipped('what SpamAssassin thinks of the messages', missing))('a message', () => {
-  it.each([
-    ['of a busy day', busyDay(), 'en-GB', []],
-    ['of a week in German, with files', busyWeek(), 'de-DE', ['stalled.xlsx', 'changes.csv', 'charts']],
-    ['of a day without anything', emptyDay(), 'en-GB', []],
-  ] as const)(
-    '%s is no spam',
-    async (what, figures, locale, attachments) => {
+describe.skipIf(isSkipped('what SpamAssassin thinks of the messages', missing))(
+  'a message',
+  { timeout: TEST_MS },
+  () => {
+    it.each([
+      ['of a busy day', busyDay(), 'en-GB', []],
+      ['of a week in German, with files', busyWeek(), 'de-DE', ['stalled.xlsx', 'changes.csv', 'charts']],
+      ['of a day without anything', emptyDay(), 'en-GB', []],
+    ] as const)('%s is no spam', async (what, figures, locale, attachments) => {
       const { score, rules } = judge(await messageOf(figures, { locale, attachments }))
       // biome-ignore lint/suspicious/noConsole: what was found is worth reading, whatever the test says of it
       console.info(`SpamAssassin on a message ${what}: ${score}\n  ${rules.join('\n  ')}`)
       expect(score).toBeLessThanOrEqual(SCORE_MAX)
-    },
-    TEST_MS,
-  )
+    })
 
-  it(
-    'is spam where it is: this filter can tell',
-    async () => {
+    it('is spam where it is: this filter can tell', async () => {
       const spam = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
       expect(judge(await buildMessage({ ...MESSAGE, text: spam })).score).toBeGreaterThan(100)
-    },
-    TEST_MS,
-  )
-})
+    })
+  },
+)
 
 async function messageOf(figures: ReportFigures, change: Partial<Audience>): Promise<Buffer> {
   const issue = { report: 'daily', period: figures.period, renderedAt: GENERATED_AT, figures }

@@ -6,9 +6,9 @@ import type { Message } from '../../../src/domain/message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { enqueueMessage, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { enqueueMessage, FILES, MESSAGE, saveBlankIssue } from '../../support/mail/message.ts'
+import { FILES, MESSAGE, saveBlankIssue } from '../../support/mail/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()

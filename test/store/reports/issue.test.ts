@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { enqueueMessage } from '../../../src/store/outbox/delivery.ts'
 import {
   findIssue,
   findLastEnqueued,
@@ -11,7 +12,7 @@ import {
   saveIssue,
   wasEnqueuedOrSkipped,
 } from '../../../src/store/reports/issue.ts'
-import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
+import { MESSAGE } from '../../support/mail/message.ts'
 import { busyDay } from '../../support/reports/figures.ts'
 import { openEmptyStore } from '../../support/store.ts'
 

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
-import { enqueueAlert, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueMessage, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-resolve.ts'
 import {
   findPreference,
@@ -79,7 +79,7 @@ describe('messages of somebody who wants no more', () => {
     await using store = await openEmptyStore()
     await store.write((trx) => savePreference(trx, STOPPED))
     await store.write((trx) => mailTo(trx, 'daily', ['ana@example.com', 'ben@example.com'], AT))
-    await store.write((trx) => enqueueAlert(trx, { ...MESSAGE, to: STOPPED.address }, AT))
+    await store.write((trx) => enqueueMessage(trx, null, { ...MESSAGE, to: STOPPED.address }, AT))
     const isUnwanted = (id: string) => store.write((trx) => withdrawIfUnwanted(trx, id, () => true, AT))
     expect(await isUnwanted('daily ana@example.com')).toBe(true)
     expect(await isUnwanted('daily ben@example.com')).toBe(false)

@@ -5,9 +5,10 @@
 
 import { sql } from 'kysely'
 import type { Store } from '../../../src/store/db/store.ts'
+import { enqueueMessage } from '../../../src/store/outbox/delivery.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
-import { enqueueMessage, MESSAGE, unsavedIssue } from '../mail/message.ts'
+import { MESSAGE, unsavedIssue } from '../mail/message.ts'
 import { busyDay } from '../reports/figures.ts'
 import { startService } from '../service.ts'
 import { lead, OPENED_AT, openPreparedStore, save } from '../store.ts'

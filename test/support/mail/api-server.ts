@@ -1,5 +1,5 @@
 /** The APIs of providers on 127.0.0.1, as they are documented: they read a message, and answer. */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import MailComposer from 'nodemailer/lib/mail-composer'
@@ -16,19 +16,8 @@ export interface ApiReply {
   readonly body?: string | object
 }
 
-/** What the server does in place of taking a message: an answer, or none. */
+/** The act of the server in place of taking a message: an answer, or none. */
 export type ApiAct = ApiReply | 'drop' | 'take and drop' | 'take and fail' | 'stall' | 'half'
-
-export interface ApiMail {
-  readonly to: string
-  /** The id in X-Leadsheet-Id. */
-  readonly id: string
-  readonly mail: Email
-  readonly headers: IncomingHttpHeaders
-  readonly sha256: string
-  /** The body of the request. */
-  readonly body: string
-}
 
 /** The requests that send a message, and those that change nothing. */
 const SENDING: Readonly<Record<ApiScheme, { readonly path: RegExp; readonly type: string }>> = {
@@ -55,6 +44,15 @@ async function mimeIn(scheme: ApiScheme, body: Buffer): Promise<Buffer> {
   }))
   const { from, to, subject, html, text, headers, reply_to: replyTo } = json
   return new MailComposer({ from, to, subject, html, text, headers, replyTo, attachments }).compile().build()
+}
+
+export type ApiMail = Awaited<ReturnType<typeof readApiMail>>
+
+async function readApiMail(scheme: ApiScheme, { headers }: IncomingMessage, content: Buffer) {
+  const mail = await PostalMime.parse(await mimeIn(scheme, content))
+  const to = mail.to?.[0]?.address ?? ''
+  const [id, sha256] = [fieldIn(mail, 'x-leadsheet-id'), hash('sha256', content)]
+  return { to, id, mail, headers, sha256, body: content.toString() }
 }
 
 const TAKEN: Readonly<Record<ApiScheme, (id: string) => ApiReply>> = {
@@ -117,19 +115,19 @@ export async function startMailApi(scheme: ApiScheme, wanted: ApiWanted = {}) {
   const received: ApiMail[] = []
   const acts: ApiAct[] = []
   const asked: string[] = []
-  const known = new Map<string, { readonly at: number; readonly sha256: string; readonly id: string }>()
+  const known = new Map<string, { readonly at: number; readonly body: string; readonly id: string }>()
 
-  /** What Resend documents of keys; the others know none. */
-  async function takenBefore({ headers, sha256 }: ApiMail, id: string): Promise<ApiReply | null> {
+  /** Looks a key up as Resend documents it; the others know none. */
+  async function takenBefore({ headers, body }: ApiMail, id: string): Promise<ApiReply | null> {
     const key = headers['idempotency-key']
     if (scheme !== 'resend' || typeof key !== 'string') return null
     const at = await now()
     const before = known.get(key)
     if (before === undefined || at - before.at >= DAY_MS) {
-      known.set(key, { at, sha256, id })
+      known.set(key, { at, body, id })
       return null
     }
-    if (before.sha256 === sha256) return TAKEN.resend(before.id)
+    if (before.body === body) return TAKEN.resend(before.id)
     const message = 'This idempotency key has been used with another request body within the last 24 hours.'
     return apiFault(scheme, 409, 'invalid_idempotent_request', message)
   }
@@ -145,7 +143,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: ApiWanted = {}) {
     const { path, type } = SENDING[scheme]
     const isRight = path.test(request.url ?? '') && request.headers['content-type'] === type
     if (!isRight || request.method !== 'POST') return reply(response, { status: 405 })
-    const mail = await read(request, body)
+    const mail = await readApiMail(scheme, request, body)
     const next = acts.shift() ?? decide?.(mail) ?? null
     if (next !== null && next !== 'take and drop' && next !== 'take and fail') {
       onMail?.(mail, next, false)
@@ -160,18 +158,6 @@ export async function startMailApi(scheme: ApiScheme, wanted: ApiWanted = {}) {
     else reply(response, before ?? TAKEN[scheme](id))
   }
 
-  async function read({ headers }: IncomingMessage, body: Buffer): Promise<ApiMail> {
-    const mail = await PostalMime.parse(await mimeIn(scheme, body))
-    return {
-      to: mail.to?.[0]?.address ?? '',
-      id: fieldIn(mail, 'x-leadsheet-id'),
-      mail,
-      headers,
-      sha256: createHash('sha256').update(body).digest('hex'),
-      body: body.toString(),
-    }
-  }
-
   const http = await openHttpServer(answer)
   const { host } = new URL(http.url)
   const login = scheme === 'resend' ? ':re_key-4711@' : scheme === 'ses' ? 'AKIDEXAMPLE:secret-4711@' : ''
@@ -181,7 +167,7 @@ export async function startMailApi(scheme: ApiScheme, wanted: ApiWanted = {}) {
     /** The mail URL. */
     url: `${scheme}://${login}${host}${scheme === 'ses' ? '?region=eu-west-1' : ''}`,
     received,
-    /** What happens to the next requests. Each takes the first one. */
+    /** The acts for the next requests. Each takes the first one. */
     acts,
     asked,
   }

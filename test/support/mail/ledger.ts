@@ -3,12 +3,12 @@ import { type MessageContent, messageFor } from '../../../src/jobs/outbox/compos
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
-import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { enqueueMessage, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { type Issue, saveIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../folder.ts'
 import { openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
-import { enqueueMessage, SENDER, unsavedIssue } from './message.ts'
+import { SENDER, unsavedIssue } from './message.ts'
 import { AT_ONCE } from './reports.ts'
 
 export const CONTENT: MessageContent = {
@@ -40,6 +40,11 @@ export async function openLedger(recipients: readonly string[], content = CONTEN
     deps: { store, log: SILENT, now: () => clock.now, policy: AT_ONCE },
     /** Returns the deliveries in the order of their recipients. */
     deliveries,
+    async first() {
+      const [first] = await deliveries()
+      if (first === undefined) throw new Error('found no message')
+      return first
+    },
     /** Returns the recipient, the state and the attempts of each message. */
     states: async () =>
       (await deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts]),
@@ -84,7 +89,7 @@ export async function openPost<Server extends AsyncDisposable & { readonly url: 
       return deliverDue(deps, new AbortController().signal)
     },
     async [Symbol.asyncDispose]() {
-      await transport.close()
+      await transport[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       await ledger[Symbol.asyncDispose]()
     },

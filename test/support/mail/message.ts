@@ -4,8 +4,7 @@ import type { Message, MessageFile } from '../../../src/domain/message.ts'
 import type { Instant } from '../../../src/domain/model.ts'
 import type { MailSender } from '../../../src/jobs/outbox/compose-message.ts'
 import type { Trx } from '../../../src/store/db/store.ts'
-import { enqueueMessages } from '../../../src/store/outbox/delivery.ts'
-import { addToPack, createMessagePack } from '../../../src/store/outbox/stored-message.ts'
+import { enqueueMessage } from '../../../src/store/outbox/delivery.ts'
 import type { UnsavedIssue } from '../../../src/store/reports/issue.ts'
 import { busyDay } from '../reports/figures.ts'
 
@@ -55,18 +54,6 @@ export function unsavedIssue(change: Partial<UnsavedIssue> = {}): UnsavedIssue {
   const figures = busyDay()
   const about = { report: 'daily', variant: '', period: figures.period, renderedAt: figures.period.to }
   return { ...about, programVersion: null, subject: 's', html: 'h', text: 't', figures, ...change }
-}
-
-/** Queues one message of an issue. */
-export async function enqueueMessage(
-  trx: Trx,
-  issueId: string,
-  message: Message,
-  at: Instant,
-): Promise<void> {
-  const pack = createMessagePack()
-  addToPack(pack, message)
-  await enqueueMessages(trx, { issueId, revision: 0 }, pack, at)
 }
 
 /** Saves an issue of a report of the same name without content. */

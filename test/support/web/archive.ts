@@ -9,9 +9,10 @@ import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { enqueueMessage } from '../../../src/store/outbox/delivery.ts'
 import { saveIssue, type UnsavedIssue } from '../../../src/store/reports/issue.ts'
 import { openSyncedStore } from '../data/synced-store.ts'
-import { enqueueMessage, MESSAGE, unsavedIssue } from '../mail/message.ts'
+import { MESSAGE, unsavedIssue } from '../mail/message.ts'
 import { AT_ONCE, DAILY, enqueueDue, recipient, reportDeps } from '../mail/reports.ts'
 import { openMailServer, refusal } from '../mail-server.ts'
 import { SILENT } from '../syncing.ts'
@@ -39,7 +40,7 @@ export async function openArchive(more?: string) {
   })
   onTestFinished(() => mailServer[Symbol.asyncDispose]())
   const transport = openTransport(mailServer.url, { log: SILENT })
-  onTestFinished(() => transport.close())
+  onTestFinished(() => transport[Symbol.asyncDispose]())
   const deps = reportDeps(store, () => clock.now)
   const deliver = async () => {
     const { signal } = new AbortController()

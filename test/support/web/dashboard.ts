@@ -73,7 +73,7 @@ export async function openDashboard(web = `token: ${TOKEN}`, more = '', open = o
   if (server === null) throw new Error('the settings of the test want no pages')
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
-    await transport.close()
+    await transport[Symbol.asyncDispose]()
     await store.close()
   })
   const url = server.url.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')

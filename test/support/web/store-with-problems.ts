@@ -3,7 +3,7 @@
 import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
-import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueMessage, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../../src/store/outbox/send-limits.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { claimLease, type Lease } from '../../../src/store/schedule/lease.ts'
@@ -11,7 +11,7 @@ import { beginUptime, recordHeartbeat } from '../../../src/store/schedule/uptime
 import { startRun } from '../../../src/store/sync/sync-run.ts'
 import { event, follow, receive } from '../data/events.ts'
 import { mailOutage, noteRun, saveSync } from '../data/operation.ts'
-import { enqueueMessage, MESSAGE, unsavedIssue } from '../mail/message.ts'
+import { MESSAGE, unsavedIssue } from '../mail/message.ts'
 import { lead, save, saveWholeRun } from '../store.ts'
 import { STATUS_AT } from './status-page.ts'
 

@@ -7,7 +7,7 @@ import { upperFirst } from '../../../report/words/clean-text.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
 import { type Alert, listAlerts } from '../../../store/alerts/alert.ts'
 import type { Db } from '../../../store/db/store.ts'
-import { countWaiting, findDeliveries, listRefused } from '../../../store/outbox/delivery-problems.ts'
+import { countWaiting, findDeliveries, listProblems } from '../../../store/outbox/delivery-problems.ts'
 import { listMailOutages } from '../../../store/outbox/send-limits.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
 import { type Clock, clockOf } from '../../server/format.ts'
@@ -154,6 +154,6 @@ async function readMessages(db: Db, now: Date) {
       // An alert has no page.
       href: message.issueId && issueHref(message.issueId),
     })),
-    refused: await listRefused(db, weekAgo),
+    refused: await listProblems(db, 'failed', weekAgo),
   }
 }
