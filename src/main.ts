@@ -19,9 +19,9 @@ const SAME_SIGNAL_MS = 500
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {
+  tuneEngine()
   const stop = new AbortController()
   const { program, terminal } = createProgram(stop.signal)
-  program.hook('preAction', tuneEngine)
   stopOnSignals(stop, terminal)
   goOnWithoutReader()
   printBugs(terminal)
@@ -35,7 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Just before the command runs, because loading the modules is faster with a larger heap. */
+/** Before the modules are loaded, because the memory that loading takes stays with a daemon. */
 function tuneEngine(): void {
   // Delays the optimization of undici's HTTP parser (WebAssembly). It would start after ten requests and take
   // a tenth of the time of a short command; now it starts after some hundred requests.

@@ -14,6 +14,7 @@ import { judge, mediansOf, type Part, type Sample } from './measurement.ts'
 import { summaryOf, writePage } from './page/page.ts'
 import { BURST } from './parts/burst.ts'
 import { FIGURES } from './parts/figures.ts'
+import { IDLE_DAEMON } from './parts/idle.ts'
 import { LOOP } from './parts/loop.ts'
 import { MAILS } from './parts/mails.ts'
 import { POSTGRES } from './parts/postgres.ts'
@@ -23,7 +24,19 @@ import { SNAPSHOT } from './parts/snapshot.ts'
 import { START } from './parts/start.ts'
 import { SYNC } from './parts/sync.ts'
 
-const PARTS: readonly Part[] = [SIZE, START, SYNC, SLOW, FIGURES, MAILS, SNAPSHOT, LOOP, BURST, POSTGRES]
+const PARTS: readonly Part[] = [
+  SIZE,
+  START,
+  IDLE_DAEMON,
+  SYNC,
+  SLOW,
+  FIGURES,
+  MAILS,
+  SNAPSHOT,
+  LOOP,
+  BURST,
+  POSTGRES,
+]
 
 const { values: given } = parseArgs({
   options: {

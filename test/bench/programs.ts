@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Step } from './step.ts'
 
-export const MAIN = join(import.meta.dirname, '../../src/main.ts')
+/** The installed program, which uses a cache of compiled code. */
+export const MAIN = join(import.meta.dirname, '../../bin/leadsheet.js')
 
 /** Starts the upstream. It ends when its input ends, in whatever way the bench ends. */
 export async function startUpstream(leads: number) {

@@ -81,8 +81,9 @@ async function readStays(trx: ReadTrx, scope: FigureScope): Promise<readonly Sta
 
 const MEDIAN_STAYS = {
   reads: ['ended'],
-  sql: `SELECT status AS "of", round((percentile_disc(days, 0.5) - percentile_disc(-days, 0.5)) / 2, 2) AS value
-  FROM ended WHERE left_at >= :from AND days IS NOT NULL GROUP BY status`,
+  sql: `SELECT stage.status AS "of", round((percentile_disc(days, 0.5) - percentile_disc(-days, 0.5)) / 2, 2) AS value
+  FROM ended CROSS JOIN stage USING (status)
+  WHERE left_at >= :from AND days IS NOT NULL GROUP BY stage.rowid -- numbers are sorted faster than texts`,
 } as const
 
 async function readServiceFunnel(trx: ReadTrx, scope: FigureScope): Promise<Reached> {

@@ -5,6 +5,7 @@
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 import { UTC_MIDNIGHT } from '../../domain/period.ts'
+import { STATES_READ } from '../leads/level-change.ts'
 import { changeRelations } from './change-relations.ts'
 import { chosenSql } from './lead-filter.ts'
 import { boundsOf, lastOrFirst, type Relation, type RelationName } from './relation-bounds.ts'
@@ -61,7 +62,10 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       isChosen
         ? `SELECT substr(at, 1, 10) AS day, ${LEVEL_STATE}, sum(leads) AS leads, count(*) FILTER (WHERE leads > 0) AS entered,
       sum(value_amount) AS value_amount
-    FROM level_change WHERE lead_id IN (SELECT lead_id FROM chosen) GROUP BY day, ${LEVEL_STATE}`
+    FROM (WITH read_state AS MATERIALIZED (
+      ${STATES_READ.stored} AND state.lead_id IN (SELECT lead_id FROM chosen)
+      UNION ALL ${STATES_READ.only} AND state.id IN (SELECT lead_id FROM chosen))
+      ${STATES_READ.changes}) AS level_change GROUP BY day, ${LEVEL_STATE}`
         : `SELECT day, ${LEVEL_STATE}, leads, entered, value_amount FROM lead_day`
     }`,
     },

@@ -29,10 +29,14 @@ const LISTED = `lead.id, ${LEAD_NAME} AS "companyName", ${AS_NOW}, pipeline.id A
 /** The leads created in the period with a score of at least top_score, best first. */
 export const TOP_LEADS = {
   reads: ['lead_then'],
-  sql: `SELECT ${LISTED}, lead.updated_at AS "changedAt", count(*) OVER () AS total
-  FROM lead_then JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
-  WHERE lead_then.created_at >= :from AND lead_then.created_at < :to AND lead_then.score >= :top_score
-  ORDER BY lead_then.score DESC, lead_then.created_at, lead.id LIMIT :rows`,
+  sql: `SELECT ${LISTED}, lead.updated_at AS "changedAt", total
+  FROM (
+    SELECT lead_id, count(*) OVER () AS total FROM lead_then
+    WHERE created_at >= :from AND created_at < :to AND score >= :top_score
+    ORDER BY score DESC, created_at, lead_id LIMIT :rows) AS best
+  CROSS JOIN lead_then CROSS JOIN lead CROSS JOIN pipeline
+  WHERE lead_then.lead_id = best.lead_id AND lead.id = best.lead_id AND pipeline.id = lead_then.pipeline_id
+  ORDER BY lead_then.score DESC, lead_then.created_at, lead.id`,
 } as const
 
 const lastBefore = (table: string, at: string): string =>
@@ -116,18 +120,25 @@ export const CHANGE_COUNTS = {
   FROM change GROUP BY kind, value_currency ORDER BY kind, count(value_amount) DESC, value_currency NULLS FIRST`,
 } as const
 
+/** The SQL for the currency of a change with a value. */
+const IN_CURRENCY = 'iif(value_amount IS NULL, NULL, value_currency)'
+
 /** The changed leads. In each kind, leads with a value come first, ordered by currency (the most common first) and by value. */
 export const CHANGED_LEADS = {
   reads: ['change'],
   sql: `SELECT kind, lead_id AS id, ${LEAD_NAME} AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('deleted', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
     change.value_currency AS currency
-  FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY in_currency IS NULL, alike DESC, in_currency,
-      value_amount DESC NULLS LAST, at DESC, lead_id) AS place
-    FROM (SELECT *, count(*) OVER (PARTITION BY kind, in_currency) AS alike
-      FROM (SELECT *, iif(value_amount IS NULL, NULL, value_currency) AS in_currency FROM change) AS change) AS change) AS change
+  FROM (${KINDS.map(
+    (kind) => `
+    SELECT * FROM (SELECT change.*, alike.in_currency, alike.leads FROM change
+      JOIN (SELECT ${IN_CURRENCY} AS in_currency, count(*) AS leads FROM change WHERE kind = '${kind}' GROUP BY 1) AS alike
+        ON alike.in_currency IS NOT DISTINCT FROM ${IN_CURRENCY}
+      WHERE kind = '${kind}'
+      ORDER BY in_currency IS NULL, leads DESC, in_currency, value_amount DESC NULLS LAST, at DESC, lead_id LIMIT :rows) AS most`,
+  ).join(' UNION ALL')}) AS change
   JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = change.pipeline_id
-  WHERE place <= :rows ORDER BY kind, place`,
+  ORDER BY kind, in_currency IS NULL, leads DESC, in_currency, change.value_amount DESC NULLS LAST, at DESC, lead_id`,
 } as const
 
 /** The end of the period of the last enqueued issue, and the time at which its figures were read. */

@@ -162,10 +162,11 @@ function noteChanges(scan: Scan, { saved }: Written, memory: ScanMemory, upstrea
 function isUnordered(page: MappedPage, { saved }: Written, scan: Scan, memory: ScanMemory): boolean {
   const isSeen = (no: number): boolean => memory.seenLeads.passOf(no) === scan.pass
   const savedOf = new Map(saved.map((one) => [page.recordOf.get(one.lead), one]))
+  const born = bornSince(scan.started_at)
   const stable = page.records.flatMap((record) => {
     const one = savedOf.get(record)
     if (one === undefined) return memory.fingerprints.find(record.high, record.low) ?? []
-    return hasHeldStill(one, scan, isSeen(one.no)) ? one.no : []
+    return hasHeldStill(one, born, isSeen(one.no)) ? one.no : []
   })
   return stable.slice(0, stable.findLastIndex(isSeen) + 1).some((no) => !isSeen(no))
 }
@@ -187,10 +188,10 @@ function isRepeated(
 }
 
 /** Returns whether a lead has not changed since the scan began, as far as its times can tell. */
-function hasHeldStill({ lead, change }: SavedLead, scan: Scan, isSeen: boolean): boolean {
+function hasHeldStill({ lead, change }: SavedLead, born: Instant, isSeen: boolean): boolean {
   const at = lead.updatedAt ?? lead.createdAt
   if (at === null) return change !== 'updated'
-  return at < bornSince(scan.started_at) && !(isSeen && change === 'updated')
+  return at < born && !(isSeen && change === 'updated')
 }
 
 interface Written extends OlderRecords {

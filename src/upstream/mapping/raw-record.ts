@@ -176,6 +176,5 @@ function cutText(text: string): string {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
-  for (const name in value) if (isDeeper(Reflect.get(value, name), levels - 1)) return true
-  return false
+  return Object.values(value).some((each) => typeof each === 'object' && isDeeper(each, levels - 1))
 }

@@ -55,15 +55,22 @@ const NAMES: Readonly<Record<string, string>> = {
   python: 'Python script: requests, sqlite3',
 }
 
-/** Returns the CPU time of a lead by each contender, among the fewest leads. */
+/** The number of blocks that stand for the longest time. */
+const BLOCKS = 24
+
+/** Returns a bar for the CPU time of a lead by each contender, among the fewest leads. */
 export function timesOf({ leads: [leads = 0], medians }: Pick<Outcome, 'leads' | 'medians'>): string {
-  const cell = (name: string, step: string): string => {
-    const what = name.startsWith('fetch') ? `${name} cpu` : `${name} ${step} cpu`
-    return medians.find((each) => each.what === what && each.leads === leads)?.median.toFixed(1) ?? '–'
-  }
   const rows = Object.entries(CONTENDERS).flatMap(([step, names]) =>
-    names.map((name) => `| ${step} | ${NAMES[name]} | ${cell(name, step)} |`),
+    names.map((name) => {
+      const what = name.startsWith('fetch') ? `${name} cpu` : `${name} ${step} cpu`
+      const found = medians.find((each) => each.what === what && each.leads === leads)
+      return { step, name, time: found?.median ?? null }
+    }),
   )
-  const head = ['| Sync | By | µs a lead |', '| --- | --- | --- |']
-  return [...head, ...rows].join('\n')
+  const most = Math.max(...rows.map(({ time }) => time ?? 0))
+  const lines = rows.map(({ step, name, time }) => {
+    const bar = '█'.repeat(Math.max(1, Math.round(((time ?? 0) / most) * BLOCKS)))
+    return `| ${step} | ${NAMES[name]} | ${time === null ? '–' : `${bar} ${time.toFixed(1)}`} |`
+  })
+  return ['| Sync | By | µs a lead |', '| --- | --- | --- |', ...lines].join('\n')
 }
