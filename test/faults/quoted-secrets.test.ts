@@ -1,19 +1,17 @@
 /** Servers with secrets, and the resulting texts for a person, the log and the database. */
 import { describe, expect, it, test } from 'vitest'
 import { errorText, LeadsheetError } from '../../src/errors.ts'
-import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { CANARIES, canariesBelow, canariesIn, QUOTED, smtpUrl } from '../support/mail/canaries.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { openScriptedServer, type Step } from '../support/mail-server.ts'
-import { openReceiver } from '../support/network/receiver.ts'
 import { openTestSource, profileWith } from '../support/source/test-source.ts'
 import { openSyncing } from '../support/syncing.ts'
 import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
 
-const { key, password, webhook, ping } = CANARIES
+const { key, password } = CANARIES
 const JSON_TYPE = 'application/json'
 /** A profile with a field that reports errors in answers. */
 const PROFILE = { ...REFERENCE_PROFILE, envelope: { ...REFERENCE_PROFILE.envelope, error: ['error'] } }
@@ -194,22 +192,6 @@ describe('no secret is in what is told and logged', () => {
       const url = smtpUrl(server.port)
       await using transport = openTransport(url, { log })
       await hear(kind, () => transport.send(MESSAGE, { signal: new AbortController().signal }))
-    }
-    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
-  })
-
-  it('of a webhook and a dead-man switch that do not take what they are sent', async () => {
-    await using receiver = await openReceiver()
-    await using poster = openPoster()
-    const { origin } = new URL(receiver.url)
-    const said: string[] = []
-    for (const url of [`${origin}/hook/${webhook}`, `${origin}/ping/${ping}`, `http://127.0.0.1:1/${ping}`]) {
-      for (const status of [302, 404, 500]) {
-        receiver.answer = (response) => response.writeHead(status, { location: url }).end(url)
-        const outcome = await poster.post(new URL(url), 'text/plain', '', new AbortController().signal)
-        expect(outcome.isTaken).toBe(false)
-        said.push(outcome.response)
-      }
     }
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
   })

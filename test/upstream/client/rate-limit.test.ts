@@ -64,6 +64,11 @@ describe('the reset of a limit that is used up', () => {
       { date: 'Sat, 21 Nov 2026 07:00:00 GMT', 'x-ratelimit-reset': `${EPOCH_S + 3660}` },
       60_000,
     ],
+    [
+      'a wait until a date, by that clock',
+      { date: 'Fri, 20 Nov 2026 08:30:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 08:30:07 GMT' },
+      7000,
+    ],
     ['nothing', {}, null],
     ['a reset that is past', { 'x-ratelimit-reset': `${EPOCH_S - 5}` }, null],
     ['a reset below zero', { 'x-ratelimit-reset': '-5' }, null],
