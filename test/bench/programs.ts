@@ -1,11 +1,15 @@
 /** Starts the measured programs in their own processes, and reads their output. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Step } from './step.ts'
 
 export const MAIN = join(import.meta.dirname, '../../src/main.ts')
+
+export const newFolder = () => mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
 
 /** Starts the upstream. It ends when its input ends, in whatever way the bench ends. */
 export async function startUpstream(leads: number) {

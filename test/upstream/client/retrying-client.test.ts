@@ -341,11 +341,10 @@ it('an upstream that says "too fast" is left alone as long by requests that were
 
 it('an upstream that fails is asked again after waits drawn anew from a growing range', async () => {
   await using server = await serve(...[500, 502, 503, 504].map((status) => reply(status)), ok)
-  const waits: number[] = []
-  const timer = { now: () => 0, wait: async (ms: number) => void (ms > 0 && waits.push(ms)) }
+  const timer = fakeTimer()
   const draws = [0.5, 1, 0.1, 0.5]
   await call(server, { timer, backoff: BACKOFF, random: () => draws.shift() ?? 0 })
-  expect(waits).toEqual([250, 1000, 200, 2000])
+  expect(timer.waits).toEqual([250, 1000, 200, 2000])
 })
 
 it.each<readonly [string, Answer, NonNullable<ClientOptions['deadlines']>]>([
