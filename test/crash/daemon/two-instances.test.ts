@@ -8,7 +8,7 @@ import { finished } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { random } from '../../support/random.ts'
 import { hourlyNotNow, makeReportDue, zoneAtNoon } from '../../support/reports/due-report.ts'
-import { startService } from '../../support/service.ts'
+import { startUpstream } from '../../support/upstream.ts'
 import { run, start } from '../support/program.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
@@ -17,16 +17,15 @@ const RACES = IS_FULL ? 20 : 2
 
 it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one message; ${RACES} races, SEED=${SEED}`, async () => {
   const next = random(SEED)
-  await using service = await startService(folderWith(), new Date(), 3, 1_000_000)
-  const key = await service.createKey({ name: 'race', scope: 'read' })
+  await using upstream = await startUpstream(20)
   for (let race = 0; race < RACES; race++) {
     await using mail = await openMailServer()
     const cwd = folderWith({ 'leadsheet.yaml': settings() })
     const file = join(cwd, 'leadsheet.db')
     await makeReportDue(file)
     const env = {
-      LEADSHEET_API_URL: service.url,
-      LEADSHEET_API_KEY: key,
+      LEADSHEET_API_URL: upstream.url,
+      LEADSHEET_API_KEY: 'test-key',
       LEADSHEET_MAIL_URL: mail.url,
       LEADSHEET_FROM: 'reports@example.com',
     }
