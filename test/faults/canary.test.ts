@@ -20,16 +20,12 @@ import { openScriptedServer } from '../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../support/network/receiver.ts'
 import { REGISTERED } from '../support/network/webhook-receiver.ts'
 import { readAddress, untilSaid } from '../support/process/daemon-address.ts'
-import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
+import { body, type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const { key, password, webhook, ping, token, dkim, events, registered } = CANARIES
 
 /** An upstream that refuses the key, and quotes the secrets that it knows. */
-const refuse: Fault = (_request, response) => {
-  response.writeHead(401, { 'content-type': 'application/problem+json' })
-  response.end(JSON.stringify({ detail: `not a key: ${QUOTED.key} ${QUOTED.events}` }))
-  return true
-}
+const refuse = body(JSON.stringify({ detail: `not a key: ${QUOTED.key} ${QUOTED.events}` }), undefined, 401)
 
 /** Makes an installation with all secrets, some in the environment and some in files. */
 function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) {

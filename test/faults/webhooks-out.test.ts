@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { createServer, type LookupFunction } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createAddressGuard, createWebhookPoster } from '../../src/service/webhooks/post.ts'
 import { DAY_MS, HOUR_MS, startService } from '../service/support/service.ts'
@@ -205,7 +206,13 @@ describe('an address', () => {
     'whose name leads to %s is refused or taken when a message is sent',
     async (_, name, addresses, fault) => {
       const guard = createAddressGuard({ toLoopback: name === 'localhost', resolve: leadingTo(addresses) })
-      expect(await faultOfName(guard, name)).toBe(fault)
+      const found = promisify(guard.lookup)(name, { all: true })
+      expect(
+        await found.then(
+          () => null,
+          (refused: Error) => refused.message,
+        ),
+      ).toBe(fault)
     },
   )
 
@@ -230,13 +237,6 @@ describe('an address', () => {
     inside.close()
   })
 })
-
-/** Returns why the name is refused when a connection is opened; null if it is taken. */
-function faultOfName(guard: ReturnType<typeof createAddressGuard>, name: string): Promise<string | null> {
-  return new Promise((settle) =>
-    guard.lookup(name, { all: true }, (error) => settle(error === null ? null : error.message)),
-  )
-}
 
 function leadingTo(addresses: readonly string[]): LookupFunction {
   return (_name, _options, callback) =>
