@@ -208,7 +208,7 @@ it(`leads that come, change and go while searches follow one another are all the
       const isHidden = gone.size > 0 && (name !== 'HubSpot' || hasCome)
       if (!isHidden) expect(missing, `seed ${seed}, ${name}`).toEqual([])
     }
-    // What has changed meanwhile is there after the next sync.
+    // Changes made meanwhile are there after the next sync.
     copy.clock.now = new Date('2026-11-25T07:00:00Z')
     for (let time = 0; time < 2; time++) await copy.sync({ ...options, full: true })
     await expectAll(copy, vendor, dialect, `seed ${seed}, ${name}`)
