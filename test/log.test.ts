@@ -94,25 +94,23 @@ describe('what is called a secret', () => {
   })
 })
 
-describe('the log', () => {
-  it.each([false, true])('has no secret in any field, error or cause (pretty: %s)', async (pretty) => {
-    const lines: string[] = []
-    const log = await openLog({
-      level: 'debug',
-      pretty,
-      color: false,
-      secrets: [SECRET],
-      write: (line) => lines.push(line),
-    })
-    const cause = Object.assign(new Error(`refused ${SECRET}`), {
-      response: `535 ${base64(`\0a\0${SECRET}`)}`,
-    })
-    log.error({ err: new Error('no login', { cause }), headers: { authorization: 'unknown-4711' } }, SECRET)
-    log.info({ nested: { list: [SECRET], pass: 'unknown-4711' } }, 'done')
-    expect(lines).toHaveLength(2)
-    for (const line of lines) {
-      expect(line).toContain('[redacted]')
-      expect(line).not.toMatch(/w<o>|ss \\*"w|unknown-4711/)
-    }
+it.each([false, true])('the log has no secret in any field, error or cause (pretty: %s)', async (pretty) => {
+  const lines: string[] = []
+  const log = await openLog({
+    level: 'debug',
+    pretty,
+    color: false,
+    secrets: [SECRET],
+    write: (line) => lines.push(line),
   })
+  const cause = Object.assign(new Error(`refused ${SECRET}`), {
+    response: `535 ${base64(`\0a\0${SECRET}`)}`,
+  })
+  log.error({ err: new Error('no login', { cause }), headers: { authorization: 'unknown-4711' } }, SECRET)
+  log.info({ nested: { list: [SECRET], pass: 'unknown-4711' } }, 'done')
+  expect(lines).toHaveLength(2)
+  for (const line of lines) {
+    expect(line).toContain('[redacted]')
+    expect(line).not.toMatch(/w<o>|ss \\*"w|unknown-4711/)
+  }
 })

@@ -29,13 +29,11 @@ describe('Retry-After', () => {
   })
 })
 
-describe('backoff', () => {
-  const backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
+const backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
 
-  it('is anything from nothing to the doubled base, and no more than its greatest', () => {
-    expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0))).toEqual([0, 0, 0, 0])
-    expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0.5))).toEqual([250, 500, 1000, 10_000])
-  })
+it('a backoff is anything from nothing to the doubled base, and no more than its greatest', () => {
+  expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0))).toEqual([0, 0, 0, 0])
+  expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0.5))).toEqual([250, 500, 1000, 10_000])
 })
 
 describe('a ladder of waits', () => {

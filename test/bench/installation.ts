@@ -3,14 +3,13 @@
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { ask as askDatabase } from '../support/data/publishing.ts'
 import { readAddress } from '../support/process/daemon-address.ts'
-import { MAIN } from './programs.ts'
+import { MAIN, newFolder } from './programs.ts'
 
 const TOKEN = 'a-token-of-the-bench'
 const LOOK_MS = 20
@@ -26,7 +25,8 @@ export type RunningDaemon = Awaited<ReturnType<typeof startDaemon>>
 
 /** @param settings YAML that is added to the settings of the folder and of the token */
 export async function install(settings: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
+  const made = await newFolder()
+  const folder = made.path
   const database = join(folder, 'data', 'leadsheet.db')
   await mkdir(join(folder, 'data'))
   // Messages come as through a proxy, which may open more connections than an address of others.
@@ -44,7 +44,7 @@ export async function install(settings: string) {
       }),
     /** @param imports the files that Node loads before the program */
     startDaemon: (imports: readonly string[] = []) => startDaemon(folder, database, imports),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+    [Symbol.asyncDispose]: () => made.remove(),
   }
 }
 

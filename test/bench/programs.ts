@@ -1,12 +1,16 @@
 /** Starts the measured programs in their own processes, and reads their output. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Step } from './step.ts'
 
 /** The installed program, which uses a cache of compiled code. */
 export const MAIN = join(import.meta.dirname, '../../bin/leadsheet.js')
+
+export const newFolder = () => mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
 
 /** Starts the upstream. It ends when its input ends, in whatever way the bench ends. */
 export async function startUpstream(leads: number) {

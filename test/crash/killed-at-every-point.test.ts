@@ -16,7 +16,6 @@ import { expectSound } from './support/store.ts'
 import { copyOf, databaseIn, openFolder, openWorld, type World } from './support/world.ts'
 
 const ROUNDS = IS_FULL ? 3 : 1
-const SUPPORT = join(import.meta.dirname, 'support')
 const LEADS_WITHOUT_VALUES = 'lead LEFT JOIN lead_values ON lead_no = no WHERE lead_no IS NULL'
 const PROFILE = `
 name: killed
@@ -141,7 +140,7 @@ describe('a program killed at every point', () => {
       let after = ''
       const open = (cwd: string): Case => ({
         program: {
-          main: join(SUPPORT, 'upgrade-store.ts'),
+          main: join(import.meta.dirname, 'support/upgrade-store.ts'),
           args: [databaseIn(cwd), sources],
           cwd,
           env: { EVERY_STATEMENT: '1' },

@@ -17,7 +17,6 @@ import { isSkipped } from '../support/process/programs.ts'
 import { HAS_TERMINAL } from '../support/process/typed.ts'
 import { random } from '../support/random.ts'
 import { hourlyNotNow, makeReportDue } from '../support/reports/due-report.ts'
-import { startService } from '../support/service.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { type HoldingServer, openHoldingServer } from './support/holding-server.ts'
 import { MAIN, type Program, start } from './support/program.ts'
@@ -168,20 +167,14 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
 
   it('in the middle of a mail loses no message, and sends none twice that it does not doubt', async () => {
     const next = random(SEED)
-    const folder = folderWith()
-    await using service = await startService(folder, new Date(), 3, 1_000_000)
-    const key = await service.createKey({ name: 'stop', scope: 'read' })
+    await using upstream = await startUpstream(20)
     for (let stop = 0; stop < STOPS; stop++) {
       const [hold, isAnswered] = HOLDS[stop % HOLDS.length] ?? HOLDS[0]
       await using mail = await openHoldingServer(hold, 1 + Math.floor(next() * RECIPIENTS.length))
       const cwd = folderWith({ 'leadsheet.yaml': settings() })
       const file = join(cwd, 'leadsheet.db')
       await makeReportDue(file)
-      const program = daemonOf(cwd, {
-        LEADSHEET_API_URL: service.url,
-        LEADSHEET_API_KEY: key,
-        LEADSHEET_MAIL_URL: mail.url,
-      })
+      const program = daemonOf(cwd, { LEADSHEET_API_URL: upstream.url, LEADSHEET_MAIL_URL: mail.url })
       const daemon = startDaemon(program, stop)
       await whileAlive(daemon, mail.isHeld)
       if (hold === 'reply' && isAnswered) setTimeout(mail.letGo, 1_000)

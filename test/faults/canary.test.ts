@@ -19,16 +19,13 @@ import {
 import { openScriptedServer } from '../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../support/network/receiver.ts'
 import { REGISTERED } from '../support/network/webhook-receiver.ts'
-import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
+import { readAddress, untilSaid } from '../support/process/daemon-address.ts'
+import { body, type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const { key, password, webhook, ping, token, dkim, events, registered } = CANARIES
 
 /** An upstream that refuses the key, and quotes the secrets that it knows. */
-const refuse: Fault = (_request, response) => {
-  response.writeHead(401, { 'content-type': 'application/problem+json' })
-  response.end(JSON.stringify({ detail: `not a key: ${QUOTED.key} ${QUOTED.events}` }))
-  return true
-}
+const refuse = body(JSON.stringify({ detail: `not a key: ${QUOTED.key} ${QUOTED.events}` }), undefined, 401)
 
 /** Makes an installation with all secrets, some in the environment and some in files. */
 function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) {
@@ -96,38 +93,31 @@ describe('no secret is anywhere', () => {
       expect.arrayContaining([key, password, token, dkim.trim(), webhook, ping, events]),
     )
     const several = join(import.meta.dirname, '../support/process/several-commands.ts')
-    const said: Record<string, string> = {}
 
     const well = await runScript([several, ...WELL], { cwd, env })
     upstream.faults.push(...Array<Fault>(200).fill(refuse))
     const ill = await runScript([several, ...ILL], { cwd, env })
-    Object.assign(said, { well: well.stdout + well.stderr, ill: ill.stdout + ill.stderr })
     // This proves that each server has quoted its secret.
     expect(ill.stdout).toMatch(/not a key: \[redacted\]/)
-    expect(said.well).toMatch(/did not let us in.*: 535 5\.7\.8 \[redacted\]/)
-    expect(said.well).toContain('no secret is taken from the command line')
+    expect(well.stderr + well.stdout).toMatch(/did not let us in.*: 535 5\.7\.8 \[redacted\]/)
+    expect(well.stderr + well.stdout).toContain('no secret is taken from the command line')
     expect(ill.stdout).toMatch(/"alert webhook",\s*"status": ?"fail"/)
 
     const daemon = startLeadsheet(['run'], {
       cwd,
       env: { ...env, LEADSHEET_WEB_LISTEN: '127.0.0.1:0', NODE_OPTIONS: bugOnSignal(Object.keys(env)) },
     })
-    let log = ''
-    daemon.stderr?.on('data', (chunk) => {
-      log += chunk
-    })
     const ended = finished(daemon)
-    const logged = (text: RegExp) => expect.poll(() => log).toMatch(text)
-    await logged(/"listen":"http:/)
-    await logged(/not a key: \[redacted\]/)
-    const url = /"listen":"(http:[^"]*)"/.exec(log)?.[1] ?? ''
-    Object.assign(said, await readPages(url))
+    const refused = untilSaid(daemon.stderr, /not a key: \[redacted\]/)
+    const url = await readAddress(daemon.stderr)
+    await refused
+    const pages = await readPages(url)
     daemon.kill('SIGUSR2')
-    const { status } = await ended
+    const { status, stderr: log } = await ended
     expect(status).toBe(1)
     expect(log).toMatch(/this is a bug in leadsheet: Error: it holds .*\[redacted\]/)
-    said.daemon = log
 
+    const said = { well: well.stdout + well.stderr, ill: ill.stdout + ill.stderr, ...pages, daemon: log }
     const found = Object.entries(said).flatMap(([where, text]) =>
       canariesIn(Buffer.from(text)).map((what) => `${where}: ${what}`),
     )

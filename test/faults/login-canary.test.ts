@@ -7,6 +7,7 @@ import { openWithLogin } from '../login/support/installation.ts'
 import { finished, runScript, startLeadsheet } from '../support/leadsheet.ts'
 import { CANARIES, canariesBelow, canariesIn, filesBelow, quotedForms } from '../support/mail/canaries.ts'
 import { type TokenAnswer, tokenAnswer } from '../support/network/token-server.ts'
+import { untilSaid } from '../support/process/daemon-address.ts'
 import type { Fault } from '../support/upstream.ts'
 
 const { access, refresh, client, second } = CANARIES
@@ -49,7 +50,6 @@ it('no token and no secret of a login is in what the program says and leaves beh
   for (const number of Array(20).keys()) upstream.put(number, { company: { name: `by ${access}` } } as never)
   const several = join(import.meta.dirname, '../support/process/several-commands.ts')
   const env = { LEADSHEET_CONFIG: 'leadsheet.yaml' }
-  const said: Record<string, string> = {}
 
   server.answers.push(token)
   const well = ['snapshot', 'db backup data/backup.db', 'report send daily --now']
@@ -70,21 +70,16 @@ it('no token and no secret of a login is in what the program says and leaves beh
     tokenAnswer(400, { error: 'invalid_grant', error_description: `not given: ${quoted()}` })(asked, response)
   server.answers.push(...Array.from({ length: 100 }, (_, index) => (index === 1 ? token : deny)))
   const ill = await runScript([several, ...COMMANDS], { cwd, env })
-  Object.assign(said, { well: first.stdout + first.stderr, ill: ill.stdout + ill.stderr })
+  const said: Record<string, string> = { well: first.stdout + first.stderr, ill: ill.stdout + ill.stderr }
   // This proves that both servers have quoted the secrets.
   expect(said['ill']).toMatch(/not let in: \[redacted\]/)
   expect(said['ill']).toMatch(/not given: \[redacted\]/)
 
   const daemon = startLeadsheet(['run'], { cwd, env })
-  let log = ''
-  daemon.stderr?.on('data', (chunk) => {
-    log += chunk
-  })
   const ended = finished(daemon)
-  await expect.poll(() => log).toMatch(/not (let in|given): \[redacted\]/)
+  await untilSaid(daemon.stderr, /not (let in|given): \[redacted\]/)
   daemon.kill('SIGTERM')
-  await ended
-  said['daemon'] = log
+  said['daemon'] = (await ended).stderr
 
   const found = Object.entries(said).flatMap(([where, text]) =>
     canariesIn(Buffer.from(text)).map((what) => `${where}: ${what}`),

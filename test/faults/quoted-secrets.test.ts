@@ -1,19 +1,17 @@
 /** Servers with secrets, and the resulting texts for a person, the log and the database. */
 import { describe, expect, it, test } from 'vitest'
 import { errorText, LeadsheetError } from '../../src/errors.ts'
-import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { CANARIES, canariesBelow, canariesIn, QUOTED, smtpUrl } from '../support/mail/canaries.ts'
 import { MESSAGE } from '../support/mail/message.ts'
 import { openScriptedServer, type Step } from '../support/mail-server.ts'
-import { openReceiver } from '../support/network/receiver.ts'
 import { openTestSource, profileWith } from '../support/source/test-source.ts'
 import { openSyncing } from '../support/syncing.ts'
-import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
+import { body, bytes, type Fault, startUpstream, status } from '../support/upstream.ts'
 
-const { key, password, webhook, ping } = CANARIES
+const { key, password } = CANARIES
 const JSON_TYPE = 'application/json'
 /** A profile with a field that reports errors in answers. */
 const PROFILE = { ...REFERENCE_PROFILE, envelope: { ...REFERENCE_PROFILE.envelope, error: ['error'] } }
@@ -22,18 +20,16 @@ const OF_UPSTREAM: Readonly<Record<string, Fault>> = {
   ...Object.fromEntries(
     [400, 401, 503].map((code) => [
       code,
-      answer(code, JSON_TYPE, JSON.stringify({ detail: `not a key: ${QUOTED.key}` })),
+      body(JSON.stringify({ detail: `not a key: ${QUOTED.key}` }), JSON_TYPE, code),
     ]),
   ),
-  'a text with 500': answer(500, 'text/plain', QUOTED.key),
-  'a long text, cut in the midst': answer(400, 'text/plain', `${'x'.repeat(192)} ${QUOTED.key}`),
-  'a page of HTML with 200': answer(200, 'text/html', `<p>${QUOTED.key}</p>`),
-  'JSON that is broken': answer(200, JSON_TYPE, `{"data":["${key}`),
-  'JSON of another shape': answer(200, JSON_TYPE, JSON.stringify({ [key]: QUOTED.key })),
-  'an error with 200': answer(200, JSON_TYPE, JSON.stringify({ error: { said: QUOTED.key } })),
-  'a redirect elsewhere': answer(301, 'text/plain', '', {
-    location: `https://evil.example/${encodeURIComponent(key)}`,
-  }),
+  'a text with 500': body(QUOTED.key, 'text/plain', 500),
+  'a long text, cut in the midst': body(`${'x'.repeat(192)} ${QUOTED.key}`, 'text/plain', 400),
+  'a page of HTML with 200': body(`<p>${QUOTED.key}</p>`, 'text/html'),
+  'JSON that is broken': body(`{"data":["${key}`),
+  'JSON of another shape': body(JSON.stringify({ [key]: QUOTED.key })),
+  'an error with 200': body(JSON.stringify({ error: { said: QUOTED.key } })),
+  'a redirect elsewhere': status(301, { location: `https://evil.example/${encodeURIComponent(key)}` }),
   'no HTTP': bytes(`HTTP/9 ${key}\r\n\r\n`),
   'a cut answer': bytes(`HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n${key}`, 'reset'),
   'no answer': () => true,
@@ -197,27 +193,4 @@ describe('no secret is in what is told and logged', () => {
     }
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
   })
-
-  it('of a webhook and a dead-man switch that do not take what they are sent', async () => {
-    await using receiver = await openReceiver()
-    await using poster = openPoster()
-    const { origin } = new URL(receiver.url)
-    const said: string[] = []
-    for (const url of [`${origin}/hook/${webhook}`, `${origin}/ping/${ping}`, `http://127.0.0.1:1/${ping}`]) {
-      for (const status of [302, 404, 500]) {
-        receiver.answer = (response) => response.writeHead(status, { location: url }).end(url)
-        const outcome = await poster.post(new URL(url), 'text/plain', '', new AbortController().signal)
-        expect(outcome.isTaken).toBe(false)
-        said.push(outcome.response)
-      }
-    }
-    expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
-  })
 })
-
-function answer(status: number, type: string, text: string, headers: Record<string, string> = {}): Fault {
-  return (_request, response) => {
-    response.writeHead(status, { 'content-type': type, ...headers }).end(text)
-    return true
-  }
-}

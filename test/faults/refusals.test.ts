@@ -1,9 +1,8 @@
-/** Syncs with an upstream that refuses them, puts them off, or sends them elsewhere. */
+/** Syncs with an upstream that refuses them or puts them off. */
 import { expect, it } from 'vitest'
-import type { ProfileInput } from '../../src/upstream/profile/profile.ts'
-import { openTestSource, profileWith } from '../support/source/test-source.ts'
+import { openTestSource } from '../support/source/test-source.ts'
 import { openSyncing } from '../support/syncing.ts'
-import { cut, type Fault, startUpstream, status } from '../support/upstream.ts'
+import { cut, startUpstream, status } from '../support/upstream.ts'
 
 const LEADS = { parts: ['leads'] as const }
 
@@ -23,29 +22,6 @@ it.each([
       problems: [{ code: error }],
     })
     expect(upstream.requests).toHaveLength(1)
-  },
-)
-
-it.each<ProfileInput['paging'] & object>([{ kind: 'next_url', next: 'next' }, { kind: 'link' }])(
-  'an upstream that sends us elsewhere by the next page of $kind is not followed, and the other place hears nothing',
-  async (paging) => {
-    await using elsewhere = await startUpstream(35)
-    await using upstream = await startUpstream(35)
-    const next = `${elsewhere.url}/api/v1/leads?page=2`
-    const profile = profileWith({ paging, envelope: { leads: 'data' } })
-    await using syncing = await openSyncing(upstream.url, 'test-key', { source: { profile } })
-    const fault: Fault = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json', link: `<${next}>; rel="next"` })
-      response.end(JSON.stringify({ data: [{ id: '1' }], next }))
-      return true
-    }
-    upstream.faults.push(fault)
-    const message = expect.stringContaining(elsewhere.url)
-    expect(await syncing.sync(LEADS)).toMatchObject({
-      outcome: 'failed',
-      problems: [{ code: 'api_unexpected', message }],
-    })
-    expect(elsewhere.requests).toEqual([])
   },
 )
 

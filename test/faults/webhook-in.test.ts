@@ -56,19 +56,13 @@ describe('a message to the receiver of events', () => {
   })
 
   const headers = signed(CHANGED)
-  const { 'webhook-signature': signature = '', ...unsigned } = headers
+  const { 'webhook-signature': _signature, ...unsigned } = headers
   const UNVERIFIED: readonly (readonly [string, string | Buffer, Record<string, string | string[]>])[] = [
     ['with another body than was signed', CHANGED.replace('ld_1', 'ld_2'), headers],
     ['signed with a secret that is not ours', CHANGED, signed(CHANGED, { secrets: [OTHER_SECRET] })],
     ['signed five minutes and a second ago', CHANGED, signed(CHANGED, { secondsAgo: 301 })],
     ['under an id that was not signed', CHANGED, { ...headers, 'webhook-id': 'msg_2' }],
     ['without a signature', CHANGED, unsigned],
-    ['with half of a signature', CHANGED, { ...headers, 'webhook-signature': signature.slice(0, 20) }],
-    [
-      'with a signature of a version that is not known',
-      CHANGED,
-      { ...headers, 'webhook-signature': signature.replace('v1,', 'v2,') },
-    ],
     ['with two ids', CHANGED, { ...headers, 'webhook-id': ['msg_1', 'msg_1'] }],
     ['that is empty', '', headers],
     ['that cannot be read', '{', headers],
@@ -194,52 +188,39 @@ describe('many messages', () => {
     expect(await events()).toHaveLength(1)
   })
 
-  it('that anybody may send, since nothing is signed, are limited as all else is', async () => {
-    const { url } = await openReceiver({
-      webhook: profileOf({ verify: { scheme: 'none' }, lead: 'data.lead_id' }),
-    })
-    for (let sent = 0; sent < 120; sent++) expect((await send(url, CHANGED, JSON_TYPE)).status).toBe(204)
-    expect((await send(url, CHANGED, JSON_TYPE)).status).toBe(429)
-  })
-
-  it('that anybody may send are no less limited where each holds many events', async () => {
+  it('that anybody may send, since nothing is signed, are limited by the events that they hold', async () => {
     const { url, events } = await openReceiver({
       webhook: profileOf({ verify: { scheme: 'none' }, lead: 'lead_id' }),
     })
     const bodyOf = (start: string) =>
       JSON.stringify(Array.from({ length: 100 }, (_, index) => ({ lead_id: `${start}${index}` })))
-    expect((await send(url, bodyOf('a'), JSON_TYPE)).status).toBe(204)
-    expect((await send(url, bodyOf('b'), JSON_TYPE)).status).toBe(429)
-    expect(await events()).toHaveLength(100)
+    const one = '{"lead_id":"one"}'
+    const statuses: number[] = []
+    for (const body of [...Array<string>(20).fill(one), bodyOf('a'), one])
+      statuses.push((await send(url, body, JSON_TYPE)).status)
+    expect(statuses).toEqual([...Array(21).fill(204), 429])
+    expect(await events()).toHaveLength(101)
   })
 
   it.each([
     ['standardwebhooks', 'webhook-', new Webhook(SECRET)],
     ['svix', 'svix-', new SvixWebhook(SECRET)],
-  ])(
-    `of the package %s are taken, ${BODIES} random ones, and refused with any one bit turned, SEED=${SEED}`,
-    async (_, prefix, sender) => {
-      const { url, events } = await openReceiver({ webhook: standardProfile(prefix) })
-      const next = random(SEED)
-      const bodies = Array.from({ length: BODIES }, () => randomBody(next))
-      const turns = bodies.map(() => next())
-      await inTurns(bodies, async (body, index) => {
-        const id = `msg_${index}`
-        const headers = {
-          ...JSON_TYPE,
-          [`${prefix}id`]: id,
-          [`${prefix}timestamp`]: String(RECEIVED_AT.getTime() / 1000),
-          [`${prefix}signature`]: sender.sign(id, RECEIVED_AT, body),
-          // Each sender has a network of its own, so that the limit for one does not refuse the others.
-          'x-forwarded-for': `203.0.${index >> 8}.${index & 255}`,
-        }
-        const turned = withTurnedBit(body, turns[index] ?? 0)
-        expect((await send(url, turned, headers, KEPT)).status).toBe(401)
-        expect((await send(url, body, headers, KEPT)).status).toBe(204)
-      })
-      expect(await events()).toHaveLength(BODIES)
-    },
-  )
+  ])(`of the package %s are taken, ${BODIES} random ones, SEED=${SEED}`, async (_, prefix, sender) => {
+    const { url, events } = await openReceiver({ webhook: standardProfile(prefix) })
+    const next = random(SEED)
+    const bodies = Array.from({ length: BODIES }, () => randomBody(next))
+    await inTurns(bodies, async (body, index) => {
+      const id = `msg_${index}`
+      const headers = {
+        ...JSON_TYPE,
+        [`${prefix}id`]: id,
+        [`${prefix}timestamp`]: String(RECEIVED_AT.getTime() / 1000),
+        [`${prefix}signature`]: sender.sign(id, RECEIVED_AT, body),
+      }
+      expect((await send(url, body, headers, KEPT)).status).toBe(204)
+    })
+    expect(await events()).toHaveLength(BODIES)
+  })
 })
 
 /** Works on a few at a time. */
@@ -261,11 +242,4 @@ function randomBody(next: () => number): string {
   return next() < 0.3
     ? text(200)
     : JSON.stringify({ type: text(20), data: { lead_id: text(20), note: text(400) } })
-}
-
-function withTurnedBit(body: string, where: number): Buffer {
-  const bytes = Buffer.from(body)
-  const bit = Math.floor(where * bytes.length * 8)
-  bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-  return bytes
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { createServer, type LookupFunction } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createAddressGuard, createWebhookPoster } from '../../src/service/webhooks/post.ts'
 import { DAY_MS, HOUR_MS, startService } from '../service/support/service.ts'
@@ -65,20 +66,6 @@ describe('a receiver that', () => {
       expect(await webhook.show()).toMatchObject({ status: 'active', failing_since: null })
     },
   )
-
-  test('redirects is not followed', async () => {
-    await using other = await openReceiver()
-    receiver.answer = (response) => response.writeHead(302, { location: other.url }).end()
-    const webhook = await webhookAt(receiver.url)
-    await happen(api)
-    expect(await webhook.attempted(1)).toEqual([
-      expect.objectContaining({
-        outcome: 'failed',
-        error: 'it answered 302, a redirect, which is not followed',
-      }),
-    ])
-    expect(other.posts).toEqual([])
-  })
 
   test('fails for ever is tried eight times, none of them early, and then no more', async () => {
     receiver.answer = 500
@@ -178,58 +165,14 @@ describe('a receiver that', () => {
   })
 })
 
-describe('an attempt', () => {
-  const guard = createAddressGuard({ toLoopback: true })
-
-  test.each<readonly [string, (response: ServerResponse) => void]>([
-    ['never answers', () => undefined],
-    ['never ends its headers', ({ socket }) => void socket?.write('HTTP/1.1 200 OK\r\nx-a: b\r\n')],
-  ])('at a receiver that %s ends in time', async (_, answer) => {
-    await using slow = await openReceiver()
-    slow.answer = answer
-    const poster = createWebhookPoster(guard, Date.now, 300)
-    const outcome = await poster.post(slow.url, {}, '{}')
-    expect(outcome).toMatchObject({ status: null, error: 'no answer within 0.3 s' })
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(290)
-    await poster.close()
-  })
-
-  test('reads no more than 64 kB of an answer that does not end, and its status counts', async () => {
-    await using endless = await openReceiver()
-    let written = 0
-    const cut = new Promise<void>((resolve) => {
-      endless.answer = (response) => {
-        response.writeHead(200)
-        const chunk = Buffer.alloc(64 * 1024)
-        const more = (): void => {
-          while (!response.destroyed && response.write(chunk)) written += chunk.length
-        }
-        response.on('drain', more).on('close', resolve)
-        more()
-      }
-    })
-    const poster = createWebhookPoster(guard, Date.now)
-    expect(await poster.post(endless.url, {}, '{}')).toMatchObject({ status: 200, error: null })
-    await cut
-    // In addition to the read bytes, the buffers of two sockets fill up.
-    expect(written).toBeLessThan(16 * 1024 * 1024)
-    await poster.close()
-  })
-
-  test('where nothing listens, or that is cut, says so without a word of the far side', async () => {
-    const poster = createWebhookPoster(guard, Date.now)
-    const left = await openReceiver()
-    await left[Symbol.asyncDispose]()
-    await using cutting = await openReceiver()
-    cutting.answer = (response) => response.destroy()
-    expect(await poster.post(cutting.url, {}, '{}')).toMatchObject({
-      error: expect.stringMatching(/was cut/),
-    })
-    expect(await poster.post(left.url, {}, '{}')).toMatchObject({
-      error: 'nothing listens there (ECONNREFUSED)',
-    })
-    await poster.close()
-  })
+test('an attempt at a receiver that never answers ends in time', async () => {
+  await using slow = await openReceiver()
+  slow.answer = () => undefined
+  const poster = createWebhookPoster(createAddressGuard({ toLoopback: true }), Date.now, 300)
+  const outcome = await poster.post(slow.url, {}, '{}')
+  expect(outcome).toMatchObject({ status: null, error: 'no answer within 0.3 s' })
+  expect(outcome.durationMs).toBeGreaterThanOrEqual(290)
+  await poster.close()
 })
 
 /** Hosts and URLs, among them forms of local addresses that would pass a simple list of `127.0.0.1` and `localhost`. */
@@ -263,7 +206,13 @@ describe('an address', () => {
     'whose name leads to %s is refused or taken when a message is sent',
     async (_, name, addresses, fault) => {
       const guard = createAddressGuard({ toLoopback: name === 'localhost', resolve: leadingTo(addresses) })
-      expect(await faultOfName(guard, name)).toBe(fault)
+      const found = promisify(guard.lookup)(name, { all: true })
+      expect(
+        await found.then(
+          () => null,
+          (refused: Error) => refused.message,
+        ),
+      ).toBe(fault)
     },
   )
 
@@ -288,13 +237,6 @@ describe('an address', () => {
     inside.close()
   })
 })
-
-/** Returns why the name is refused when a connection is opened; null if it is taken. */
-function faultOfName(guard: ReturnType<typeof createAddressGuard>, name: string): Promise<string | null> {
-  return new Promise((settle) =>
-    guard.lookup(name, { all: true }, (error) => settle(error === null ? null : error.message)),
-  )
-}
 
 function leadingTo(addresses: readonly string[]): LookupFunction {
   return (_name, _options, callback) =>

@@ -5,21 +5,19 @@ import { fieldNameOf, proposeFields } from '../../src/probe/field-proposals.ts'
 import { declaredFieldsSchema } from '../../src/upstream/profile/declared-field.ts'
 import { splitPath } from '../../src/upstream/values/json.ts'
 
-describe('the name of a path', () => {
-  test.each([
-    ['customFields.Deal Size', 'deal_size'],
-    ['properties.hs_lead_status', 'hs_lead_status'],
-    ['contacts[0].email', 'contacts_email'],
-    ['CustomFields[name=Budget (EUR)].value', 'budget_eur'],
-    ['expectedCloseDate', 'expected_close_date'],
-    ['Prénom', 'prenom'],
-    ['2fa', 'field_2fa'],
-    ['スコア', 'field'],
-    ['fields', 'fields'],
-    [`custom.${'long name '.repeat(20)}`, 'long_name_long_name_long_name_long_name_long_name'],
-  ])('%s is %s', (path, name) => {
-    expect(fieldNameOf(splitPath(path))).toBe(name)
-  })
+test.each([
+  ['customFields.Deal Size', 'deal_size'],
+  ['properties.hs_lead_status', 'hs_lead_status'],
+  ['contacts[0].email', 'contacts_email'],
+  ['CustomFields[name=Budget (EUR)].value', 'budget_eur'],
+  ['expectedCloseDate', 'expected_close_date'],
+  ['Prénom', 'prenom'],
+  ['2fa', 'field_2fa'],
+  ['スコア', 'field'],
+  ['fields', 'fields'],
+  [`custom.${'long name '.repeat(20)}`, 'long_name_long_name_long_name_long_name_long_name'],
+])('the name of the path %s is %s', (path, name) => {
+  expect(fieldNameOf(splitPath(path))).toBe(name)
 })
 
 describe('a proposal', () => {

@@ -20,6 +20,9 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   'src/jobs/events/webhook-registration.ts': [
     ['saveRegistration', 'test/jobs/events/register-webhook.test.ts'],
   ],
+  'src/jobs/outbox/apply-notification.ts': [
+    ['takeNotification', 'test/jobs/outbox/read-bounces.test.ts', 'test/crash/outbox/bounces.test.ts'],
+  ],
   'src/jobs/outbox/message-retry.ts': [['moveAfterFailure', 'test/jobs/outbox/delivery-failures.test.ts']],
   'src/jobs/outbox/send-batch.ts': [
     ['sendOne', 'test/jobs/outbox/send-due.test.ts', 'test/crash/outbox/outbox.test.ts'],
@@ -47,8 +50,11 @@ const TARGETS: Readonly<Record<string, readonly Row[]>> = {
   'src/login/token-file.ts': [
     ['shareToken', 'test/login/oauth-keys.test.ts', 'test/login/processes.test.ts'],
   ],
+  'src/mail/bounce/read-notification.ts': [['isBySystem', 'test/mail/bounce/read-notification.test.ts']],
+  'src/mail/http/vendor.ts': [['blameOf', 'test/mail/http']],
   'src/mail/mail-url.ts': [['mailServerOf', 'test/mail/smtp.test.ts', 'test/mail/credentials.test.ts']],
   'src/mail/message.ts': [['readLink', 'test/mail/link-token.test.ts']],
+  'src/mail/sending.ts': [['withToken', 'test/mail/token-login.test.ts', 'test/mail/http']],
   'src/mail/smtp.ts': [['serverOf', 'test/mail/smtp.test.ts']],
   'src/main.ts': [['main', 'test/faults/canary.test.ts', 'test/cli/frame.test.ts']],
   'src/redaction.ts': [

@@ -110,9 +110,3 @@ export function clockChanges(timeZone: string, from: Date, to: Date): Date[] {
   }
   return changes
 }
-
-/** Returns a function from instants to local dates, such as `2026-11-21`. */
-export function localDates(timeZone: string): (at: Date) => string {
-  const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' })
-  return (at) => format.format(at)
-}

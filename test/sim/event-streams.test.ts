@@ -126,26 +126,17 @@ async function live(copy: Following, world: World): Promise<void> {
 }
 
 /**
- * Reads the leads that exist, by id, without what depends on when they were read. How far a lead has come is left
- * out too, because it is taken from its moves, and a store that reads a lead once knows fewer of them.
+ * The columns that depend on when a lead was read, and how far it has come: that is taken from its moves, and a store
+ * that reads a lead once knows fewer of them.
  */
-async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
+const OF_READING = ['no', 'first_seen_at', 'observed_at', 'run_id', 'status_changed_at', 'derived_version']
+
+/** Reads the leads that exist, by id. */
+async function leadsOf(db: Db, { profile }: World): Promise<Map<string, object>> {
   const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().execute()
-  const hasTimes = world.profile !== WITHOUT_TIMES
-  return new Map(
-    rows.map(
-      ({
-        no,
-        first_seen_at,
-        observed_at,
-        run_id,
-        updated_at,
-        status_changed_at,
-        derived_version,
-        ...lead
-      }) => [lead.id, hasTimes ? { ...lead, updated_at } : lead],
-    ),
-  )
+  const left = profile === WITHOUT_TIMES ? [...OF_READING, 'updated_at'] : OF_READING
+  const compared = (row: object) => Object.entries(row).filter(([column]) => !left.includes(column))
+  return new Map(rows.map((row) => [row.id, Object.fromEntries(compared(row))]))
 }
 
 async function freshlySynced(world: World): Promise<Map<string, object>> {

@@ -1,5 +1,4 @@
 /** Schedules for simulations, each with an independent rule for its due times. */
-import type { CatchUp } from '../../src/schedule/timing.ts'
 import { timing } from '../support/schedule/schedule.ts'
 import type { Rule } from './due-times.ts'
 import type { Planned } from './world.ts'
@@ -9,28 +8,25 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-export const HOURLY: Planned = {
-  schedule: {
-    name: 'sync',
-    timing: timing('0 * * * *', 'Europe/Vienna'),
-    catchUp: { policy: 'latest', windowHours: 24 },
-    runsAtFirstSight: true,
-  },
-  rule: { times: 'absolute', matches: (wall) => wall.minute === 0 },
-}
-
-/** Returns a schedule that is due daily at 07:00 in Vienna. */
-export function daily(catchUp: CatchUp): Planned {
-  return {
-    schedule: { name: 'report:vienna', timing: timing('0 7 * * *', 'Europe/Vienna'), catchUp },
-    rule: at(7, 0),
-  }
-}
-
 /** An hourly sync, and three reports in several zones with different policies. */
 export const PLANNED: readonly Planned[] = [
-  HOURLY,
-  daily({ policy: 'latest', windowHours: 24 }),
+  {
+    schedule: {
+      name: 'sync',
+      timing: timing('0 * * * *', 'Europe/Vienna'),
+      catchUp: { policy: 'latest', windowHours: 24 },
+      runsAtFirstSight: true,
+    },
+    rule: { times: 'absolute', matches: (wall) => wall.minute === 0 },
+  },
+  {
+    schedule: {
+      name: 'report:vienna',
+      timing: timing('0 7 * * *', 'Europe/Vienna'),
+      catchUp: { policy: 'latest', windowHours: 24 },
+    },
+    rule: at(7, 0),
+  },
   {
     schedule: {
       name: 'report:new-york',

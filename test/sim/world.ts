@@ -126,17 +126,6 @@ export async function openWorld({ from, planned, durationMs = () => 2_000 }: Wor
       await tick()
     },
     tick,
-    /** Lets time pass up to an instant, with ticks around each full hour and at the end. */
-    async passTo(until: Date | string) {
-      const end = new Date(until).getTime()
-      const nextMinute = (): number => (Math.floor(clock.at / MINUTE_MS) + 1) * MINUTE_MS
-      while (nextMinute() <= end) {
-        clock.at = nextMinute()
-        const isAroundHour = [59, 0, 1].includes(new Date(clock.at).getUTCMinutes())
-        if (isAroundHour || end - clock.at < MINUTE_MS) await tick()
-      }
-      clock.at = Math.max(clock.at, end)
-    },
     /** Stops the daemon like SIGTERM. */
     async stop() {
       if (running === null) return

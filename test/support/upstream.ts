@@ -66,9 +66,9 @@ export function status(code: number, headers: Record<string, string> = {}): Faul
 }
 
 /** Returns a fault that answers with a body of the given type. */
-export function body(text: string, type = 'application/json'): Fault {
+export function body(text: string, type = 'application/json', code = 200): Fault {
   return (_request, response) => {
-    response.writeHead(200, { 'content-type': type })
+    response.writeHead(code, { 'content-type': type })
     response.end(text)
     return true
   }

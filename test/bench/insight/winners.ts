@@ -3,9 +3,6 @@
  * older than the age at which a lead counts as lost, and 5 % stay longer in a stage than its threshold. The
  * thresholds are counted every 30 days from what was known then.
  */
-import { mkdtempDisposableSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import {
@@ -133,8 +130,7 @@ export async function measureWinners(rounds: number): Promise<Result[]> {
   for (const [name, kind] of Object.entries(KINDS)) {
     const hits = { age: noHits(), stay: noHits() }
     for (let seed = 1; seed <= rounds; seed++) {
-      using folder = mkdtempDisposableSync(join(tmpdir(), 'leadsheet-winners-'))
-      await using store = await openStore(join(folder.path, 'leadsheet.db'), new Date(START))
+      await using store = await openStore(':memory:', new Date(START))
       await tryThresholds(store, winnersOf(kind, seed), hits)
     }
     results.push(

@@ -2,8 +2,6 @@
  * The time of all figures of a report, over leads with 3 moves each. They are read once to warm the cache,
  * and then timed.
  */
-import { mkdtempDisposable } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PeriodKind } from '../../../src/domain/figures.ts'
 import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'
@@ -13,6 +11,7 @@ import { type ReportRequest, readReportFigures } from '../../../src/store/figure
 import { openStore } from '../../../src/store/open.ts'
 import { generateHistory, NOW } from '../history.ts'
 import { addTimes, type Part } from '../measurement.ts'
+import { newFolder } from '../programs.ts'
 import { timeOf } from '../step.ts'
 
 const A_YEAR_AGO = new Date('2025-11-21T07:00:00Z')
@@ -37,7 +36,7 @@ export const FIGURES: Part = {
   subjects: ['figures'],
   async measure({ most, rounds }, add) {
     process.stderr.write(`figures of ${most} leads\n`)
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
+    await using folder = await newFolder()
     const file = join(folder.path, 'leadsheet.db')
     await generateHistory(file, most)
     await using store = await openStore(file, NOW)

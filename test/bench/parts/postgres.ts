@@ -1,15 +1,13 @@
 /** A first sync, an unchanged and an incremental one into PostgreSQL by one worker, compared with the same into SQLite. */
 
 import { readdirSync } from 'node:fs'
-import { mkdtempDisposable } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import { missingPostgres } from '../../support/postgres/postgres-programs.ts'
 import { createDatabase, openPostgresServer, withClient } from '../../support/postgres/postgres-server.ts'
 import { type Checksum, checkCopy, checksumOf } from '../checksum.ts'
 import { addTimes, type Part } from '../measurement.ts'
-import { runContender, startUpstream } from '../programs.ts'
+import { newFolder, runContender, startUpstream } from '../programs.ts'
 import { readProcess } from '../step.ts'
 
 const STEPS = 'first,unchanged,incremental'
@@ -29,7 +27,7 @@ export const POSTGRES: Part = {
     const pid = await withClient(server.adminUrl, findServerPid)
     for (let round = 0; round < (isShort ? 1 : rounds); round++) {
       process.stderr.write(`PostgreSQL, round ${round + 1}\n`)
-      await using folder = await mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
+      await using folder = await newFolder()
       const places = {
         sqlite: join(folder.path, 'leads.db'),
         postgres: await withClient(server.adminUrl, (admin) => createDatabase(admin)),

@@ -2,12 +2,10 @@
  * The sync compared with fetches, a floor and scripts. Each contender has its own process and file, and they
  * run one after the other, round by round. The first round compares each copy with the upstream.
  */
-import { mkdtempDisposable } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkCopy, readChecksum } from '../checksum.ts'
 import { type AddSample, addTimes, type Part } from '../measurement.ts'
-import { hasPython, runContender, startUpstream } from '../programs.ts'
+import { hasPython, newFolder, runContender, startUpstream } from '../programs.ts'
 
 interface Contender {
   readonly name: string
@@ -54,7 +52,7 @@ async function measureContender(
   { url, leads, isChecked }: { url: string; leads: number; isChecked: boolean },
   add: AddSample,
 ): Promise<void> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
+  await using folder = await newFolder()
   const database = join(folder.path, 'leads.db')
   const cpu = new Map<string, number>()
   for await (const { step, peakMb, ...time } of runContender(file, [url, database, String(leads)])) {

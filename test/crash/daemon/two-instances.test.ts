@@ -1,90 +1,31 @@
-/** Two processes that want the same: one does the work, and who has lost it writes nothing more. */
+/** Processes that want the same on the same data. */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { openStore } from '../../../src/store/open.ts'
 import { ask } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
 import { finished } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { random } from '../../support/random.ts'
 import { hourlyNotNow, makeReportDue, zoneAtNoon } from '../../support/reports/due-report.ts'
-import { startService } from '../../support/service.ts'
-import { heldBack } from '../../support/source/following.ts'
-import { openSyncing } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
-import { hashTables } from '../support/contents.ts'
-import { run, start, syncOf } from '../support/program.ts'
+import { run, start } from '../support/program.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
 import { expectSound } from '../support/store.ts'
 
-const RACES = IS_FULL ? 20 : 3
-const REPORT_RACES = IS_FULL ? 20 : 2
-const LEASE_S = 90
+const RACES = IS_FULL ? 20 : 2
 
-/** Holds the next request until the test calls `letGo`. Then the answer is an empty list. */
-const holding = () => heldBack(() => '{"data":[],"page":{"next_cursor":null,"has_more":false,"total":0}}')
-
-it(`of two syncs on the same data one runs and the other is told who does; ${RACES} races`, async () => {
-  await using upstream = await startUpstream(5)
-  const program = syncOf(upstream.url, '{ page_size: 10 }', '--json')
-  const file = join(program.cwd, 'leadsheet.db')
-  await (await openStore(file, new Date())).close()
-  for (let race = 1; race <= RACES; race++) {
-    const { fault, letGo } = holding()
-    upstream.faults.push(fault)
-    const racers = [start(program), start(program)]
-    const ends = racers.map(finished)
-    const loser = await Promise.race(ends)
-    letGo()
-    const [winner] = (await Promise.all(ends)).filter((end) => end !== loser)
-    expect(loser.status).not.toBe(0)
-    expect(JSON.parse(loser.stderr)).toMatchObject({ error: { code: 'job_busy' } })
-    expect(winner, winner?.stderr).toMatchObject({ status: 0 })
-    expect(ask(file, 'SELECT id FROM sync_run')).toHaveLength(race)
-  }
-  await expectSound(file)
-})
-
-it('a sync that hung until another had taken over writes nothing when it wakes up', async () => {
-  await using upstream = await startUpstream(30)
-  const program = syncOf(upstream.url, '{ page_size: 10 }', '--json')
-  const file = join(program.cwd, 'leadsheet.db')
-  const { fault, isAsked, letGo } = holding()
-  upstream.faults.push(fault)
-  const hung = start(program)
-  const end = finished(hung)
-  await isAsked
-  hung.kill('SIGSTOP')
-
-  await using other = await openSyncing(upstream.url, 'test-key', { folder: program.cwd })
-  other.clock.now = new Date()
-  await expect(other.sync({ parts: ['leads'] })).rejects.toMatchObject({ code: 'job_busy' })
-  other.clock.now = new Date(Date.now() + LEASE_S * 1000)
-  expect(await other.sync({ parts: ['leads'] })).toMatchObject({ outcome: 'ok', leads: { inserted: 30 } })
-  const before = hashTables(file, true)
-
-  letGo()
-  hung.kill('SIGCONT')
-  const { status, stderr } = await end
-  expect(status).not.toBe(0)
-  expect(stderr).toContain('job_busy')
-  expect(hashTables(file, true)).toEqual(before)
-  await expectSound(file)
-})
-
-it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one message; ${REPORT_RACES} races, SEED=${SEED}`, async () => {
+it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one message; ${RACES} races, SEED=${SEED}`, async () => {
   const next = random(SEED)
-  await using service = await startService(folderWith(), new Date(), 3, 1_000_000)
-  const key = await service.createKey({ name: 'race', scope: 'read' })
-  for (let race = 0; race < REPORT_RACES; race++) {
+  await using upstream = await startUpstream(20)
+  for (let race = 0; race < RACES; race++) {
     await using mail = await openMailServer()
     const cwd = folderWith({ 'leadsheet.yaml': settings() })
     const file = join(cwd, 'leadsheet.db')
     await makeReportDue(file)
     const env = {
-      LEADSHEET_API_URL: service.url,
-      LEADSHEET_API_KEY: key,
+      LEADSHEET_API_URL: upstream.url,
+      LEADSHEET_API_KEY: 'test-key',
       LEADSHEET_MAIL_URL: mail.url,
       LEADSHEET_FROM: 'reports@example.com',
     }

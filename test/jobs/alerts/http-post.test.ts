@@ -37,6 +37,7 @@ it('follows no redirect', async () => {
 it.each<[string, Receiver['answer'], object, timeoutMs?: number]>([
   ['takes no 400 for taken', 400, refused('it answered 400')],
   ['takes no 503 for taken', 503, refused('it answered 503')],
+  ['is told of a cut', (response) => response.destroy(), refused('the connection was cut')],
   ['waits no longer than it may for an answer', () => {}, refused('no answer within 0.3 s'), 300],
   ['needs only the status of an answer that never ends', dripping, { isTaken: true, response: '200' }],
 ])('%s', async (_, answer, expected, timeoutMs = STANDARD_MS) => {

@@ -10,16 +10,6 @@ import { COMPANIES } from '../../support/service.ts'
 import { DAY_MS, HOUR_MS, NOW, serviceOfFile } from '../support/service.ts'
 
 const companies = readCompanies(COMPANIES)
-const TABLES = [
-  'simulation',
-  'pipeline',
-  'lead',
-  'removed_lead',
-  'activity',
-  'event',
-  'agent_incident',
-  'agent_error',
-] as const
 
 interface Stop {
   readonly at: number
@@ -36,8 +26,15 @@ async function play(seed: number, stops: readonly Stop[]): Promise<Record<string
     await simulation.advance(at, { stretchMs })
   }
   await using db = await openServiceDatabase(file)
-  const tables = TABLES.map(
-    async (table) => [table, await db.selectFrom(table).selectAll().execute()] as const,
+  const tables = (await db.introspection.getTables()).map(
+    async ({ name }) =>
+      [
+        name,
+        await db
+          .selectFrom(name as 'lead')
+          .selectAll()
+          .execute(),
+      ] as const,
   )
   return Object.fromEntries(await Promise.all(tables))
 }

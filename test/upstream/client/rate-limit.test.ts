@@ -15,10 +15,6 @@ function openRate(gapMs = 0) {
 }
 
 describe('the rate of requests', () => {
-  it('is free while nothing is known', () => {
-    expect(openRate().departures(3)).toEqual([1000, 1000, 1000])
-  })
-
   it('keeps the configured gap, and makes up for none that was not used', () => {
     const { clock, departures } = openRate(250)
     expect(departures(3)).toEqual([1000, 1250, 1500])
@@ -44,38 +40,41 @@ describe('the rate of requests', () => {
 const NOW = new Date('2026-11-21T06:00:00Z')
 const EPOCH_S = NOW.getTime() / 1000
 
-describe('the reset of a limit that is used up', () => {
-  it.each([
-    ['the drafts up to 7', { 'ratelimit-remaining': '0', 'ratelimit-reset': '30' }, 30_000],
-    ['one header', { ratelimit: 'limit=100, remaining=0, reset=5' }, 5000],
-    ['policies', { ratelimit: '"burst";r=90;t=1, "daily";r=0;t=600' }, 600_000],
-    ['seconds', { 'x-ratelimit-reset': '12' }, 12_000],
-    ['an epoch', { 'x-ratelimit-reset': `${EPOCH_S + 60}` }, 60_000],
-    ['milliseconds', { 'x-ratelimit-reset': `${EPOCH_S}500` }, 500],
-    ['nanoseconds', { 'x-ratelimit-reset': `${EPOCH_S}500000000` }, 500],
-    ['a fraction', { 'x-ratelimit-reset': `${EPOCH_S + 1}.5` }, 1500],
-    ['milliseconds from now', { 'x-ratelimit-reset': '59000' }, 59_000],
-    ['a day in a standard', { 'ratelimit-reset': '86400' }, 86_400_000],
-    ['more than a day', { 'ratelimit-reset': '90000' }, 90_000],
-    ['a date of HTTP', { 'x-ratelimit-reset': 'Sat, 21 Nov 2026 06:00:09 GMT' }, 9000],
-    ['a date', { 'x-rate-limit-reset': '2026-11-21T06:00:09Z' }, 9000],
-    [
-      'the upstream’s own clock where it shows one',
-      { date: 'Sat, 21 Nov 2026 07:00:00 GMT', 'x-ratelimit-reset': `${EPOCH_S + 3660}` },
-      60_000,
-    ],
-    ['nothing', {}, null],
-    ['a reset that is past', { 'x-ratelimit-reset': `${EPOCH_S - 5}` }, null],
-    ['a reset below zero', { 'x-ratelimit-reset': '-5' }, null],
-    ['a reset of zero', { 'x-ratelimit-reset': '0' }, null],
-    ['nonsense', { 'ratelimit-reset': 'soon' }, null],
-    ['no wait', { 'retry-after': '0' }, null],
-    ['a wait below zero', { 'retry-after': '-5' }, null],
-    ['an empty wait', { 'retry-after': '' }, null],
-    ['a wait until a time that is past', { 'retry-after': 'Fri, 20 Nov 2026 08:30:00 GMT' }, null],
-  ])('is read from %s, or is unknown', (_form, headers, resetMs) => {
-    expect(wantedWaitMs(429, headers, NOW)).toBe(resetMs)
-  })
+it.each([
+  ['the drafts up to 7', { 'ratelimit-remaining': '0', 'ratelimit-reset': '30' }, 30_000],
+  ['one header', { ratelimit: 'limit=100, remaining=0, reset=5' }, 5000],
+  ['policies', { ratelimit: '"burst";r=90;t=1, "daily";r=0;t=600' }, 600_000],
+  ['seconds', { 'x-ratelimit-reset': '12' }, 12_000],
+  ['an epoch', { 'x-ratelimit-reset': `${EPOCH_S + 60}` }, 60_000],
+  ['milliseconds', { 'x-ratelimit-reset': `${EPOCH_S}500` }, 500],
+  ['nanoseconds', { 'x-ratelimit-reset': `${EPOCH_S}500000000` }, 500],
+  ['a fraction', { 'x-ratelimit-reset': `${EPOCH_S + 1}.5` }, 1500],
+  ['milliseconds from now', { 'x-ratelimit-reset': '59000' }, 59_000],
+  ['a day in a standard', { 'ratelimit-reset': '86400' }, 86_400_000],
+  ['more than a day', { 'ratelimit-reset': '90000' }, 90_000],
+  ['a date of HTTP', { 'x-ratelimit-reset': 'Sat, 21 Nov 2026 06:00:09 GMT' }, 9000],
+  ['a date', { 'x-rate-limit-reset': '2026-11-21T06:00:09Z' }, 9000],
+  [
+    'the upstream’s own clock where it shows one',
+    { date: 'Sat, 21 Nov 2026 07:00:00 GMT', 'x-ratelimit-reset': `${EPOCH_S + 3660}` },
+    60_000,
+  ],
+  [
+    'a wait until a date, by that clock',
+    { date: 'Fri, 20 Nov 2026 08:30:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 08:30:07 GMT' },
+    7000,
+  ],
+  ['nothing', {}, null],
+  ['a reset that is past', { 'x-ratelimit-reset': `${EPOCH_S - 5}` }, null],
+  ['a reset below zero', { 'x-ratelimit-reset': '-5' }, null],
+  ['a reset of zero', { 'x-ratelimit-reset': '0' }, null],
+  ['nonsense', { 'ratelimit-reset': 'soon' }, null],
+  ['no wait', { 'retry-after': '0' }, null],
+  ['a wait below zero', { 'retry-after': '-5' }, null],
+  ['an empty wait', { 'retry-after': '' }, null],
+  ['a wait until a time that is past', { 'retry-after': 'Fri, 20 Nov 2026 08:30:00 GMT' }, null],
+])('the reset of a limit that is used up is read from %s, or is unknown', (_form, headers, resetMs) => {
+  expect(wantedWaitMs(429, headers, NOW)).toBe(resetMs)
 })
 
 describe('being told off', () => {

@@ -1,5 +1,6 @@
 /** Errors of GraphQL, which come with status 200 and must not be read as an empty list. */
 import { expect, it } from 'vitest'
+import { fakeTimer } from '../../support/schedule/timer.ts'
 import { KEY } from '../../support/source/foreign.ts'
 import { GRAPHQL } from '../../support/source/vendors/graphql.ts'
 import { profileOf, startVendor } from '../../support/source/vendors/vendor.ts'
@@ -45,22 +46,14 @@ const ONCE: readonly Case[] = [
 
 /** Syncs from a vendor that answers with a body, and tells the result, the waits and the problem. */
 async function tell([what, body, headers = {}]: Case, only: number | null): Promise<string> {
-  const waits: number[] = []
   await using vendor = await startVendor(GRAPHQL, 30)
   vendor.before = (request) => (only === null || request === only ? { body, headers } : null)
-  let nowMs = 0
-  const timer = {
-    now: () => nowMs,
-    wait: async (ms: number) => {
-      if (ms > 0) waits.push(ms)
-      nowMs += ms
-    },
-  }
+  const timer = fakeTimer()
   await using copy = await openSyncing(vendor.url, KEY, { source: { profile: profileOf(GRAPHQL), timer } })
   const { scan, problems } = await copy.sync({ parts: ['leads'], pageSize: 20 })
   const result = `${scan?.result ?? 'no scan'}, leads ${scan?.distinct ?? 0}`
   const lines = [
-    `requests ${vendor.asked.length}, waits of ${waits.join() || 0} ms`,
+    `requests ${vendor.asked.length}, waits of ${timer.waits.join() || 0} ms`,
     ...problems.map(({ message }) => message),
   ]
   return [`${what}: ${result}`, ...lines].join('\n  ').replaceAll(vendor.url, '')

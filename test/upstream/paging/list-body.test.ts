@@ -154,18 +154,6 @@ describe('the body of a list', () => {
     ])
   })
 
-  it('reads bytes that are no UTF-8 as U+FFFD', () => {
-    const bytes = Buffer.concat([
-      Buffer.from('[{"id":"a'),
-      Buffer.from([0xe2, 0x82]),
-      Buffer.from('"},{"id":"b"}]'),
-    ])
-    expect(readListBody(bytes, profileOf('')).records?.map((record) => record.value)).toEqual([
-      { id: 'a\uFFFD' },
-      { id: 'b' },
-    ])
-  })
-
   it('may have a record of 200,000 levels', () => {
     const deep = `{"id":1,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
     const { records } = readListBody(Buffer.from(`{"data":[${deep},{"id":2}]}`), profileOf('data'))

@@ -61,7 +61,7 @@ describe('an upstream that lacks a part', () => {
     ['register webhooks', 'POST', (webhooks) => webhooks.register({ url: 'https://x', events: [] }, 'key')],
   ]
 
-  it.each(calls)('cannot %s, and it is said what to do then', async (what, method, call) => {
+  it.each(calls)('cannot %s, and it is said why and what to do then', async (what, method, call) => {
     for (const status of [405, 501]) {
       const { source, asked } = await openUpstream({ [method]: [say(status)] })
       await expect(call(source.webhooks)).rejects.toMatchObject({
@@ -73,9 +73,6 @@ describe('an upstream that lacks a part', () => {
       })
       expect(asked).toHaveLength(1)
     }
-  })
-
-  it.each(calls)('cannot %s where its profile says that there are none', async (what, _, call) => {
     const { source, asked } = await openUpstream({}, { endpoints: { webhooks: 'none' } })
     await expect(call(source.webhooks)).rejects.toMatchObject({
       code: 'api_not_found',

@@ -135,7 +135,3 @@ test('a key in hex of which a part cannot be read is no key', () => {
     expect(why(close, [secret])).toBe('the secret cannot be read as the profile says')
   }
 })
-
-test('nothing is asked for where everybody is believed', () => {
-  expect(why({ ...(VECTORS['Close'] as Vector), verify: { scheme: 'none' } }, [])).toBeNull()
-})
