@@ -16,27 +16,25 @@ async function saveReadings(store: Store, samples: readonly Record<string, strin
   }
 }
 
-describe('agent_outage', () => {
-  it('has a row for each run of failing samples, up to the first that is not or is gone, and null while it lasts', async () => {
-    await using store = await openEmptyStore()
-    const states = ['running', 'failing', 'error', 'idle', 'failing', 'running', 'failing', 'failing']
-    const failing = Object.fromEntries(FAILING.map((status) => [status, status.toUpperCase()]))
-    await saveReadings(
-      store,
-      states.map((status, hours) => ({ a: status, b: 'idle', ...(hours < 2 ? failing : {}) })),
-    )
-    const outages = sql`SELECT agent_id, began_at, ended_at, samples, hours FROM agent_outage
-      ORDER BY agent_id, began_at`
-    expect((await outages.execute(store.db)).rows).toEqual([
-      { agent_id: 'a', began_at: hour(1), ended_at: hour(3), samples: 2, hours: 2 },
-      { agent_id: 'a', began_at: hour(4), ended_at: hour(5), samples: 1, hours: 1 },
-      { agent_id: 'a', began_at: hour(6), ended_at: null, samples: 2, hours: 1 },
-      // The same statuses are failing as in the report.
-      ...FAILING.toSorted().map((agent_id) => {
-        return { agent_id, began_at: hour(0), ended_at: hour(2), samples: 2, hours: 2 }
-      }),
-    ])
-  })
+it('agent_outage has a row for each run of failing samples, up to the first that is not or is gone, and null while it lasts', async () => {
+  await using store = await openEmptyStore()
+  const states = ['running', 'failing', 'error', 'idle', 'failing', 'running', 'failing', 'failing']
+  const failing = Object.fromEntries(FAILING.map((status) => [status, status.toUpperCase()]))
+  await saveReadings(
+    store,
+    states.map((status, hours) => ({ a: status, b: 'idle', ...(hours < 2 ? failing : {}) })),
+  )
+  const outages = sql`SELECT agent_id, began_at, ended_at, samples, hours FROM agent_outage
+    ORDER BY agent_id, began_at`
+  expect((await outages.execute(store.db)).rows).toEqual([
+    { agent_id: 'a', began_at: hour(1), ended_at: hour(3), samples: 2, hours: 2 },
+    { agent_id: 'a', began_at: hour(4), ended_at: hour(5), samples: 1, hours: 1 },
+    { agent_id: 'a', began_at: hour(6), ended_at: null, samples: 2, hours: 1 },
+    // The same statuses are failing as in the report.
+    ...FAILING.toSorted().map((agent_id) => {
+      return { agent_id, began_at: hour(0), ended_at: hour(2), samples: 2, hours: 2 }
+    }),
+  ])
 })
 
 describe('stage_stay', () => {
