@@ -166,9 +166,7 @@ it('a snapshot shows the fields as typed columns of lead_now, with their meaning
   const columns = `SELECT column_name, type, meaning, source_path FROM dictionary
     WHERE table_name = 'lead_now' ORDER BY position DESC LIMIT 5`
   const values = 'SELECT id, deal_size, vip, "order", list, mail FROM lead_now ORDER BY id'
-  const told = [columns, values]
-    .flatMap((query) => ask(file, query))
-    .map((row) => JSON.stringify(row))
+  const told = [columns, values].flatMap((query) => ask(file, query)).map((row) => JSON.stringify(row))
   await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/fields-shown.txt')
   // Another set of fields is due at once, although no lead has changed.
   listing.clock.now = new Date('2026-11-21T08:00:00Z')
