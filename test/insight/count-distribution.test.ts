@@ -71,16 +71,14 @@ describe('a count', () => {
   })
 })
 
-describe('the normal distribution', () => {
-  it('has the probabilities and quantiles of jStat', () => {
-    for (let z = -6; z <= 6; z += 0.1) {
-      expect(Math.abs(normalProbability(z) - jStat.normal.cdf(z, 0, 1))).toBeLessThan(1e-7)
-    }
-    for (let probability = 0.0005; probability < 0.9999; probability += 0.0005) {
-      const off = normalQuantile(probability) - jStat.normal.inv(probability, 0, 1)
-      expect(Math.abs(off)).toBeLessThan(4.5e-4)
-    }
-  })
+it('the normal distribution has the probabilities and quantiles of jStat', () => {
+  for (let z = -6; z <= 6; z += 0.1) {
+    expect(Math.abs(normalProbability(z) - jStat.normal.cdf(z, 0, 1))).toBeLessThan(1e-7)
+  }
+  for (let probability = 0.0005; probability < 0.9999; probability += 0.0005) {
+    const off = normalQuantile(probability) - jStat.normal.inv(probability, 0, 1)
+    expect(Math.abs(off)).toBeLessThan(4.5e-4)
+  }
 })
 
 it.each([

@@ -115,16 +115,14 @@ it.each([50, 500_000])('an import of %d from a new source is not blamed on a pip
   }
 })
 
-describe('the recent numbers', () => {
-  const countAfter = (...last: (number | null)[]) => {
-    const values = [...Array.from({ length: 100 }, (_, day) => 38 + (day % 5)), ...last]
-    return countRecent(judgeSeries({ values, places: weekdaysOf(last), scale: 'week' }).steps, values)
-  }
+const countAfter = (...last: (number | null)[]) => {
+  const values = [...Array.from({ length: 100 }, (_, day) => 38 + (day % 5)), ...last]
+  return countRecent(judgeSeries({ values, places: weekdaysOf(last), scale: 'week' }).steps, values)
+}
 
-  it('are those in a row that are off to the same side as the last one', () => {
-    expect(countAfter(90, 20, 90, 85, 95)).toBe(3)
-    expect(countAfter(90, 20, 15)).toBe(2)
-    expect(countAfter(90, 90, 40)).toBe(1)
-    expect(countAfter(90, null, 95)).toBe(1)
-  })
+it('the recent numbers are those in a row that are off to the same side as the last one', () => {
+  expect(countAfter(90, 20, 90, 85, 95)).toBe(3)
+  expect(countAfter(90, 20, 15)).toBe(2)
+  expect(countAfter(90, 90, 40)).toBe(1)
+  expect(countAfter(90, null, 95)).toBe(1)
 })

@@ -1,7 +1,7 @@
 /** What a report says, state by state. The files in `golden/` have the whole of it; `vitest -u` renews them. */
 import { describe, expect, it } from 'vitest'
 import { Document, isScalar, visit } from 'yaml'
-import { BLOCKS } from '../../src/domain/choices.ts'
+import { BLOCKS, type BlockName } from '../../src/domain/choices.ts'
 import type { LateWarning, ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
 import type { Expectation, Insight, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
@@ -82,6 +82,9 @@ const judge = (figures: ReportFigures, ...changes: readonly Partial<Expectation>
       ...changes.slice(2).map((each) => expectation('new_leads', 3, [9, 15, 21], each)),
     ],
   })
+/** Changes of the pipelines that are judged, each of which has a name of its own. */
+const teams = (...changes: readonly Partial<Expectation>[]) =>
+  changes.map((change, index) => ({ pipeline: { id: `pl_${index}`, name: `Team ${index}` }, ...change }))
 const withInsight = (figures: ReportFigures, insight: Partial<Insight>): ReportFigures => ({
   ...figures,
   insight: { ...NOTHING_TO_DO, expectations: [], ...figures.insight, ...insight },
@@ -114,17 +117,9 @@ it('the headline says how the numbers lie to their normal ranges', async () => {
   } as const
   const low = judge(day([18, 50], [3, 2]), FEW, {}, { ...FEW, ...MARKET })
   const lowIn = (...changes: readonly Partial<Expectation>[]) =>
-    judge(
-      day([18, 50], [3, 2]),
-      FEW,
-      {},
-      ...changes.map((change, index) => ({
-        // A pipeline without its own change is above what was expected of it.
-        actual: change === FEW ? 3 : 20,
-        pipeline: { id: `pl_${index}`, name: `Team ${index}` },
-        ...change,
-      })),
-    )
+    judge(day([18, 50], [3, 2]), FEW, {}, ...teams(...changes))
+  /** More than was expected of it. */
+  const above = { actual: 20 }
   const left = { judgement: 'left_out', range: null, expected: null } as const
   const campaign = { firstDay: '2026-11-19', lastDay: '2026-11-20', text: 'campaign', isLeftOut: true }
   const notes = [
@@ -166,8 +161,8 @@ it('the headline says how the numbers lie to their normal ranges', async () => {
         ],
       }),
     ],
-    'low in one of two pipelines': [lowIn(FEW, {})],
-    'low in five of six': [lowIn(FEW, FEW, FEW, FEW, FEW, {})],
+    'low in one of two pipelines': [lowIn(FEW, above)],
+    'low in five of six': [lowIn(FEW, FEW, FEW, FEW, FEW, above)],
     'low in all': [lowIn(FEW, FEW)],
     learning: [learning],
     'a service without leads': [{ ...emptyDay(), freshness: busyDay().freshness }],
@@ -176,12 +171,7 @@ it('the headline says how the numbers lie to their normal ranges', async () => {
 
 it('pipelines that are unusual are named, and the others called normal where they are known to be', async () => {
   const ofPipelines = (...changes: readonly Partial<Expectation>[]): State => [
-    judge(
-      day([42, 50], [3, 2]),
-      {},
-      {},
-      ...changes.map((each, index) => ({ pipeline: { id: `pl_${index}`, name: `Team ${index}` }, ...each })),
-    ),
+    judge(day([42, 50], [3, 2]), {}, {}, ...teams(...changes)),
   ]
   await expectGolden('unusual', ['unusual'], {
     'one of three': ofPipelines(FEW, {}, {}),
@@ -257,40 +247,29 @@ it('data that does not cover the day makes counts lower bounds, and compares not
   })
 })
 
-describe('small type', () => {
-  it('about data that ends early or comes late is for those too who read other blocks', () => {
-    const kindsOf = (figures: ReportFigures) =>
-      compose(figures, { context: { blocks: ['kpis'] } }).blocks.map(({ kind }) => kind)
-    const { freshness } = busyDay()
-    expect(kindsOf(busyDay())).toEqual(['kpis'])
-    expect(kindsOf({ ...busyDay(), freshness: { ...freshness, coversPeriod: false } })).toEqual([
-      'kpis',
-      'freshness',
-    ])
-    expect(kindsOf({ ...busyDay(), warnings: dayWithProblems().warnings.slice(0, 1) })).toEqual([
-      'kpis',
-      'freshness',
-    ])
-  })
-
-  it('says how old the data are, what failed, and what is doubtful', async () => {
-    const busy = busyDay()
-    const failure = {
-      at: '2026-11-21T05:02:00.000Z',
-      code: 'api_unauthorized',
-      message: 'http://10.0.0.7 said 401',
-    }
-    const failing = Array.from({ length: 6 }, () => busy.agents.rows.slice(-1)).flat()
-    const doubtful = (...implausibleTimes: Doubtful): ReportFigures => ({
-      ...busy,
-      freshness: { ...busy.freshness, implausibleTimes },
-    })
-    await expectGolden('freshness', ['freshness', 'kpis'], {
-      'a later sync failed': [{ ...busy, freshness: { ...busy.freshness, lastFailure: failure } }],
-      'six agents fail': [{ ...busy, agents: { ...busy.agents, rows: failing } }],
-      'doubtful times': [doubtful('created_at', 'status_changed_at')],
-      'doubtful changes, in German': [doubtful('status_changed_at'), GERMAN],
-    })
+it('small type says how old the data are, what failed, and what is doubtful, to those too who read other blocks', async () => {
+  const busy = busyDay()
+  const { freshness } = busy
+  const at = '2026-11-21T05:02:00.000Z'
+  const failure = { at, code: 'api_unauthorized', message: 'http://10.0.0.7 said 401' }
+  const failing = Array.from({ length: 6 }, () => busy.agents.rows.slice(-1)).flat()
+  const fresh = (change: Partial<typeof freshness>) => ({ ...busy, freshness: { ...freshness, ...change } })
+  const doubtful = (...implausibleTimes: Doubtful) => fresh({ implausibleTimes })
+  const failed = ['sources', 'stalled'].map((block) => ({ block, query: null, message: 'no such column: x' }))
+  const only = (...blocks: readonly BlockName[]): Making => ({ context: { blocks } })
+  await expectGolden('freshness', ['freshness', 'kpis'], {
+    'a later sync failed': [fresh({ lastFailure: failure })],
+    'six agents fail': [{ ...busy, agents: { ...busy.agents, rows: failing } }],
+    'doubtful times': [doubtful('created_at', 'status_changed_at')],
+    'doubtful changes, in German': [doubtful('status_changed_at'), GERMAN],
+    'all well, to who reads other blocks': [busy, only('kpis')],
+    'data that end before the day, to who reads other blocks': [fresh({ coversPeriod: false }), only('kpis')],
+    'late, to who reads other blocks': [
+      { ...busy, warnings: dayWithProblems().warnings.slice(0, 1) },
+      only('kpis'),
+    ],
+    'a part failed, to who would miss it': [{ ...busy, failed }, only('freshness', 'today')],
+    'a part failed, to who would not': [{ ...busy, failed }, only('freshness', 'trend')],
   })
 })
 
@@ -505,33 +484,24 @@ it('a report of a day long past says what is not known of then, and shows nothin
   expect(compose(before, making).blocks.map(({ kind }) => kind)).toEqual(['headline', 'freshness'])
 })
 
-describe('what a list leaves out', () => {
-  const busy = busyDay()
-  const [row] = busy.stalled.rows
-  const stalledOf = (total: number, kept: number): ReportFigures => ({
-    ...busy,
-    stalled: { ...busy.stalled, total, rows: row ? Array.from({ length: kept }, () => row) : [] },
-  })
+it('a list tells how much it leaves out, and leads there only where the dashboard can be reached', async () => {
+  const { stalled, ...busy } = busyDay()
+  const stalledOf = (total: number, kept: number): ReportFigures => {
+    return { ...busy, stalled: { ...stalled, total, rows: Array(kept).fill(stalled.rows[0]) } }
+  }
   const attached = { context: { attached: new Map([['stalled', 'stalled.xlsx']]) } }
-
-  it.each<[string, number, number, Making]>([
-    ['and 27 more in stalled.xlsx', 30, 30, attached],
-    ['and 30,271 more, of which 997 are in stalled.xlsx', 30_274, 1000, attached],
-    ['und 30.271 weitere, davon 997 in stalled.xlsx', 30_274, 1000, { ...attached, ...GERMAN }],
-    ['and 27 more', 30, 30, {}],
-  ])('is told: %s', (more, total, kept, making) => {
-    const views = compose(stalledOf(total, kept), making).blocks
-    expect(views.find(({ kind }) => kind === 'stalled')).toMatchObject({ more })
+  await expectGolden('left-out', ['stalled'], {
+    'of 30': [stalledOf(30, 30)],
+    'of 30 in a file': [stalledOf(30, 30), attached],
+    'of 30,274, a thousand in a file': [stalledOf(30_274, 1000), attached],
+    'of 30,274, a thousand in a file, in German': [stalledOf(30_274, 1000), { ...attached, ...GERMAN }],
   })
-
-  it('leads to the dashboard only where it can be reached', () => {
-    const moreUrl = 'https://reports.example.com/archive?report=daily'
-    const { html } = renderReport(stalledOf(30, 30), { context: { moreUrl } })
-    expect(html).toMatch(
-      /<a [^>]*href="https:\/\/reports\.example\.com\/archive\?report[^"]*daily"[^>]*>and 27 more<\/a>/,
-    )
-    expect(renderReport(stalledOf(30, 30)).html).not.toMatch(/<a [^>]*>and 27 more/)
-  })
+  const moreUrl = 'https://reports.example.com/archive?report=daily'
+  const { html } = renderReport(stalledOf(30, 30), { context: { moreUrl } })
+  expect(html).toMatch(
+    /<a [^>]*href="https:\/\/reports\.example\.com\/archive\?report[^"]*daily"[^>]*>and 27 more<\/a>/,
+  )
+  expect(renderReport(stalledOf(30, 30)).html).not.toMatch(/<a [^>]*>and 27 more/)
 })
 
 it('the recipient is named at the end of a mail, and not in the archive', () => {

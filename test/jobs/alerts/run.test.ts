@@ -199,30 +199,25 @@ it('the address of a webhook is in no table', async () => {
   expect(JSON.stringify(rows)).not.toContain('s3cr3t')
 })
 
-it('a fault of the database goes to the webhook and the heartbeat monitor without the database, also where it cannot be mailed', async () => {
+it('a fault of the database goes to the webhook and the heartbeat monitor without the database, again where that refuses it, and once by mail to each operator, if it can be mailed', async () => {
   await syncing.store.close()
-  const fault = new LeadsheetError('store_busy', 'leadsheet.db stays locked', { hint: 'Close it.' })
+  const lost = new LeadsheetError('store_lost', 'leadsheet.db was deleted', { hint: 'Put it back.' })
   await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-  expect(await alertWithoutStore(deps, fault, away, signal)).toBe(true)
+  expect(await alertWithoutStore(deps, lost, away, signal)).toBe(true)
   const [posted, ping] = receiver.posts
   expect(JSON.parse(posted?.body ?? '')).toMatchObject({
     subject: '1 alert: database unwritable',
-    opened: [{ check: 'database_unwritable', message: 'leadsheet.db stays locked', hint: 'Close it.' }],
+    opened: [{ check: 'database_unwritable', message: 'leadsheet.db was deleted', hint: 'Put it back.' }],
   })
-  expect([ping?.path, ping?.body]).toEqual(['/ping/s3cr3t/fail', 'leadsheet.db stays locked'])
+  expect([ping?.path, ping?.body]).toEqual(['/ping/s3cr3t/fail', 'leadsheet.db was deleted'])
   receiver.answer = 503
-  expect(await alertWithoutStore(deps, fault, null, signal)).toBe(false)
-})
-
-it('a fault of the database is mailed to each operator once, without the database', async () => {
-  await syncing.store.close()
+  expect(await alertWithoutStore(deps, lost, null, signal)).toBe(false)
+  receiver.posts.length = 0
   await using transport = openTransport(mailServer.url, { log: SILENT })
-  const watch = createFaultWatch((fault, isNews) => {
-    // A webhook that refuses an alert has it told again.
-    receiver.answer = 503
-    return alertWithoutStore(deps, fault, isNews ? transport : null, signal)
-  }, deps.now)
-  const lost = new LeadsheetError('store_lost', 'leadsheet.db was deleted', { hint: 'Put it back.' })
+  const watch = createFaultWatch(
+    (fault, isNews) => alertWithoutStore(deps, fault, isNews ? transport : null, signal),
+    deps.now,
+  )
   for (let minute = 0; minute < 3; minute++) await watch.note(lost)
   expect(receiver.posts.filter(({ path }) => path.startsWith('/hook'))).toHaveLength(3)
   const { received } = mailServer

@@ -154,40 +154,39 @@ it('one page of issues follows the other, without a gap and without any twice', 
   expect(await searchIssues(store.db, { ...ALL, after: 'none such' }, 4)).toEqual([])
 })
 
-it.each([
-  ['  two  words ', ['two', 'words']],
-  ['"a phrase" and "an open one', ['a phrase', 'and', 'an open one']],
-  ['· – "" "…"', []],
-  ['x '.repeat(50), Array(8).fill('x')],
-  ['half \ud800', ['half']],
-])('of %j the words are %j', (text, words) => {
-  expect(wordsIn(text)).toEqual(words)
-})
+/** Texts to search for, of which the last is of more words than are looked for. */
+const WORDS = ['  two  words ', '"a phrase" and "an open one', '· – "" "…"', 'half \ud800', 'x '.repeat(50)]
+type Counts = Partial<typeof NO_MESSAGES>
+/** What became of the messages of an issue, and of its copies. */
+const SENT: readonly (readonly [Counts, Counts?])[] = [
+  [{}],
+  [{ sent: 12, total: 12 }],
+  [{ sent: 5, failed: 1, unconfirmed: 1, withdrawn: 1, total: 10 }],
+  [{ sent: 5, bounced: 3, complained: 1, total: 9 }],
+  [
+    { sent: 2, total: 2 },
+    { sent: 1, total: 1 },
+  ],
+  [
+    { sent: 2, failed: 1, total: 3 },
+    { sent: 1, total: 2 },
+  ],
+]
 
-it.each<[number[], number[], string]>([
-  [[0, 0, 0, 0, 0, 0, 0], [0, 0], 'looked at, not sent'],
-  [[12, 0, 0, 0, 0, 0, 12], [0, 0], 'sent to 12'],
-  [[5, 1, 1, 1, 0, 0, 10], [0, 0], 'sent to 5 of 10, 1 refused, 1 unconfirmed, 1 not wanted, 2 waiting'],
-  [[5, 0, 0, 0, 3, 1, 9], [0, 0], 'sent to 5 of 9, 3 bounced, 1 reported as spam'],
-  [[2, 0, 0, 0, 0, 0, 2], [1, 1], 'sent to 2; again to 1'],
-  [[2, 1, 0, 0, 0, 0, 3], [1, 2], 'sent to 2 of 3, 1 refused; again to 1 of 2, 1 waiting'],
-])('the state of an issue with messages %j and copies %j is told as "%s"', (counts, again, state) => {
-  const [sent = 0, failed = 0, unconfirmed = 0, withdrawn = 0, bounced = 0, complained = 0, total = 0] =
-    counts
-  const messages = { sent, failed, unconfirmed, withdrawn, bounced, complained, total }
-  const copies = { ...NO_MESSAGES, sent: again[0] ?? 0, total: again[1] ?? 0 }
-  expect(issueState({ notSent: null, messages, copies })).toBe(state)
-  if (total === 0) expect(issueState({ notSent: 'quiet', messages, copies })).toBe('not sent: quiet')
-})
-
-it('a variant is told by its conditions', () => {
+it('the words of a search, the state of an issue and its variant are told', async () => {
   const conditions = [
     { field: 'company_country', in: ['Germany', 'Austria'] },
     { field: 'score', min: 60, max: null },
     { field: 'value_amount', min: 1, max: 5 },
   ]
-  expect(variantText('')).toBeNull()
-  expect(variantText(JSON.stringify({ pipelineIds: ['eu', 'us'], conditions }))).toBe(
-    'pipelines eu, us; company_country Germany, Austria; score from 60; value_amount from 1 to 5',
-  )
+  const lines = [
+    ...WORDS.map((text) => `${JSON.stringify(text)}: ${JSON.stringify(wordsIn(text))}`),
+    ...SENT.map(([messages, copies = {}]) => {
+      const counts = { messages: { ...NO_MESSAGES, ...messages }, copies: { ...NO_MESSAGES, ...copies } }
+      return `${JSON.stringify([messages, copies])}: ${issueState({ notSent: null, ...counts })}`
+    }),
+    issueState({ notSent: 'quiet', messages: NO_MESSAGES, copies: NO_MESSAGES }),
+    ...['', JSON.stringify({ pipelineIds: ['eu', 'us'], conditions })].map(variantText),
+  ]
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/words-of-issues.txt')
 })

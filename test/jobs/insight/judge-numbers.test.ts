@@ -8,9 +8,10 @@ import { annotate } from '../../../src/jobs/annotations.ts'
 import { type JudgedReport, judgeNumbers } from '../../../src/jobs/insight/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import type { ReportRequest } from '../../../src/store/figures/report-figures.ts'
+import { leadsOfDay } from '../../support/data/leads-of-day.ts'
 import { random } from '../../support/random.ts'
 import { COVERED, requestOf } from '../../support/reports/request.ts'
-import { lead, openEmptyStore, save } from '../../support/store.ts'
+import { openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00.000Z')
 const ZONE = 'Europe/Berlin'
@@ -33,12 +34,7 @@ async function storeWith({ mean, isExact }: Planted): Promise<Store> {
       const wanted = mean(source, DAYS.length - 1 - index)
       let count = isExact ? wanted : 0
       for (let left = next(); !isExact && left > Math.exp(-wanted); left *= next()) count++
-      for (let each = 0; each < count; each++) {
-        const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
-        const pipelineId = each % 2 === 0 ? 'p1' : 'p2'
-        const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
-        leads.push(lead(`${localDates(day)} ${source} ${each}`, { pipelineId, source, ...times }))
-      }
+      leads.push(...leadsOfDay(day, count, (each) => ({ source, pipelineId: each % 2 === 0 ? 'p1' : 'p2' })))
     }
   }
   await save(store, leads)

@@ -2,12 +2,13 @@
 /** The win rates and the won value of a report, from leads that a test closes day by day. */
 import { expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
-import { daysUpTo, localDates } from '../../../src/domain/period.ts'
+import { daysUpTo } from '../../../src/domain/period.ts'
 import { judgeNumbers } from '../../../src/jobs/insight/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { leadsOfDay } from '../../support/data/leads-of-day.ts'
 import { publishRanges } from '../../support/reports/published-ranges.ts'
 import { COVERED, requestOf } from '../../support/reports/request.ts'
-import { lead, openEmptyStore, save } from '../../support/store.ts'
+import { openEmptyStore, save } from '../../support/store.ts'
 
 const NOW = new Date('2026-11-21T06:00:00.000Z')
 const ZONE = 'Europe/Berlin'
@@ -26,21 +27,10 @@ async function judge(
   const leads: Lead[] = []
   for (const [index, day] of DAYS.entries()) {
     for (const [source, [won, of]] of Object.entries(closed(DAYS.length - 1 - index))) {
-      for (let each = 0; each < of; each++) {
-        const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
-        const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
-        const status = each < won ? 'won' : 'lost'
-        leads.push(
-          lead(`${localDates(day)} ${source} ${each}`, {
-            source,
-            pipelineId: pipelineOf(source),
-            status,
-            ...times,
-            valueAmount: 100 * (1 + (each % 3)),
-            valueCurrency: 'EUR',
-          }),
-        )
-      }
+      const worth = (each: number) => ({ valueAmount: 100 * (1 + (each % 3)), valueCurrency: 'EUR' })
+      const closedAs = (each: number) => ({ status: each < won ? 'won' : 'lost', ...worth(each) })
+      const pipelineId = pipelineOf(source)
+      leads.push(...leadsOfDay(day, of, (each) => ({ source, pipelineId, ...closedAs(each) })))
     }
   }
   await save(store, leads)

@@ -357,33 +357,28 @@ it('what a daily report at 07:00 and the log make of a clock that was set', asyn
   await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('golden/clocks.txt')
 })
 
-it.each([
-  ['is locked by another program', 'store_busy', 'leadsheet.db stays locked by another process'],
-  ['has no room', 'data_unwritable', 'leadsheet.db cannot be written: database or disk is full'],
-] as const)(
-  'tells operators at once where the database %s, and afterwards from when to when and why',
-  async (_, code, cause) => {
-    let fault: LeadsheetError | null = null
-    const running = await start([], { faultOfWrites: () => fault })
-    await running.tick('2026-11-20T07:00:00Z')
-    fault = new LeadsheetError(code, cause)
-    for (const minute of ['01', '02', '03', '04']) await running.tick(`2026-11-20T07:${minute}:00Z`)
-    expect(running.faults).toEqual([cause])
-    fault = null
-    for (const minute of ['05', '06']) await running.tick(`2026-11-20T07:${minute}:00Z`)
-    const logged = running.lines.join()
-    expect(logged).toContain(`Nothing could be stored for 5 minutes: ${cause}`)
-    expect(logged).not.toContain('kept from its work')
-    expect(running.watch.last()).toMatchObject({
-      from: '2026-11-20T07:01:00.000Z',
-      to: '2026-11-20T07:05:00.000Z',
-      message: cause,
-    })
-    const beats = await running.store.db.selectFrom('daemon_uptime').select('began_after').execute()
-    expect(beats).toEqual([{ began_after: 'unwritable' }])
-    await running.stop()
-  },
-)
+it('tells operators at once where the database cannot be written, and afterwards from when to when and why', async () => {
+  const cause = 'leadsheet.db cannot be written: database or disk is full'
+  let fault: LeadsheetError | null = null
+  const running = await start([], { faultOfWrites: () => fault })
+  await running.tick('2026-11-20T07:00:00Z')
+  fault = new LeadsheetError('data_unwritable', cause)
+  for (const minute of ['01', '02', '03', '04']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+  expect(running.faults).toEqual([cause])
+  fault = null
+  for (const minute of ['05', '06']) await running.tick(`2026-11-20T07:${minute}:00Z`)
+  const logged = running.lines.join()
+  expect(logged).toContain(`Nothing could be stored for 5 minutes: ${cause}`)
+  expect(logged).not.toContain('kept from its work')
+  expect(running.watch.last()).toMatchObject({
+    from: '2026-11-20T07:01:00.000Z',
+    to: '2026-11-20T07:05:00.000Z',
+    message: cause,
+  })
+  const beats = await running.store.db.selectFrom('daemon_uptime').select('began_after').execute()
+  expect(beats).toEqual([{ began_after: 'unwritable' }])
+  await running.stop()
+})
 
 it('a sync that a person asks for runs once without the next tick, or when there is a daemon again, and those that are due come as ever', async () => {
   const ran: string[] = []

@@ -23,11 +23,13 @@ const STORIES: readonly Story[] = [
     created('2026-11-01'),
   ],
   [
-    'a record that cannot be read any more, thrice, and that then has no id either, thrice',
+    'a record that cannot be read any more, thrice, that then has no id either, thrice, and then is gone, twice',
     PAGE,
     paged('page', THIRTY),
     { answer: paged('page', [...THIRTY.slice(1), { ...THIRTY[0], created: 'yesterday' }]), times: 3 },
     { answer: paged('page', [...THIRTY.slice(1), { created: 'yesterday' }]), times: 3 },
+    { answer: paged('page', THIRTY.slice(1)), hoursLater: 1 },
+    { hoursLater: 1 },
   ],
   [
     'a profile with another mapping, and the sync after it',

@@ -77,19 +77,6 @@ describe('a sync that meets faults', () => {
     upstream.faults.push(status(503, { 'retry-after': '99999999999' }))
     expect(await syncing.sync()).toMatchObject({ outcome: 'deferred', notBefore: '2026-11-22T06:00:00.000Z' })
   })
-
-  it('puts down the current page when it is told to stop, and goes on there next time', async () => {
-    const { syncing } = await openWorld(95)
-    const stop = new AbortController()
-    const stopped = await syncing.sync({
-      ...LEADS,
-      signal: stop.signal,
-      onProgress: ({ pages }) => pages === 3 && stop.abort(),
-    })
-    expect(stopped).toMatchObject({ outcome: 'partial', pages: 3, problems: [{ code: 'run_interrupted' }] })
-    expect(await syncing.sync(LEADS)).toMatchObject({ outcome: 'ok', pages: 7 })
-    expect(await recordsOf(syncing)).toHaveLength(95)
-  })
 })
 
 it.each([
@@ -145,7 +132,7 @@ describe('the statistics of a sync', () => {
   })
 })
 
-it('a sync whose lease was taken over ends, and leaves the run and the scan to the other process', async () => {
+it('a sync whose lease was taken over ends, and leaves the run and the scan to the other process, whose own run marks it as killed', async () => {
   const { syncing } = await openWorld(35)
   const takeOver = () =>
     syncing.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
@@ -159,6 +146,12 @@ it('a sync whose lease was taken over ends, and leaves the run and the scan to t
   await expect(run).rejects.toMatchObject({ code: 'job_busy' })
   await taken
   expect(await syncing.store.db.selectFrom('sync_scan').select('seen').execute()).toEqual([{ seen: 35 }])
-  const runs = await syncing.store.db.selectFrom('sync_run').select(['outcome', 'leads_as_of']).execute()
-  expect(runs).toEqual([{ outcome: null, leads_as_of: null }])
+  const columns = ['outcome', 'finished_at', 'leads_as_of', 'leads_seen'] as const
+  const runs = syncing.store.db.selectFrom('sync_run').select(columns).orderBy('started_at')
+  const left = { outcome: null, finished_at: null, leads_as_of: null, leads_seen: 35 }
+  expect(await runs.execute()).toEqual([left])
+  syncing.clock.now = new Date('2026-11-21T06:15:00Z')
+  await syncing.store.write((trx) => trx.deleteFrom('lease').execute())
+  await syncing.sync(LEADS)
+  expect((await runs.execute()).at(0)).toEqual({ ...left, outcome: 'killed' })
 })

@@ -9,7 +9,6 @@ import {
   LABEL_GAP,
   LABEL_SIZE,
   layoutTrend,
-  meansOfWeek,
   roundTicks,
   TICK_GAP,
   TICK_SIZE,
@@ -83,12 +82,6 @@ it('ends with the mean of the last seven days, stands on the scale of its ticks,
       english,
     ),
   )
-})
-
-it('knows no mean while one of the seven days is missing', () => {
-  const counts = [7, 7, 7, 7, 7, 7, 14, null, 7, 7, 7, 7, 7, 7, 7, 14]
-  const unknown = Array(7).fill(null)
-  expect(meansOfWeek(counts)).toEqual([...unknown.slice(1), 8, ...unknown, 7, 8])
 })
 
 it('writes names that are no XML as text', () => {

@@ -111,17 +111,15 @@ describe('a database that needs no backup', () => {
   })
 })
 
-describe('an older version that finds a newer database', () => {
-  it('names the folder of the backup that it can be restored from', async () => {
-    const file = await makeOlder()
-    await upgrade(file)
-    alterFile(file, "DELETE FROM lead_history WHERE lead_id = 'l3'; DELETE FROM lead WHERE id = 'l3'")
-    await expect(openStore(file, OPENED_AT)).rejects.toMatchObject({
-      code: 'store_newer',
-      hint: expect.stringContaining(`with the newest file in ${join(dirname(file), 'backups')}`),
-    })
-    const { before } = await restoreBackup(backupOf(file), file, new Date(AT), NEVER)
-    expect(basename(before ?? '')).toMatch(/^leadsheet\.db\.before-restore-/)
-    expect(askFile(file, 'SELECT id FROM lead')).toHaveLength(3)
+it('an older version that finds a newer database names the folder of the backup that it can be restored from', async () => {
+  const file = await makeOlder()
+  await upgrade(file)
+  alterFile(file, "DELETE FROM lead_history WHERE lead_id = 'l3'; DELETE FROM lead WHERE id = 'l3'")
+  await expect(openStore(file, OPENED_AT)).rejects.toMatchObject({
+    code: 'store_newer',
+    hint: expect.stringContaining(`with the newest file in ${join(dirname(file), 'backups')}`),
   })
+  const { before } = await restoreBackup(backupOf(file), file, new Date(AT), NEVER)
+  expect(basename(before ?? '')).toMatch(/^leadsheet\.db\.before-restore-/)
+  expect(askFile(file, 'SELECT id FROM lead')).toHaveLength(3)
 })

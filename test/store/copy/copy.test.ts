@@ -49,8 +49,9 @@ async function copyUntil(source: Store, to: string, times: number): Promise<void
   await expect(copy(source, to, { signal: stop.signal, onProgress })).rejects.toThrow('cut off')
 }
 
-describe.skipIf(!hasPostgres)('a copied store', () => {
-  it('has every row of every table as it was, comes back the same, and goes on with the next numbers', async () => {
+it.skipIf(!hasPostgres)(
+  'a copied store has every row of every table as it was, comes back the same, and goes on with the next numbers',
+  async () => {
     await using source = await openFurnishedStore()
     const back = join(folderWith(), 'back', 'leadsheet.db')
     const there = IN_POSTGRES ? await newTarget() : await newDatabase()
@@ -69,11 +70,12 @@ describe.skipIf(!hasPostgres)('a copied store', () => {
     await save(target, [lead('new')], '2026-11-21T09:00:00Z')
     const run = await saveWholeRun(target, '2026-11-21T09:00:00Z')
     expect(await numbersOf(target)).toEqual({ lead: before.lead + 1, runs: [...before.runs, run] })
-  })
-})
+  },
+)
 
-describe.skipIf(!hasPostgres)('a copy that is cut off', () => {
-  it('leaves an empty store, and the next one copies what the source has become since', async () => {
+it.skipIf(!hasPostgres)(
+  'a copy that is cut off leaves an empty store, and the next one copies what the source has become since',
+  async () => {
     await using source = await openFurnishedStore()
     const there = await newTarget()
     await copyUntil(source, there, 7)
@@ -87,8 +89,8 @@ describe.skipIf(!hasPostgres)('a copy that is cut off', () => {
     const agents = await target.db.selectFrom('agent').select('name').distinct().execute()
     expect(agents).toEqual([{ name: 'Renamed' }])
     expect(target.installationId).toBe(source.installationId)
-  })
-})
+  },
+)
 
 describe.skipIf(!hasPostgres)('a copy is refused', () => {
   it('where another installation has begun to work, which stays as it is', async () => {
@@ -134,13 +136,11 @@ describe.skipIf(!hasPostgres)('a copy is refused', () => {
   })
 })
 
-describe('what is copied', () => {
-  it('is every table but those that are about the database or its processes, or are made of others', async () => {
-    const copied = await listCopiedTables()
-    const left = (await listTables()).filter((name) => copied.every((table) => table.name !== name))
-    expect(left).toEqual(['installation', 'lease', 'sync_dropped_index'])
-    expect(copied.filter(({ key }) => key.length === 0)).toEqual([])
-  })
+it('what is copied is every table but those that are about the database or its processes, or are made of others', async () => {
+  const copied = await listCopiedTables()
+  const left = (await listTables()).filter((name) => copied.every((table) => table.name !== name))
+  expect(left).toEqual(['installation', 'lease', 'sync_dropped_index'])
+  expect(copied.filter(({ key }) => key.length === 0)).toEqual([])
 })
 
 /** Returns the highest number of a lead, and the runs in the order in which they began. */

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { describe, expect, it, test } from 'vitest'
+import { expect, it, onTestFinished, test } from 'vitest'
 import { clockOf, tidyAfterWrites, writeUnflushed } from '../../../src/store/db/dialect.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import { statement } from '../../../src/store/db/statement.ts'
@@ -15,14 +15,12 @@ import { newDatabase } from '../../support/postgres.ts'
 import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
 
 /** Opens one store twice, as two processes would. */
-async function openTwice(): Promise<{ one: Store; other: Store } & AsyncDisposable> {
+async function openTwice(): Promise<[one: Store, other: Store]> {
   const at = IN_POSTGRES ? await newDurableDatabase() : join(folderWith(), 'leadsheet.db')
   const [one, other] = [await openStore(at, OPENED_AT), await openStore(at, OPENED_AT)]
-  const close = async () => {
-    await one.close()
-    await other.close()
-  }
-  return { one, other, [Symbol.asyncDispose]: close }
+  onTestFinished(one.close)
+  onTestFinished(other.close)
+  return [one, other]
 }
 
 /** Makes a database on a server with the usual settings for durability. */
@@ -44,26 +42,24 @@ async function isDurable(db: Store['db']): Promise<boolean> {
   return Object.values(row ?? {})[0] === (IN_POSTGRES ? 'on' : 2)
 }
 
-describe('a write that does not wait for the disk', () => {
-  it('is whole or nothing, and the next one waits again; its log can be emptied', async () => {
-    await using stores = await openTwice()
-    const { db } = stores.one
-    await writeUnflushed(db, async (trx) => {
-      expect(await isDurable(trx)).toBe(false)
-      await addPage(trx, 1)
-    })
-    const failing = writeUnflushed(db, async (trx) => {
-      await addPage(trx, 2)
-      throw new Error('on purpose')
-    })
-    await expect(failing).rejects.toThrow('on purpose')
-    expect(await isDurable(db)).toBe(true)
-    await db.transaction().execute(async (trx) => expect(await isDurable(trx)).toBe(true))
-    const pages = await stores.other.db.selectFrom('sync_scan_page').select('page').execute()
-    expect(pages).toEqual([{ page: 1 }])
-    await tidyAfterWrites(db)
-    if (!IN_POSTGRES) expect(statSync(`${fileOf(stores.one)}-wal`).size).toBe(0)
+it('a write that does not wait for the disk is whole or nothing, and the next one waits again; its log can be emptied', async () => {
+  const [one, other] = await openTwice()
+  const { db } = one
+  await writeUnflushed(db, async (trx) => {
+    expect(await isDurable(trx)).toBe(false)
+    await addPage(trx, 1)
   })
+  const failing = writeUnflushed(db, async (trx) => {
+    await addPage(trx, 2)
+    throw new Error('on purpose')
+  })
+  await expect(failing).rejects.toThrow('on purpose')
+  expect(await isDurable(db)).toBe(true)
+  await db.transaction().execute(async (trx) => expect(await isDurable(trx)).toBe(true))
+  const pages = await other.db.selectFrom('sync_scan_page').select('page').execute()
+  expect(pages).toEqual([{ page: 1 }])
+  await tidyAfterWrites(db)
+  if (!IN_POSTGRES) expect(statSync(`${fileOf(one)}-wal`).size).toBe(0)
 })
 
 it('the clock of a file is that of who asks, and that of a server its own', async () => {

@@ -50,8 +50,9 @@ const NUMBERS = [0, -1, 1, 2 ** 31, -(2 ** 53), Number.MAX_SAFE_INTEGER]
 const FRACTIONS = [0, -0.5, 1e-300, 1.7976931348623157e308, 0.1, 123456789.125]
 const BYTES = [Buffer.alloc(0), Buffer.from([0, 255, 10]), Buffer.alloc(5000, 7)]
 
-describe.skipIf(!hasPostgres)('rows in PostgreSQL', () => {
-  it(`are stored as they are, with nulls anywhere (seed ${SEED})`, async () => {
+it.skipIf(!hasPostgres)(
+  `rows in PostgreSQL are stored as they are, with nulls anywhere (seed ${SEED})`,
+  async () => {
     await using store = await openInPostgres()
     const db = store.db as unknown as Kysely<Record<string, Record<string, unknown>>>
     await sql`CREATE TABLE each_type (no bigint PRIMARY KEY, t text, n bigint, x double precision, b bytea)`.execute(
@@ -71,7 +72,7 @@ describe.skipIf(!hasPostgres)('rows in PostgreSQL', () => {
       }))
       await store.write((trx) => insertRows(trx, 'each_type' as never, rows as never))
       const { rows: stored } = await sql<Record<string, unknown>>`
-        SELECT no, t, CAST(n AS text) AS n, x, b FROM each_type ORDER BY no`.execute(db)
+      SELECT no, t, CAST(n AS text) AS n, x, b FROM each_type ORDER BY no`.execute(db)
       expect(stored).toEqual(rows.map((row) => ({ ...row, n: row.n === null ? null : String(row.n) })))
       const gone = rows.filter(() => next() < 0.5)
       await store.write((trx) => deleteRows(trx, 'each_type' as never, gone as never, ['no']))
@@ -80,5 +81,5 @@ describe.skipIf(!hasPostgres)('rows in PostgreSQL', () => {
         rows.filter((row) => !gone.includes(row)).map(({ no }) => no),
       )
     }
-  })
-})
+  },
+)

@@ -2,7 +2,7 @@
 /**
  * Random pasts: the changes in a report equal those of a plain search through everything that was ever read.
  */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ChangeKind } from '../../../src/domain/lists.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -142,51 +142,49 @@ function placeOf(status: string): number {
   return stage?.inFunnel ? stage.position : -1
 }
 
-describe(`changes of random pasts (SEED=${SEED})`, () => {
-  it('are told once a lead, by what it came to since what the last issue knew', async () => {
-    const next = random(SEED)
-    await using store = await openEmptyStore()
-    const lives = await liveThrough(store, next)
-    const kinds = new Set<ChangeKind>()
-    for (let round = 0; round < SPANS; round++) {
-      const begin = next() * DAYS
-      const [from, to, at] = [day(begin), day(begin + next() * 5), day(begin - next() * 3)]
-      const last: LastReported | null =
-        next() < 0.3 ? null : { at, knownAt: new Date(Date.parse(at) + next() * DAY_MS).toISOString() }
-      const scope = { from, to, filter: EVERY_LEAD, stalledDays: 7 }
-      const changes = await inReadTransaction(store.db, (trx) => readChanges(trx, scope, last, 1000))
+it(`changes of random pasts (SEED=${SEED}) are told once a lead, by what it came to since what the last issue knew`, async () => {
+  const next = random(SEED)
+  await using store = await openEmptyStore()
+  const lives = await liveThrough(store, next)
+  const kinds = new Set<ChangeKind>()
+  for (let round = 0; round < SPANS; round++) {
+    const begin = next() * DAYS
+    const [from, to, at] = [day(begin), day(begin + next() * 5), day(begin - next() * 3)]
+    const last: LastReported | null =
+      next() < 0.3 ? null : { at, knownAt: new Date(Date.parse(at) + next() * DAY_MS).toISOString() }
+    const scope = { from, to, filter: EVERY_LEAD, stalledDays: 7 }
+    const changes = await inReadTransaction(store.db, (trx) => readChanges(trx, scope, last, 1000))
 
-      const expected = [...lives].flatMap(([id, life]) => {
-        const become = becomeOf(life, changes.since, last?.knownAt ?? NEVER, to)
-        return become ? [{ id, ...become, value: valueThen(life, to) }] : []
-      })
-      const context = JSON.stringify({ from, to, last })
-      for (const { kind, total, value, rows } of changes.kinds) {
-        const ofKind = expected.filter((each) => each.kind === kind)
-        expect(
-          sorted(rows.map(({ id, fromStatus, toStatus, value }) => ({ id, fromStatus, toStatus, value }))),
-          context,
-        ).toEqual(sorted(ofKind.map(({ kind: _, ...rest }) => rest)))
-        expect(total).toBe(rows.length)
-        // One currency after the other, because values are only sorted within a currency.
-        const byCurrency = [...Map.groupBy(rows, (row) => row.value?.currency).values()]
-        expect(rows).toEqual(byCurrency.flat())
-        for (const alike of byCurrency) {
-          const amounts = alike.map((row) => row.value?.amount ?? -1)
-          expect(amounts).toEqual(amounts.toSorted((a, b) => b - a))
-        }
-        expect(value.map(({ currency }) => currency)).toEqual(
-          byCurrency.flatMap(([row]) => (row?.value ? [row.value.currency] : [])),
-        )
-        for (const { currency, amount } of value) {
-          const values = ofKind.map((each) => each.value).filter((each) => each?.currency === currency)
-          expect(amount).toBe(values.reduce((sum, each) => sum + (each?.amount ?? 0), 0))
-        }
-        if (total > 0) kinds.add(kind)
+    const expected = [...lives].flatMap(([id, life]) => {
+      const become = becomeOf(life, changes.since, last?.knownAt ?? NEVER, to)
+      return become ? [{ id, ...become, value: valueThen(life, to) }] : []
+    })
+    const context = JSON.stringify({ from, to, last })
+    for (const { kind, total, value, rows } of changes.kinds) {
+      const ofKind = expected.filter((each) => each.kind === kind)
+      expect(
+        sorted(rows.map(({ id, fromStatus, toStatus, value }) => ({ id, fromStatus, toStatus, value }))),
+        context,
+      ).toEqual(sorted(ofKind.map(({ kind: _, ...rest }) => rest)))
+      expect(total).toBe(rows.length)
+      // One currency after the other, because values are only sorted within a currency.
+      const byCurrency = [...Map.groupBy(rows, (row) => row.value?.currency).values()]
+      expect(rows).toEqual(byCurrency.flat())
+      for (const alike of byCurrency) {
+        const amounts = alike.map((row) => row.value?.amount ?? -1)
+        expect(amounts).toEqual(amounts.toSorted((a, b) => b - a))
       }
+      expect(value.map(({ currency }) => currency)).toEqual(
+        byCurrency.flatMap(([row]) => (row?.value ? [row.value.currency] : [])),
+      )
+      for (const { currency, amount } of value) {
+        const values = ofKind.map((each) => each.value).filter((each) => each?.currency === currency)
+        expect(amount).toBe(values.reduce((sum, each) => sum + (each?.amount ?? 0), 0))
+      }
+      if (total > 0) kinds.add(kind)
     }
-    expect(kinds.size).toBe(6)
-  })
+  }
+  expect(kinds.size).toBe(6)
 })
 
 function valueThen({ samples }: Life, to: string) {

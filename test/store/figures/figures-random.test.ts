@@ -1,6 +1,6 @@
 // @both-stores
 /** Random pasts: each figure and each section of a report equal a plain count of one lead after another. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { Lead, Period } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -269,44 +269,42 @@ function expectGroups(figures: ReportFigures, plain: Plain): void {
   }
 }
 
-describe(`random pasts (SEED=${SEED})`, () => {
-  it('give each figure and each report the same as one lead after another', async () => {
-    const next = random(SEED)
-    await using store = await openEmptyStore()
-    await liveThrough(store, next)
-    const past = await loadPast(store.db)
-    const trx = { db: store.db, tempTables: new Map() }
-    const changes = await store.db.selectFrom('lead_version').select(['valid_from', 'changed_at']).execute()
-    const instants = [
-      ...past.leads.map((lead) => lead.createdAt),
-      ...changes.flatMap((version) => [version.valid_from, version.changed_at]),
-    ].filter((at) => at < day(DAYS))
-    for (let round = 0; round < PERIODS; round++) {
-      // Each period begins and ends with something that happened then, or so long ago as a rate or a stall reaches back.
-      const end = daysBefore(pick(next, instants), pick(next, [0, 0, -3, -30]))
-      const [from = '', to = ''] = [pick(next, instants), end].sort()
-      const scope = { from, to, filter: randomFilter(next), stalledDays: 3 }
-      const plain = plainFigures(await plainOf(store, past, scope), scope)
-      const of = JSON.stringify(scope)
-      for (const [name, expected] of Object.entries(plain.figures))
-        expect(await readFigure(store.db, name as FigureName, scope), `${name} ${of}`).toEqual(expected)
-      for (const [name, expected] of Object.entries(plain.coverages))
-        expect(await readRows(trx, COVERAGES[name as CoverageName], scope), `${name} ${of}`).toEqual(expected)
-      expect(await readRows(trx, REACHED, scope), of).toEqual(plain.funnel)
-    }
-    for (let round = 0; round < REPORTS; round++) {
-      const kind = pick(next, ['day', 'working_day', 'week', 'month'] as const)
-      const asked = { filter: randomFilter(next), stalledDays: 3, topScore: 60, rowsMax: 1000 }
-      const request = requestOf(kind, new Date(day(2 + next() * (DAYS - 2))), ZONE, asked)
-      const figures = await readReportFigures(store.db, request)
-      const plain = await plainOf(store, past, { ...request.period, ...asked })
-      expectTotals(figures, plain)
-      expectTrend(figures, request, plain)
-      expectLists(figures, request, plain)
-      expectGroups(figures, plain)
-    }
-    // Nothing is known of days after the last reading.
-    const { trend } = await readReportFigures(store.db, requestOf('day', new Date(day(DAYS + 3)), ZONE))
-    expect(trend.slice(-4).map(({ newLeads }) => newLeads === null)).toEqual([false, true, true, true])
-  })
+it(`random pasts (SEED=${SEED}) give each figure and each report the same as one lead after another`, async () => {
+  const next = random(SEED)
+  await using store = await openEmptyStore()
+  await liveThrough(store, next)
+  const past = await loadPast(store.db)
+  const trx = { db: store.db, tempTables: new Map() }
+  const changes = await store.db.selectFrom('lead_version').select(['valid_from', 'changed_at']).execute()
+  const instants = [
+    ...past.leads.map((lead) => lead.createdAt),
+    ...changes.flatMap((version) => [version.valid_from, version.changed_at]),
+  ].filter((at) => at < day(DAYS))
+  for (let round = 0; round < PERIODS; round++) {
+    // Each period begins and ends with something that happened then, or so long ago as a rate or a stall reaches back.
+    const end = daysBefore(pick(next, instants), pick(next, [0, 0, -3, -30]))
+    const [from = '', to = ''] = [pick(next, instants), end].sort()
+    const scope = { from, to, filter: randomFilter(next), stalledDays: 3 }
+    const plain = plainFigures(await plainOf(store, past, scope), scope)
+    const of = JSON.stringify(scope)
+    for (const [name, expected] of Object.entries(plain.figures))
+      expect(await readFigure(store.db, name as FigureName, scope), `${name} ${of}`).toEqual(expected)
+    for (const [name, expected] of Object.entries(plain.coverages))
+      expect(await readRows(trx, COVERAGES[name as CoverageName], scope), `${name} ${of}`).toEqual(expected)
+    expect(await readRows(trx, REACHED, scope), of).toEqual(plain.funnel)
+  }
+  for (let round = 0; round < REPORTS; round++) {
+    const kind = pick(next, ['day', 'working_day', 'week', 'month'] as const)
+    const asked = { filter: randomFilter(next), stalledDays: 3, topScore: 60, rowsMax: 1000 }
+    const request = requestOf(kind, new Date(day(2 + next() * (DAYS - 2))), ZONE, asked)
+    const figures = await readReportFigures(store.db, request)
+    const plain = await plainOf(store, past, { ...request.period, ...asked })
+    expectTotals(figures, plain)
+    expectTrend(figures, request, plain)
+    expectLists(figures, request, plain)
+    expectGroups(figures, plain)
+  }
+  // Nothing is known of days after the last reading.
+  const { trend } = await readReportFigures(store.db, requestOf('day', new Date(day(DAYS + 3)), ZONE))
+  expect(trend.slice(-4).map(({ newLeads }) => newLeads === null)).toEqual([false, true, true, true])
 })

@@ -1,10 +1,9 @@
 /** A snapshot from PostgreSQL equals one that is made from a file. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { copyStore } from '../../../src/store/copy/copy.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
-import type { Store } from '../../../src/store/db/store.ts'
 import { countLeads } from '../../../src/store/leads/lead.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { copyPublished, makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
@@ -17,16 +16,14 @@ import { lead, newStoreUrl, save } from '../../support/store.ts'
 const NOW = new Date('2026-11-21T09:00:00Z')
 const NEVER = new AbortController().signal
 
-async function openBoth(): Promise<{ inFile: Store; inPostgres: Store } & AsyncDisposable> {
+async function openBoth() {
   const inFile = await openFurnishedStore()
   const there = await newStoreUrl()
   await copyStore(inFile, placeOf(there), { now: () => NOW, signal: NEVER, onProgress: () => {} })
   const inPostgres = await openStore(there, NOW)
-  const close = async () => {
-    await inFile.close()
-    await inPostgres.close()
-  }
-  return { inFile, inPostgres, [Symbol.asyncDispose]: close }
+  onTestFinished(inFile.close)
+  onTestFinished(inPostgres.close)
+  return { inFile, inPostgres }
 }
 
 /** Returns every row of every table and view, unordered. */
@@ -43,7 +40,7 @@ function contentOf(file: string): Record<string, string[]> {
 
 describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
   it('has the same tables, views and dictionary, and is not there when it was stopped', async () => {
-    await using both = await openBoth()
+    const both = await openBoth()
     const folder = folderWith()
     const job = { madeAt: NOW.toISOString(), version: '0.0.0', sourcePaths: { 'lead.status': 'status' } }
     const ALL = { group: null, signal: NEVER }
@@ -60,8 +57,7 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
   })
 
   it('shows one moment, whatever is written while it is read', async () => {
-    await using both = await openBoth()
-    const { inPostgres: store } = both
+    const { inPostgres: store } = await openBoth()
     const copy = join(folderWith(), 'copy.db')
     const stop = new AbortController()
     const writing = (async () => {

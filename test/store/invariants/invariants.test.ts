@@ -2,18 +2,14 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
-import { LeadsheetError } from '../../../src/errors.ts'
-import { sync } from '../../../src/jobs/sync/run-sync.ts'
+import { expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations, INVARIANTS, invariantsOf } from '../../../src/store/invariants/invariants.ts'
 import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { countCases, random } from '../../support/random.ts'
-import { createShiftingList, type ShiftingList } from '../../support/source/shifting-list.ts'
-import { IN_POSTGRES, lead, openEmptyStore, openPreparedStore, save } from '../../support/store.ts'
-import { openSyncing, SILENT } from '../../support/syncing.ts'
+import { IN_POSTGRES, lead, openPreparedStore, save } from '../../support/store.ts'
+import { openSyncing } from '../../support/syncing.ts'
 import { startUpstream } from '../../support/upstream.ts'
 
 /** This rule is broken by hand. */
@@ -183,125 +179,40 @@ async function violationsAfter(store: Store, statements: string) {
   return found
 }
 
-describe('the rules of the store', () => {
-  it('hold where nothing went wrong, and each tells when it is broken', async () => {
-    await using store = await openPreparedStore('healthy', makeHealthy)
-    expect(await findViolations(store.db, NOW, 'all')).toEqual([])
-    if (!IN_POSTGRES) await sql`PRAGMA foreign_keys = OFF`.execute(store.db)
-    const broken = new Set<string>()
-    for (const [rule, breaks] of Object.entries(BREAKS)) {
-      // PostgreSQL itself keeps the references.
-      for (const statements of breaks.filter((each) => !IN_POSTGRES || !OF_FILES.includes(each))) {
-        const found = await violationsAfter(store, statements)
-        const violation = found.find((one) => one.rule === rule)
-        expect(violation, `${rule}: ${JSON.stringify(found)}`).toMatchObject({
-          count: expect.any(Number),
-          remedy: expect.stringMatching(/\w/),
-        })
-        expect(violation?.examples[0]).toMatch(/\S/)
-        broken.add(rule)
-      }
+it('the rules of the store hold where nothing went wrong, and each tells when it is broken', async () => {
+  await using store = await openPreparedStore('healthy', makeHealthy)
+  expect(await findViolations(store.db, NOW, 'all')).toEqual([])
+  if (!IN_POSTGRES) await sql`PRAGMA foreign_keys = OFF`.execute(store.db)
+  const broken = new Set<string>()
+  for (const [rule, breaks] of Object.entries(BREAKS)) {
+    // PostgreSQL itself keeps the references.
+    for (const statements of breaks.filter((each) => !IN_POSTGRES || !OF_FILES.includes(each))) {
+      const found = await violationsAfter(store, statements)
+      const violation = found.find((one) => one.rule === rule)
+      expect(violation, `${rule}: ${JSON.stringify(found)}`).toMatchObject({
+        count: expect.any(Number),
+        remedy: expect.stringMatching(/\w/),
+      })
+      expect(violation?.examples[0]).toMatch(/\S/)
+      broken.add(rule)
     }
-    expect([INTACT, ...Object.keys(BREAKS)]).toEqual(INVARIANTS.map((invariant) => invariant.rule))
-    const rules = invariantsOf(store.db).map((invariant) => invariant.rule)
-    expect(broken).toEqual(new Set(rules.filter((rule) => rule !== INTACT)))
-  })
-
-  it.skipIf(IN_POSTGRES)('tell of a file that is not intact', async () => {
-    const file = join(folderWith(), 'leadsheet.db')
-    await using healthy = await openStore(file, new Date(NOW))
-    await save(healthy, [lead('1', { updatedAt: NOW }), lead('2', { updatedAt: LONG_AGO })])
-    await healthy.close()
-    const raw = new Database(file)
-    raw.unsafeMode()
-    raw.exec(`PRAGMA writable_schema = ON;
-     UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation';
-     PRAGMA schema_version = 4711`)
-    raw.close()
-    await using store = await openStore(file, new Date(NOW))
-    expect((await findViolations(store.db, NOW, 'all')).map(({ rule }) => rule)).toEqual([INTACT])
-  })
+  }
+  expect([INTACT, ...Object.keys(BREAKS)]).toEqual(INVARIANTS.map((invariant) => invariant.rule))
+  const rules = invariantsOf(store.db).map((invariant) => invariant.rule)
+  expect(broken).toEqual(new Set(rules.filter((rule) => rule !== INTACT)))
 })
 
-const FULL = {
-  isFirst: false,
-  changed: 0,
-  mode: 'full',
-  kind: 'cursor',
-  passes: 1,
-  isLong: true,
-} as const
-
-/** Each kind of scan of 60 leads on pages of 5; `changed` leads differ from what is stored. A long run tries all. */
-const SCANS = [
-  { ...FULL, scan: 'first', isFirst: true },
-  { ...FULL, scan: 'full, none changed' },
-  { ...FULL, scan: 'full, few changed', changed: 10 },
-  { ...FULL, scan: 'full, all changed', changed: 60 },
-  { ...FULL, scan: 'incremental', changed: 30, mode: 'incremental', isLong: IN_POSTGRES },
-  { ...FULL, scan: 'first whose rows move', isFirst: true, kind: 'page', passes: 2, isLong: IN_POSTGRES },
-  { ...FULL, scan: 'full whose rows move', changed: 9, kind: 'page', passes: 2, isLong: false },
-] as const
-
-describe('the rules of the store in the middle of a scan', () => {
-  const cases = SCANS.filter(({ isLong }) => !isLong || countCases(0, 1) > 0).flatMap((kind) => [
-    { ...kind, failure: 'after every 8 pages, and is resumed', pagesARun: 8 },
-    ...(countCases(0, 1) > 0 ? [{ ...kind, failure: 'never', pagesARun: Number.POSITIVE_INFINITY }] : []),
-  ])
-  it.each(cases)('hold at each page of a scan ($scan) that breaks off $failure', async (one) => {
-    await using store = await openEmptyStore()
-    const list = createShiftingList({
-      random: random(1),
-      rows: 60,
-      order: one.kind === 'cursor' ? 'updated_asc' : 'updated_desc',
-      kind: one.kind,
-      changesAPage: 1,
-      hasUpdatedSince: true,
-    })
-    const run = (source: ShiftingList['source'], full: boolean) =>
-      sync(
-        { store, source, log: SILENT, now: () => list.clock.now },
-        {
-          full,
-          parts: ['leads'],
-          pageSize: 5,
-          overlapMs: 0,
-          pipelineIds: [],
-          signal: new AbortController().signal,
-        },
-      )
-    list.isStill = true
-    if (!one.isFirst) await run(list.source, true)
-    list.clock.now = new Date(list.clock.now.getTime() + 3_600_000)
-    const updated = new Date(list.clock.now.getTime() - 60_000).toISOString()
-    for (const row of [...list.rows.values()].slice(0, one.changed))
-      list.rows.set(row.id, { ...row, updated })
-    const expectSound = async (): Promise<void> =>
-      expect(await findViolations(store.db, list.clock.now.toISOString(), 'all')).toEqual([])
-
-    let pages = 0
-    let pagesOfRun = 0
-    const source: ShiftingList['source'] = {
-      ...list.source,
-      async listLeads(...request) {
-        await expectSound()
-        if (pagesOfRun++ >= one.pagesARun) throw new LeadsheetError('api_unreachable', 'no answer')
-        // Rows move only while the first pages are read, so that the scan can end.
-        list.isStill = one.passes === 1 || pages > 4
-        pages++
-        return list.source.listLeads(...request)
-      },
-    }
-    for (let runs = 1; ; runs++) {
-      pagesOfRun = 0
-      const { scan } = await run(source, one.mode === 'full')
-      await expectSound()
-      expect(scan?.mode).toBe(one.mode)
-      if (scan?.result === 'incomplete' && runs < 20) continue
-      expect(scan?.result).toBe('complete')
-      expect(scan?.passes).toBeGreaterThanOrEqual(one.passes)
-      expect(pages).toBeGreaterThanOrEqual(one.mode === 'full' ? 12 : 6)
-      return
-    }
-  })
+it.skipIf(IN_POSTGRES)('they tell of a file that is not intact', async () => {
+  const file = join(folderWith(), 'leadsheet.db')
+  await using healthy = await openStore(file, new Date(NOW))
+  await save(healthy, [lead('1', { updatedAt: NOW }), lead('2', { updatedAt: LONG_AGO })])
+  await healthy.close()
+  const raw = new Database(file)
+  raw.unsafeMode()
+  raw.exec(`PRAGMA writable_schema = ON;
+     UPDATE sqlite_schema SET sql = replace(sql, 'created_at', 'updated_at') WHERE name = 'lead_by_creation';
+     PRAGMA schema_version = 4711`)
+  raw.close()
+  await using store = await openStore(file, new Date(NOW))
+  expect((await findViolations(store.db, NOW, 'all')).map(({ rule }) => rule)).toEqual([INTACT])
 })

@@ -75,7 +75,10 @@ describe('a first load into a file', () => {
     const stop = new AbortController()
     await using listing = await openListing(PAGE, paged('page', records(35)))
     const all = await indexes(listing.store)
-    await listing.sync({ signal: stop.signal, onProgress: ({ pages }) => pages === 2 && stop.abort() })
+    const onProgress = ({ pages }: { pages: number }) => pages === 2 && stop.abort()
+    const problems = [{ code: 'run_interrupted' }]
+    const stopped = { outcome: 'partial', problems, leads: { inserted: 20 } }
+    expect(await listing.sync({ signal: stop.signal, onProgress })).toMatchObject(stopped)
     expect(await indexes(listing.store)).toEqual([])
     expect(await checksForeignKeys(listing.store)).toBe(true)
     listing.asked.length = 0

@@ -1,5 +1,5 @@
 // @both-stores
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
@@ -84,56 +84,54 @@ function stateOf({ updatedAt, statusChangedAt, pipelineId, status, score }: Lead
   }
 }
 
-describe('the history of a lead', () => {
-  it(`is the same in ${SCENARIOS * ORDERS} random orders of arrival, with flips, repeats, removal and return (SEED=${SEED})`, async () => {
-    await using store = await openEmptyStore()
-    const draw = random(SEED)
-    for (let scenario = 0; scenario < SCENARIOS; scenario++) {
-      const changes = changesOf(draw)
-      const gone = {
-        from: instant(START + draw() * 8 * DAY_MS),
-        to: instant(START + (8 + draw() * 4) * DAY_MS),
-      }
-      const ids = Array.from({ length: ORDERS }, (_, order) => `lead-${scenario}-${order}`)
-      const arrivals = ids.map((id) => {
-        const states = changes.map((change) => lead(id, change))
-        const first = shuffled([...states, ...states], draw)
-        return { first, again: shuffled([...states, ...states.slice(0, 2)], draw) }
-      })
-      const firstReadAt = new Map<string, string>()
-      let at = START + 30 * DAY_MS
-      const read = async (pages: readonly Lead[][], readAt?: string): Promise<void> => {
-        const observed = { runId: 'run', at: readAt ?? instant(at++) }
-        const page = pages.flatMap((leads) => leads.splice(0, draw() < 0.3 ? 2 : 1))
-        for (const { raw } of page) if (!firstReadAt.has(raw)) firstReadAt.set(raw, observed.at)
-        await store.write((trx) => saveLeads(trx, page, observed))
-      }
-
-      // A random part of the states arrives before the removal, and the others after the return.
-      const halves = arrivals.map(({ first }) => first.splice(0, 1 + Math.floor(draw() * changes.length)))
-      while (halves.some((leads) => leads.length > 0)) await read(halves)
-      await deleteLeads(store, ids, gone.from)
-      const rest = arrivals.map(({ first, again }) => [...first, ...again])
-      await read(rest, gone.to)
-      while (rest.some((leads) => leads.length > 0)) await read(rest)
-
-      const expected = expectedOf(
-        changes.map((change) => stateOf(lead('', change))),
-        gone,
-      )
-      for (const id of ids) expect(await readStored(store, id), id).toEqual(expected)
-      const versions = store.db.selectFrom('lead_version').where('lead_id', 'in', ids).selectAll()
-      for (const version of await versions.execute()) {
-        const change = changes.find((some) => some.updatedAt === version.changed_at)
-        expect(version.observed_at).toBe(firstReadAt.get(lead(version.lead_id, change).raw))
-      }
-      const latest = changes.at(-1)
-      const columns = ['status', 'score', 'updated_at', 'deleted_at'] as const
-      const rows = store.db.selectFrom('lead').where('id', 'in', ids).select(columns).distinct()
-      expect(await rows.execute()).toEqual([
-        { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, deleted_at: null },
-      ])
+it(`the history of a lead is the same in ${SCENARIOS * ORDERS} random orders of arrival, with flips, repeats, removal and return (SEED=${SEED})`, async () => {
+  await using store = await openEmptyStore()
+  const draw = random(SEED)
+  for (let scenario = 0; scenario < SCENARIOS; scenario++) {
+    const changes = changesOf(draw)
+    const gone = {
+      from: instant(START + draw() * 8 * DAY_MS),
+      to: instant(START + (8 + draw() * 4) * DAY_MS),
     }
-    expect(await findViolations(store.db, instant(START + 60 * DAY_MS), 'all')).toEqual([])
-  })
+    const ids = Array.from({ length: ORDERS }, (_, order) => `lead-${scenario}-${order}`)
+    const arrivals = ids.map((id) => {
+      const states = changes.map((change) => lead(id, change))
+      const first = shuffled([...states, ...states], draw)
+      return { first, again: shuffled([...states, ...states.slice(0, 2)], draw) }
+    })
+    const firstReadAt = new Map<string, string>()
+    let at = START + 30 * DAY_MS
+    const read = async (pages: readonly Lead[][], readAt?: string): Promise<void> => {
+      const observed = { runId: 'run', at: readAt ?? instant(at++) }
+      const page = pages.flatMap((leads) => leads.splice(0, draw() < 0.3 ? 2 : 1))
+      for (const { raw } of page) if (!firstReadAt.has(raw)) firstReadAt.set(raw, observed.at)
+      await store.write((trx) => saveLeads(trx, page, observed))
+    }
+
+    // A random part of the states arrives before the removal, and the others after the return.
+    const halves = arrivals.map(({ first }) => first.splice(0, 1 + Math.floor(draw() * changes.length)))
+    while (halves.some((leads) => leads.length > 0)) await read(halves)
+    await deleteLeads(store, ids, gone.from)
+    const rest = arrivals.map(({ first, again }) => [...first, ...again])
+    await read(rest, gone.to)
+    while (rest.some((leads) => leads.length > 0)) await read(rest)
+
+    const expected = expectedOf(
+      changes.map((change) => stateOf(lead('', change))),
+      gone,
+    )
+    for (const id of ids) expect(await readStored(store, id), id).toEqual(expected)
+    const versions = store.db.selectFrom('lead_version').where('lead_id', 'in', ids).selectAll()
+    for (const version of await versions.execute()) {
+      const change = changes.find((some) => some.updatedAt === version.changed_at)
+      expect(version.observed_at).toBe(firstReadAt.get(lead(version.lead_id, change).raw))
+    }
+    const latest = changes.at(-1)
+    const columns = ['status', 'score', 'updated_at', 'deleted_at'] as const
+    const rows = store.db.selectFrom('lead').where('id', 'in', ids).select(columns).distinct()
+    expect(await rows.execute()).toEqual([
+      { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, deleted_at: null },
+    ])
+  }
+  expect(await findViolations(store.db, instant(START + 60 * DAY_MS), 'all')).toEqual([])
 })

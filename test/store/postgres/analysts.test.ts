@@ -1,7 +1,7 @@
 /** The SQL of the page on PostgreSQL makes a role that reads what analysts need, and nothing private. */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { PUBLISHED } from '../../../src/store/schema/published.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
@@ -12,8 +12,9 @@ import { lead, newStoreUrl, OPENED_AT, save } from '../../support/store.ts'
 
 const PAGE = new URL('../../../docs/how-to/postgresql-and-workers.md', import.meta.url)
 
-describe.skipIf(!hasPostgres)('the role of analysts in docs/how-to/postgresql-and-workers.md', () => {
-  it('reads what the page grants by its name alone, and no private table', async () => {
+it.skipIf(!hasPostgres)(
+  'the role of analysts in docs/how-to/postgresql-and-workers.md reads what the page grants by its name alone, and no private table',
+  async () => {
     const [, grants = ''] = /```\n(CREATE ROLE analysts.+?)```/s.exec(await readFile(PAGE, 'utf8')) ?? []
     const granted = [...grants.matchAll(/leadsheet\.(\w+)/g)].map(([, name = '']) => name)
     expect([...Object.keys(PUBLISHED), ...Object.keys(VIEWS)]).toEqual(expect.arrayContaining(granted))
@@ -37,5 +38,5 @@ describe.skipIf(!hasPostgres)('the role of analysts in docs/how-to/postgresql-an
       for (const refused of ['DELETE FROM stage', ...counts])
         await expect(client.query(refused)).rejects.toThrow(/permission denied|does not exist/)
     })
-  })
-})
+  },
+)

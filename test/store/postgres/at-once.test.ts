@@ -1,6 +1,6 @@
 /** Two machines do the same work at the same time. One of them does it, and nothing is lost. */
 import { sql } from 'kysely'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { countLeads, saveLeads } from '../../../src/store/leads/lead.ts'
@@ -26,12 +26,10 @@ const SEED = SEED_OF_TODAY
 async function openTwo() {
   const one = await openInPostgres()
   const other = await openStore(addressOf(one), OPENED_AT)
+  onTestFinished(one.close)
+  onTestFinished(other.close)
   await one.write((trx) => saveStages(trx, STAGES))
-  const close = async () => {
-    await one.close()
-    await other.close()
-  }
-  return { both: [one, other] as const, one, other, [Symbol.asyncDispose]: close }
+  return { both: [one, other] as const, one, other }
 }
 
 /** Starts the same work in two stores at once, and returns both results. */
@@ -41,7 +39,7 @@ async function race<T>(both: readonly Store[], work: (trx: Trx, n: number) => Pr
 
 describe.skipIf(!hasPostgres)('two machines at once', () => {
   it('note a scheduled run once, and only the one with the lease begins it', async () => {
-    await using two = await openTwo()
+    const two = await openTwo()
     for (let round = 0; round < ROUNDS; round++) {
       const dueAt = new Date(OPENED_AT.getTime() - round * 60_000).toISOString()
       const due = { schedule: 'sync', due_at: dueAt, state: 'pending', noted_at: NOW } as const
@@ -65,7 +63,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
   })
 
   it('get a lease one after the other, however far apart their clocks are', async () => {
-    await using two = await openTwo()
+    const two = await openTwo()
     const clocks = [-1, 1].map((hours) => () => new Date(Date.now() + hours * 3_600_000))
     for (let round = 0; round < ROUNDS; round++) {
       const claims = await Promise.allSettled(
@@ -79,7 +77,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
 
   it('leave each other connections to read by, however long the leases of one wait for a turn', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    await using two = await openTwo()
+    const two = await openTwo()
     const lease = await claimLease(two.one, 'sync', () => OPENED_AT)
     await two.other.write(async () => {
       await vi.advanceTimersByTimeAsync(600_000)
@@ -90,7 +88,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
   })
 
   it('take each message into the hands of one of them', async () => {
-    await using two = await openTwo()
+    const two = await openTwo()
     const addresses = Array.from({ length: ROUNDS }, (_, n) => `${n}@example.org`)
     await two.one.write((trx) => mailTo(trx, 'e1', addresses, NOW))
     const waiting = await listWaiting(two.one.db, { upTo: NOW, beyond: NOW }, ROUNDS)
@@ -104,7 +102,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
   })
 
   it('keep an event once that was posted to both, and follow its lead once', async () => {
-    await using two = await openTwo()
+    const two = await openTwo()
     for (let round = 0; round < ROUNDS; round++) {
       const events = [event(`${round}`, { resourceId: 'a' }), event(`x${round}`, { resourceId: `${round}` })]
       await Promise.all(two.both.map((store) => receive(store, events, NOW)))
@@ -116,7 +114,7 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
   })
 
   it('save the same page and pages that share leads, with counts that are right', async () => {
-    await using two = await openTwo()
+    const two = await openTwo()
     const next = random(SEED)
     const page = () =>
       Array.from({ length: 10 }, () => {

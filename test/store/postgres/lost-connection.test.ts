@@ -56,13 +56,14 @@ describe.skipIf(!hasPostgres)('a connection that is ended', () => {
   })
 })
 
-describe.skipIf(!hasPostgres)('a server whose commits wait for no disk by themselves', () => {
-  it('has on its disk what is told as done', async () => {
+it.skipIf(!hasPostgres)(
+  'a server whose commits wait for no disk by themselves has on its disk what is told as done',
+  async () => {
     await using store = await openInPostgres()
     const howOf = async (db: Store['db']): Promise<unknown> =>
       (await sql<{ synchronous_commit: string }>`SHOW synchronous_commit`.execute(db)).rows[0]
     expect(await howOf(store.db)).toEqual({ synchronous_commit: 'off' })
     expect(await store.write(howOf)).toEqual({ synchronous_commit: 'on' })
     expect(await store.writeSoon(howOf)).toEqual({ synchronous_commit: 'off' })
-  })
-})
+  },
+)

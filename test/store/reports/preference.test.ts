@@ -33,32 +33,28 @@ const statesOf = async (store: Store, report: string) =>
     ({ recipient, state, nextAttemptAt }) => `${recipient} ${state} ${nextAttemptAt}`,
   )
 
-describe('a preference', () => {
-  it('is found however its address is written, and the last choice holds', async () => {
-    await using store = await openEmptyStore()
-    const key = { address: 'Ana@Example.com', report: 'daily' }
-    expect(await findPreference(store.db, key)).toBeUndefined()
-    await store.write((trx) => savePreference(trx, { ...STOPPED, ...key }))
-    expect(await findPreference(store.db, key)).toEqual(STOPPED)
-    const paused: Preference = { ...STOPPED, state: 'paused', changedBy: 'operator', reason: 'on leave' }
-    await store.write((trx) => savePreference(trx, paused))
-    expect(await listPreferences(store.db)).toEqual([paused])
-    expect(await findPreference(store.db, { ...key, report: 'weekly' })).toBeUndefined()
-    expect(await listPreferences(store.db, 'weekly')).toEqual([])
-  })
+it('a preference is found however its address is written, and the last choice holds', async () => {
+  await using store = await openEmptyStore()
+  const key = { address: 'Ana@Example.com', report: 'daily' }
+  expect(await findPreference(store.db, key)).toBeUndefined()
+  await store.write((trx) => savePreference(trx, { ...STOPPED, ...key }))
+  expect(await findPreference(store.db, key)).toEqual(STOPPED)
+  const paused: Preference = { ...STOPPED, state: 'paused', changedBy: 'operator', reason: 'on leave' }
+  await store.write((trx) => savePreference(trx, paused))
+  expect(await listPreferences(store.db)).toEqual([paused])
+  expect(await findPreference(store.db, { ...key, report: 'weekly' })).toBeUndefined()
+  expect(await listPreferences(store.db, 'weekly')).toEqual([])
 })
 
-describe('the key of the links', () => {
-  it('is random, and stays until it is replaced', async () => {
-    await using store = await openEmptyStore()
-    await using other = await openEmptyStore()
-    const key = await readOrCreateLinkKey(store, OPENED_AT)
-    expect(key).toHaveLength(32)
-    expect(await readOrCreateLinkKey(store, OPENED_AT)).toEqual(key)
-    expect(await readOrCreateLinkKey(other, OPENED_AT)).not.toEqual(key)
-    await replaceLinkKey(store, OPENED_AT)
-    expect(await readOrCreateLinkKey(store, OPENED_AT)).not.toEqual(key)
-  })
+it('the key of the links is random, and stays until it is replaced', async () => {
+  await using store = await openEmptyStore()
+  await using other = await openEmptyStore()
+  const key = await readOrCreateLinkKey(store, OPENED_AT)
+  expect(key).toHaveLength(32)
+  expect(await readOrCreateLinkKey(store, OPENED_AT)).toEqual(key)
+  expect(await readOrCreateLinkKey(other, OPENED_AT)).not.toEqual(key)
+  await replaceLinkKey(store, OPENED_AT)
+  expect(await readOrCreateLinkKey(store, OPENED_AT)).not.toEqual(key)
 })
 
 describe('messages of somebody who wants no more', () => {

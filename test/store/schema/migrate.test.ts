@@ -85,20 +85,18 @@ describe('opening a store', () => {
   })
 })
 
-describe('a store whose disk is full', () => {
-  it('says so, and keeps what it had', async () => {
-    await using store = await openStore(join(folderWith(), 'leadsheet.db'), NOW)
-    const { rows } = await sql<{ page_count: number }>`PRAGMA page_count`.execute(store.db)
-    await sql`PRAGMA max_page_count = ${sql.lit((rows[0]?.page_count ?? 0) + 1)}`.execute(store.db)
-    const fill = store.write((trx) =>
-      sql`INSERT INTO sync_scan_page SELECT value, 1, ${'x'.repeat(100_000)} FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12]')`.execute(
-        trx,
-      ),
-    )
-    await expect(fill).rejects.toMatchObject({
-      code: 'data_unwritable',
-      message: expect.stringContaining('full'),
-    })
-    expect(await store.db.selectFrom('sync_scan_page').selectAll().execute()).toEqual([])
+it('a store whose disk is full says so, and keeps what it had', async () => {
+  await using store = await openStore(join(folderWith(), 'leadsheet.db'), NOW)
+  const { rows } = await sql<{ page_count: number }>`PRAGMA page_count`.execute(store.db)
+  await sql`PRAGMA max_page_count = ${sql.lit((rows[0]?.page_count ?? 0) + 1)}`.execute(store.db)
+  const fill = store.write((trx) =>
+    sql`INSERT INTO sync_scan_page SELECT value, 1, ${'x'.repeat(100_000)} FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12]')`.execute(
+      trx,
+    ),
+  )
+  await expect(fill).rejects.toMatchObject({
+    code: 'data_unwritable',
+    message: expect.stringContaining('full'),
   })
+  expect(await store.db.selectFrom('sync_scan_page').selectAll().execute()).toEqual([])
 })

@@ -10,7 +10,6 @@ export interface PastLead {
   readonly id: string
   readonly pipelineId: string
   readonly source: string | null
-  readonly country: string | null
   readonly createdAt: string
   /** The beginning of its first known state. */
   readonly firstAt: string
@@ -96,7 +95,6 @@ export async function loadPast(db: Db): Promise<Past> {
         id: lead.id,
         pipelineId: state.pipeline_id,
         source: lead.source,
-        country: lead.company_country,
         createdAt: lead.created_at,
         firstAt,
         isTraced: isTraced(lead),

@@ -219,7 +219,7 @@ export function emptyDay(): ReportFigures {
 }
 
 /** Returns a copy with what `change` makes of each value, which it gets with its name. */
-function changedIn<T>(figures: T, change: (name: string, value: unknown) => unknown): T {
+function changedIn(figures: ReportFigures, change: (name: string, value: unknown) => unknown): ReportFigures {
   return JSON.parse(JSON.stringify(figures, change))
 }
 
@@ -235,26 +235,26 @@ export function busyWeek(): ReportFigures {
 
 /** A day with the widest numbers, amounts and words. */
 export function wideDay(): ReportFigures {
-  const busy = busyDay()
   const million = 1_284_567
   const yen = { amount: 123_400_000, currency: 'JPY' }
   const amounts = { current: [yen, eur(400_000)], prior: [usd(400_000)] }
   const stage = { reached: million, conversion: 0.999, medianDays: 323 }
   const widest: Readonly<Record<string, unknown>> = {
     ...stage,
+    ...yen,
     name: 'North America Mid-market',
     companyName: 'EquipmentShare',
     contactName: 'Bartholomew Featherstonehaugh',
     idleDays: 3_232,
-    value: yen,
     total: million,
     newLeads: million,
     won: million,
     stalled: million,
   }
-  const widened = <T>(figures: T): T => changedIn(figures, (name, value) => widest[name] ?? value)
+  const isWhole = (value: unknown) => typeof value === 'object' && value !== null
+  const busy = changedIn(busyDay(), (name, value) => (isWhole(value) ? value : (widest[name] ?? value)))
   const stages = ['Prequalification', 'Proposal/Price Quote', 'disqualified']
-  const stalled = widened(busy.stalled)
+  const { funnel, stalled } = busy
   return {
     ...busy,
     leads: million,
@@ -263,17 +263,9 @@ export function wideDay(): ReportFigures {
     wonValue: amounts,
     openValue: amounts,
     winRate: { current: { part: 123_456, whole: million }, prior: { part: 1, whole: 20 } },
-    funnel: {
-      ...busy.funnel,
-      stages: [...stages.map((status) => ({ ...stage, status })), ...widened(busy.funnel.stages)],
-    },
-    changes: {
-      ...busy.changes,
-      kinds: widened(busy.changes.kinds).map((each) => ({ ...each, value: amounts.current })),
-    },
+    funnel: { ...funnel, stages: [...stages.map((status) => ({ ...stage, status })), ...funnel.stages] },
     stalled: { ...stalled, rows: stalled.rows.map((row) => ({ ...row, status: 'disqualified' })) },
-    byPipeline: busy.byPipeline.map((line) => ({ ...widened(line), openValue: [yen, ...line.openValue] })),
-    bySource: widened(busy.bySource),
+    byPipeline: busy.byPipeline.map((line) => ({ ...line, openValue: amounts.current })),
     serviceStats: [
       stat('disqualified', null, million, 984_321),
       stat('open_value', 'EUR', 12_305_000.25, 1_304_250.5),
@@ -293,54 +285,33 @@ export function wideDay(): ReportFigures {
   }
 }
 
+/** The names of what is the program's own, and of the lists that are filled. */
+const OURS = ['timeZone', 'figure', 'change', 'kind', 'code', 'result']
+const LISTS = ['rows', 'byPipeline', 'bySource', 'outages', 'serviceStats', 'quarantined', 'drift']
+
 /** A day on which every list is full, and every name is as long and hostile as an upstream could send it. */
 export function hostileDay(text: string): ReportFigures {
   const busy = busyDay()
-  const isOurs = (name: string, value: string) =>
-    ['timeZone', 'figure', 'change'].includes(name) || value.startsWith('2026-')
-  /** Returns a copy with the text in the place of each that is not the program's own. */
-  const said = <T>(figures: T): T =>
-    changedIn(figures, (name, value) => (typeof value === 'string' && !isOurs(name, value) ? text : value))
-  /** Returns so many times the first of the rows. */
-  const full = <T>([row]: readonly T[], count = 20): readonly T[] => Array(count).fill(said(row))
   const value = { amount: 1_234_567, currency: '' }
-  const leads = busy.stalled.rows.map((lead) => ({ ...lead, owner: '', value, idleDays: 323 }))
-  const agents = full(busy.agents.rows.slice(-1), 15)
-  return {
+  const lastFailure = { at: DATA_AS_OF, code: 'store_busy', message: '' }
+  const more = { owner: '', fromStatus: '', idleDays: 323, value, newLeads: 1_234_567, openValue: [value] }
+  const whole: ReportFigures = {
     ...busy,
-    freshness: {
-      ...busy.freshness,
-      runId: text,
-      lastFailure: { at: DATA_AS_OF, code: 'store_busy', message: text },
-      quarantinedRecords: 7,
-    },
-    pipelines: [text, text],
-    funnel: { ...busy.funnel, stages: said(busy.funnel.stages) },
-    topLeads: { minScore: 80, total: 400, rows: full(leads) },
-    stalled: { days: 14, coverage: { known: 4000, of: 4000 }, total: 400, rows: full(leads) },
-    changes: {
-      ...busy.changes,
-      coverage: NONE_IN_QUESTION,
-      kinds: busy.changes.kinds.map(({ kind, rows }) => ({
-        kind,
-        total: 400,
-        value: [said(value)],
-        rows: full(rows.map((row) => ({ ...row, fromStatus: '', value }))),
-      })),
-    },
-    byPipeline: full(busy.byPipeline.map((line) => ({ ...line, newLeads: 1_234_567, openValue: [value] }))),
-    bySource: full(busy.bySource),
-    agents: {
-      ...busy.agents,
-      rows: agents.flatMap((agent) => [agent, { ...agent, status: 'failing' }]),
-      outages: full(busy.agents.outages, 9),
-    },
-    serviceStats: full([stat('open_value', '', 1_234_567.891, 7_654_321.198)]),
-    dataQuality: {
-      quarantined: full(busy.dataQuality.quarantined, 9),
-      drift: full(busy.dataQuality.drift, 9),
-      lastScan: { result: 'incomplete', at: DATA_AS_OF },
-    },
+    freshness: { ...busy.freshness, runId: '', lastFailure, quarantinedRecords: 7 },
+    pipelines: ['', ''],
+    serviceStats: [stat('open_value', '', 1_234_567.891, 7_654_321.198)],
+    dataQuality: { ...busy.dataQuality, lastScan: { result: 'incomplete', at: DATA_AS_OF } },
+    queries: [],
+  }
+  const { funnel, agents, ...said } = changedIn(whole, (name, each) => {
+    if (typeof each === 'string') return OURS.includes(name) || each.startsWith('2026-') ? each : text
+    if (Array.isArray(each) && LISTS.includes(name)) return Array(20).fill({ ...each.at(-1), ...more })
+    return name === 'total' ? 400 : each
+  })
+  return {
+    ...said,
+    funnel: { ...funnel, source: busy.funnel.source },
+    agents: { ...agents, rows: agents.rows.flatMap((agent) => [agent, { ...agent, status: 'failing' }]) },
     queries: [
       {
         ...QUERY,

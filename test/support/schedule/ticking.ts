@@ -33,13 +33,16 @@ export async function openTicking(settings: Partial<Schedule> = {}) {
     clock,
     /** The runs that the schedule has started. */
     ran: [] as DueRun[],
+    /** The instants of the runs that were noted as missed, as they were told. */
+    missed: [] as string[],
     /** Returns how a run ends; `done` unless a test replaces it. */
     ends: async (_due: DueRun): Promise<RunEnd> => ({ state: 'done', message: null }),
     /** Notes and runs what is due. The daemon counts as down since the last call. */
     async tick(at: string): Promise<void> {
       clock.now = new Date(at)
       await uptime.recordHeartbeat()
-      await noteScheduledRuns(store, schedule, clock.now)
+      const missed = await noteScheduledRuns(store, schedule, clock.now)
+      ticking.missed.push(...missed.map(({ due_at }) => due_at))
       while ((await runDue(deps, schedule, signal)) === 'over');
     },
     /** Ticks every minute up to and including an instant, like a running daemon. */
@@ -50,7 +53,7 @@ export async function openTicking(settings: Partial<Schedule> = {}) {
     /** Returns the states, such as `07:00 done`. */
     states: async () =>
       (await scheduledRuns()).map(({ due_at, state }) => `${due_at.slice(11, 16)} ${state}`),
-    /** Tells in lines what was run, in order, and then what was noted of each scheduled run. */
+    /** Tells in lines what was run, in order, what was missed, and then what was noted of each scheduled run. */
     told: async (): Promise<string[]> => {
       const time = (at: string | Date): string => new Date(at).toISOString().slice(8, 19)
       const ran = ticking.ran.map(({ dueAt, attempt, late, isApproved }) => {
@@ -60,7 +63,7 @@ export async function openTicking(settings: Partial<Schedule> = {}) {
       const runs = (await scheduledRuns()).map(({ due_at, state, attempts, finished_at, message }) =>
         [time(due_at), state, attempts, finished_at && `at ${time(finished_at)}`, message].join(' ').trim(),
       )
-      return [...ran, ...runs]
+      return [...ran, ...ticking.missed.map((at) => `missed ${time(at)}`), ...runs]
     },
     [Symbol.asyncDispose]: store.close,
   }

@@ -33,6 +33,8 @@ export interface Listing extends AsyncDisposable {
   profile: ProfileInput
   address: string
   clockAheadMs: number | null
+  /** Is awaited before each page is given. */
+  beforePage: () => Promise<void>
   /** The positions of the requests, in order. */
   readonly asked: (string | null)[]
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
@@ -75,6 +77,7 @@ export async function openListing(
     profile: { name: 'test', paging: { kind: 'none' }, mapping: MAPPING, ...profile },
     address: 'crm.example.com/leads',
     clockAheadMs: null,
+    beforePage: async () => undefined,
     asked: [],
     sync: (options = {}) =>
       sync(
@@ -88,8 +91,9 @@ export async function openListing(
 
 function sourceOf(listing: Listing): Source {
   const profile = parseProfile(listing.profile, 'test')
-  const source = sourceOfList(profile, (filters, position, size, find) => {
+  const source = sourceOfList(profile, async (filters, position, size, find) => {
     listing.asked.push(position)
+    await listing.beforePage()
     const { records = [], ...page } = listing.answer(position, size, filters)
     return { next: null, total: null, ...page, records: records.map((value) => recordOf(value, find)) }
   })
@@ -101,7 +105,7 @@ type ReadPage = (
   position: string | null,
   size: number,
   findUnchanged?: FindUnchanged,
-) => RawPage
+) => RawPage | Promise<RawPage>
 
 /** Returns a source that has nothing but a list of leads. */
 export function sourceOfList(profile: Profile, readPage: ReadPage): Source {

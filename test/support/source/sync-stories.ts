@@ -21,11 +21,18 @@ export type Story = readonly [name: string, profile: Partial<ProfileInput>, ...s
 /** Syncs of changes. */
 export const changes = (answer: Answer, times = 1): Step => ({ full: false, answer, times })
 
-/** Tells what each sync found, and then what of the copy is not as it was before. */
+/**
+ * Tells what each sync found, and then what of the copy is not as it was before. The rules of the store hold before each
+ * page and after each sync.
+ */
 export async function tellSyncs(stories: readonly Story[]): Promise<string> {
   const lines: string[] = []
   for (const [name, profile, ...syncs] of stories) {
     await using listing = await openListing(profile, () => ({}))
+    const { store, clock } = listing
+    const expectSound = async () =>
+      expect(await findViolations(store.db, clock.now.toISOString(), 'all'), name).toEqual([])
+    listing.beforePage = expectSound
     lines.push(name)
     let before = new Set<string>()
     for (const sync of syncs) {
@@ -40,8 +47,7 @@ export async function tellSyncs(stories: readonly Story[]): Promise<string> {
         const now = [...found, ...some, ...marks.filter((mark) => !before.has(mark))]
         lines.push(...now.map((line) => `  ${line}`))
         before = new Set([...told.slice(2), ...leads, ...marks])
-        const at = listing.clock.now.toISOString()
-        expect(await findViolations(listing.store.db, at, 'all'), name).toEqual([])
+        await expectSound()
       }
     }
   }

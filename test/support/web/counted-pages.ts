@@ -1,12 +1,12 @@
 /** A store for the dashboard's pages of agents and the record. */
 
 import { onTestFinished } from 'vitest'
-import type { Lead } from '../../../src/domain/model.ts'
-import { dayBefore, daysUpTo, localDates } from '../../../src/domain/period.ts'
+import { dayBefore, daysUpTo } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listCountedDays, refreshDailyCounts } from '../../../src/store/insight/daily-count.ts'
+import { leadsOfDay } from '../data/leads-of-day.ts'
 import { dailyNumbers } from '../reports/daily-numbers.ts'
-import { lead, openFilledStore, save, saveWholeRun } from '../store.ts'
+import { openFilledStore, save, saveWholeRun } from '../store.ts'
 
 /** A Saturday. All leads were read a quarter of an hour before. */
 export const LOOKED_AT = new Date('2026-11-21T09:15:00Z')
@@ -33,11 +33,7 @@ async function saveDays(store: Store, days: number): Promise<void> {
   const times = (day: number) => (day >= days - 3 ? 3 : 1)
   const counts = dailyNumbers({ mean: 8, days, seed: 5, times })
   const leads = daysUpTo(READ_AT, days, ZONE).flatMap((day, index) =>
-    Array.from({ length: counts[index] ?? 0 }, (_, each): Lead => {
-      const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
-      const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
-      return lead(`${localDates(day)} ${each}`, { pipelineId: each % 2 === 0 ? 'p1' : 'p2', ...times })
-    }),
+    leadsOfDay(day, counts[index] ?? 0, (each) => ({ pipelineId: each % 2 === 0 ? 'p1' : 'p2' })),
   )
   await save(store, leads)
   await saveWholeRun(store, READ_AT)

@@ -1,15 +1,17 @@
 // @both-stores
-/** The queue of what has to be read because of events. */
+/** The queue of what has to be read because of events, and when the last ones came. */
 import { expect, it } from 'vitest'
 import { finishEvents, listQueued, postponeEvent } from '../../../src/store/events/event.ts'
+import { findLastArrival } from '../../../src/store/events/event-stats.ts'
 import { event, receive } from '../../support/data/events.ts'
-import { openEmptyStore } from '../../support/store.ts'
+import { explainPlan } from '../../support/data/plan.ts'
+import { IN_POSTGRES, openEmptyStore } from '../../support/store.ts'
 
 const BEFORE = '2026-11-21T06:00:00.000Z'
 const THEN = '2026-11-21T06:01:00.000Z'
 const LATER = '2026-11-21T06:02:00.000Z'
 
-it('has one row for all events about a lead, which knows how many they are and whether one deleted it', async () => {
+it('the queue has one row for all events about a lead, which knows how many they are and whether one deleted it', async () => {
   await using store = await openEmptyStore()
   await receive(store, [event('1', { isDeletion: true }), event('2'), event('3', { resourceId: 'b' })], THEN)
   await receive(store, [event('4', { resourceId: 'b' })], LATER)
@@ -23,7 +25,7 @@ it('has one row for all events about a lead, which knows how many they are and w
   ])
 })
 
-it('keeps a lead whose next event arrived while it was read, even at the same instant, to be read at once', async () => {
+it('the queue keeps a lead whose next event arrived while it was read, even at the same instant, to be read at once', async () => {
   await using store = await openEmptyStore()
   await receive(store, [event('1')], BEFORE)
   const [row] = await listQueued(store.db, BEFORE, 10, [])
@@ -37,4 +39,21 @@ it('keeps a lead whose next event arrived while it was read, even at the same in
     finishEvents(trx, left[0] ?? row, { at: THEN, outcome: 'updated', problem: null }),
   )
   expect(await listQueued(store.db, LATER, 10, [])).toEqual([])
+})
+
+it('when the last event about a lead came is found by an index that has all of it, however many came about nothing', async () => {
+  await using store = await openEmptyStore()
+  await receive(store, [event('1')], BEFORE)
+  await receive(store, [event('2', { resource: null, resourceId: '' })], THEN)
+  expect(await findLastArrival(store.db, 'any')).toBe(THEN)
+  expect(await findLastArrival(store.db, 'lead')).toBe(BEFORE)
+  const plan = await explainPlan(
+    store,
+    "SELECT received_at FROM event WHERE resource = 'lead' ORDER BY received_at DESC LIMIT 1",
+  )
+  expect(plan).toContain(
+    IN_POSTGRES
+      ? 'Index Only Scan Backward using event_by_time on event'
+      : 'SCAN event USING COVERING INDEX event_by_time',
+  )
 })
