@@ -1,7 +1,7 @@
 /**
- * Builds dist/ from src/. Rolldown puts our JavaScript into few files, because a start mostly waits for files to be
- * found and loaded. All other files that the program reads at run time are copied, and so are the public holidays.
- * There are no types, because nothing imports the program.
+ * Builds dist/ from src/, or the folder that is named. Rolldown puts our JavaScript into few files, because a start
+ * mostly waits for files to be found and loaded. All other files that the program reads at run time are copied, and
+ * so are the public holidays. There are no types, because nothing imports the program.
  */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { type Plugin, rolldown } from 'rolldown'
 
 const ROOT = join(import.meta.dirname, '..')
 const SOURCES = join(ROOT, 'src')
-const BUILT = join(ROOT, 'dist')
+const BUILT = process.argv[2] ?? join(ROOT, 'dist')
 /**
  * Packages whose many files most commands would load. With their code among ours, a start takes a fifth less time.
  * With that of commander, croner, yaml and pino too, it took as long.
