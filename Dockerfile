@@ -7,7 +7,6 @@ FROM --platform=$BUILDPLATFORM node:24.21.0-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
 COPY build/ build/
 COPY src/ src/
 RUN npm run build

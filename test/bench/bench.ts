@@ -23,6 +23,7 @@ import { SLOW } from './parts/slow.ts'
 import { SNAPSHOT } from './parts/snapshot.ts'
 import { START } from './parts/start.ts'
 import { SYNC } from './parts/sync.ts'
+import { installProgram } from './programs.ts'
 
 const PARTS: readonly Part[] = [
   SIZE,
@@ -56,6 +57,7 @@ const subjects = new Set(given.only.split(','))
 for (const name of subjects)
   if (!SUBJECTS.includes(name)) throw new Error(`found ${name}, expected some of ${SUBJECTS.join(', ')}`)
 
+await using _program = await installProgram()
 const samples: Sample[] = []
 const notes: string[] = []
 const loadBefore = loadavg()[0] ?? 0

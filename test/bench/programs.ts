@@ -1,14 +1,27 @@
 /** Starts the measured programs in their own processes, and reads their output. */
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempDisposable } from 'node:fs/promises'
+import { cp, mkdir, mkdtempDisposable, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import type { Step } from './step.ts'
 
-/** The installed program, which uses a cache of compiled code. */
-export const MAIN = join(import.meta.dirname, '../../bin/leadsheet.js')
+const ROOT = join(import.meta.dirname, '../..')
+const INSTALLED = join(tmpdir(), `leadsheet-bench-program-${process.pid}`)
+/** The program that {@link installProgram} builds. It uses a cache of compiled code. */
+export const MAIN = join(INSTALLED, 'bin/leadsheet.js')
+
+/** Builds the program into a folder that has no sources, so that the built one is started. */
+export async function installProgram() {
+  await mkdir(INSTALLED)
+  for (const name of await readdir(ROOT))
+    if (!['bin', 'dist', 'src'].includes(name)) await symlink(join(ROOT, name), join(INSTALLED, name))
+  await cp(join(ROOT, 'bin'), join(INSTALLED, 'bin'), { recursive: true })
+  await promisify(execFile)(process.execPath, [join(ROOT, 'build/build.ts'), join(INSTALLED, 'dist')])
+  return { [Symbol.asyncDispose]: () => rm(INSTALLED, { recursive: true }) }
+}
 
 export const newFolder = () => mkdtempDisposable(join(tmpdir(), 'leadsheet-bench-'))
 

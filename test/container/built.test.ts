@@ -6,7 +6,8 @@
 import { execFile } from 'node:child_process'
 import { chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
@@ -50,16 +51,28 @@ describe('the package that npm pack makes', () => {
   })
 
   it('has each file that the program reads or starts beside itself', () => {
-    const dist = join(image, 'app/dist')
-    const named = globSync('**/*.js', { cwd: dist }).flatMap((file) => {
-      const code = readFileSync(join(dist, file), 'utf8')
-      const started = [...code.matchAll(/programFile\(import\.meta\.url, '([^']+)'\)/g)]
-      const read = [...code.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g)]
-      const paths = [...started.map(([, name]) => `${name}.js`), ...read.map(([, path = '']) => path)]
-      return paths.map((path) => join(dist, dirname(file), path))
+    const named = builtFiles().flatMap(({ path, code }) => {
+      const at = (...places: string[]) =>
+        places.reduce((place, next) => new URL(next, place), pathToFileURL(path))
+      const started = code.matchAll(/programFile\(new URL\("(.+?)", import\.meta\.url\)\.href, "(.+?)"\)/g)
+      const read = code.matchAll(/new URL\("([^"]+)", new URL\("([^"]+)", import\.meta\.url\)\.href\)/g)
+      const listed = code.matchAll(/import\.meta\.dirname \+ "\/([^"]+)"((?:, "[^"]+")*)/g)
+      return [
+        ...started.map(([, place = '', name]) => at(place, `${name}.js`)),
+        ...read.map(([, file = '', place = '']) => at(place, file)),
+        ...listed.map(([, place, below = '']) => at(`${place}/`, ...(below.match(/[^", ]+/g) ?? []))),
+      ]
     })
-    expect(named.length).toBeGreaterThan(5)
-    expect(named.filter((path) => !existsSync(path))).toEqual([])
+    expect(named.length).toBeGreaterThan(11)
+    expect(named.filter((place) => !existsSync(place))).toEqual([])
+  })
+
+  it('has the licences of the packages whose code it holds, and SECURITY.md names them', () => {
+    const held = builtFiles().flatMap(({ code }) => [...code.matchAll(/^\/\/ .*\bnode_modules\/([^/]+)/gm)])
+    const names = [...new Set(held.map(([, name]) => name))].sort()
+    expect(readFileSync('SECURITY.md', 'utf8')).toContain(` holds the code of ${names.join(' and ')}, `)
+    for (const name of names)
+      expect(readFileSync(join(image, `app/dist/${name}.LICENSE.txt`), 'utf8')).toContain('Copyright')
   })
 
   it('runs by npx where it is installed in an empty folder', async () => {
@@ -132,3 +145,11 @@ reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
     expect(readdirSync(data)).toEqual(expect.arrayContaining(['archive', 'leadsheet.db', 'snapshot.db']))
   },
 )
+
+function builtFiles() {
+  const dist = join(image, 'app/dist')
+  return globSync('**/*.js', { cwd: dist }).map((file) => {
+    const path = join(dist, file)
+    return { path, code: readFileSync(path, 'utf8') }
+  })
+}
