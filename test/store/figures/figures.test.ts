@@ -225,6 +225,12 @@ it('the sections of a report tell what was read in time', async () => {
   await expect(told.join('\n')).toMatchFileSnapshot('golden/sections.txt')
 })
 
+it('a source with a win and no new lead is listed', async () => {
+  const won = lead('won', { source: 'fair', status: 'won', statusChangedAt: FROM, updatedAt: FROM })
+  const { bySource } = await figuresOf([won])
+  expect(bySource).toMatchObject([{ source: 'fair', newLeads: 0, won: 1 }])
+})
+
 it('a lead without a company is named by its domain, or else by its id', async () => {
   const unnamed = { score: 90, createdAt: FROM, companyName: null }
   const { topLeads } = await figuresOf([
