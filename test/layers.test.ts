@@ -79,7 +79,7 @@ test('the table of layers names every folder and file directly in src, and those
   }
 })
 
-/** What all sources keep to, and an invented source of which the check must tell. */
+/** The rules of all sources, each with an invented source of which the check must tell. */
 const RULES: readonly {
   readonly rule: string
   readonly check: (all: readonly Source[]) => string[]

@@ -44,7 +44,7 @@ const EVENTS_AT_ONCE = 4
 /** The reference service allows no more requests. */
 const EVENTS_PER_TEN_SECONDS = 200
 
-export interface ConfiguredDaemon extends AsyncDisposable {
+interface ConfiguredDaemon extends AsyncDisposable {
   /**
    * Runs the daemon until the signal is aborted, and resolves when the work in progress has ended. Must be
    * called only once.

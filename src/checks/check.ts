@@ -121,7 +121,7 @@ export function fail<What extends string>(what: What, found: string, remedy: str
 }
 
 /** The webhook that this installation has registered at the upstream. */
-export interface KnownRegistration {
+interface KnownRegistration {
   /** The types of events, such as `lead.created`. */
   readonly events: readonly string[]
   readonly registeredAt: Instant

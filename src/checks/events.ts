@@ -30,7 +30,7 @@ type Change = 'inserted' | 'updated'
  * Events have stopped if none has come for three days, although syncs find changes that should cause some.
  * @throws LeadsheetError webhook_unreadable
  */
-export async function findStopped(facts: Facts, way: EventSource): Promise<Finding[]> {
+async function findStopped(facts: Facts, way: EventSource): Promise<Finding[]> {
   const { db, now } = facts
   const registration = await way.readRegistration()
   if (registration === null && !way.isByHand) return []

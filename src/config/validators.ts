@@ -17,7 +17,7 @@ import { Secret, type SecretKind } from './secrets.ts'
 import { isTree, nearest, pathText, valueAt } from './setting-path.ts'
 
 /** Checks a schedule: five cron fields, or words such as `every weekday at 07:00`. */
-export function scheduleFault(text: string): string | null {
+function scheduleFault(text: string): string | null {
   const parsed = parseExpression(text, [])
   if (!('fault' in parsed)) return null
   const meant = parsed.unknown === undefined ? null : nearest(parsed.unknown, WORDS)

@@ -82,7 +82,7 @@ export const pipelineStatsSchema = z.object({
 })
 export type WirePipelineStats = z.infer<typeof pipelineStatsSchema>
 
-export const AGENT_KINDS = ['discovery', 'enrichment', 'scoring', 'outreach'] as const
+const AGENT_KINDS = ['discovery', 'enrichment', 'scoring', 'outreach'] as const
 export const AGENT_STATUSES = ['running', 'idle', 'failing', 'paused'] as const
 
 const agentSchema = z.object({

@@ -142,7 +142,7 @@ interface SignedMessage {
 }
 
 /** Returns the signature `v1,…` of a message, made with one secret (`whsec_` and a key in base64). */
-export function signStandard(secret: string, { id, timestamp, body }: SignedMessage): string {
+function signStandard(secret: string, { id, timestamp, body }: SignedMessage): string {
   const signature = createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body)
   return `v1,${signature.digest('base64')}`
 }

@@ -42,7 +42,7 @@ export interface Shift {
 }
 
 /**
- * What is said of the same number in a longer period that ended with the report's or the day before: the week of a
+ * The statement on the same number in a longer period that ended with the report's or the day before: the week of a
  * day, or the month of a day or week. A report that says `high` or `low` says this too: "a low Monday in a normal
  * week". `judgement` is the direction of a lasting change, if the longer period has one.
  */

@@ -102,7 +102,7 @@ function until({ dates }: ReportDays, numbers: readonly DailyNumbers[]): DailyNu
   return numbers.map((each) => ({ ...each, values: each.values.slice(0, dates.length) }))
 }
 
-/** What the report about a longer period says of a number; if that is nothing, what is said of a still longer one. */
+/** The statement of the report about a longer period on a number; if it has none, that of a still longer one. */
 function longerOf({ kind, dates }: ReportDays, judged: Judged | undefined): LongerPeriod | null {
   const { judgement, shift, within = null } = judged?.expectation ?? { judgement: 'learning', shift: null }
   if (judgement !== 'normal' && judgement !== 'high' && judgement !== 'low') return within

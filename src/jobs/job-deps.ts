@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import type { Store } from '../store/db/store.ts'
 
-/** What nearly every job works with. */
+/** The store, the log and the clock, with which nearly every job works. */
 export interface JobDeps {
   readonly store: Store
   readonly log: Log

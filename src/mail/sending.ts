@@ -62,14 +62,14 @@ export interface Receipt {
  * nothing from this sender, whoever it is for, until a limit has passed or a person has changed something.
  * `unknown`: the message may or may not have been delivered.
  */
-export type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration' | 'sender' | 'unknown'
+type SendFailure = 'transient' | 'permanent' | 'refused' | 'configuration' | 'sender' | 'unknown'
 
 /**
  * The messages that a failure concerns. `message`: only this message. `server`: every message to this server.
  * `either`: one of these two, but it is unknown which. The connection then broke in the middle of a message,
  * perhaps because of that message, or the server deferred a message for what may be a fault of the sender.
  */
-export type SendConcern = 'message' | 'server' | 'either'
+type SendConcern = 'message' | 'server' | 'either'
 
 /**
  * The cause of a failure. `message`: the content, or nobody knows. `deferred`: the message may pass later, which is about
@@ -108,7 +108,7 @@ export interface FaultFacts {
 /** The facts about a failed attempt, as the transport has judged them. */
 export type FailedSend = Readonly<ReturnType<typeof failedBy>>
 
-export function failedBy(blame: Blame, facts: FaultFacts) {
+function failedBy(blame: Blame, facts: FaultFacts) {
   const { isInMessage, said, replyCode = null, waitMs = null, until = null } = facts
   const { kind, concerns }: { kind: SendFailure; concerns: SendConcern } = MEANINGS[blame]
   return {

@@ -93,7 +93,7 @@ interface ReplyRule {
 }
 
 /**
- * Whom a reply blames: the first row that fits decides. Words stand last, for servers without enhanced codes
+ * The rows tell whom a reply blames: the first one that fits decides. Words stand last, for servers without enhanced codes
  * and for 5.7.1, which is said of everything. If it is wrong to blame the sender, messages wait and an alert
  * says so; if it is wrong to blame the recipient, people are paused. Sources: RFC 3463, RFC 5321 (4.2.3),
  * RFC 7372, RFC 7505, and the lists of Google, Microsoft 365, Postfix and Exim.

@@ -248,7 +248,7 @@ function share(values: readonly unknown[], test: (value: unknown) => boolean): n
   return values.length === 0 ? 0 : values.filter(test).length / values.length
 }
 
-export function isEmail(value: unknown): boolean {
+function isEmail(value: unknown): boolean {
   return typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value)
 }
 

@@ -16,7 +16,7 @@ import { namePeriod } from './words/dates.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 /** The view that a template gets; `kind` is the name of the template. */
-export type View = BlockView | FailedView
+type View = BlockView | FailedView
 
 export interface ReportView {
   /** The language, BCP 47. */

@@ -13,7 +13,7 @@ import { readEvents } from '../upstream/webhooks/read-events.ts'
 import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-signature.ts'
 import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
-export interface WebhookDeps extends ReceiverDeps {
+interface WebhookDeps extends ReceiverDeps {
   readonly webhook: WebhookProfile
   readonly intake: WebhookIntake
 }

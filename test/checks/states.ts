@@ -9,7 +9,7 @@ import { bareInstallation } from '../support/web/installation.ts'
 
 export const NOW = new Date('2026-11-21T12:00:00Z')
 
-/** What a state changes in the settings and in what the daemon knows. */
+/** The changes of a state in the settings and in the knowledge of the daemon. */
 export type Change = Partial<Installation> & Omit<Knowledge, 'isDaemon'>
 
 /** Returns the lines of what is found in a store. */

@@ -39,7 +39,7 @@ const PUBLIC = 'web: { public_url: "https://reports.example.com", token: "012345
 
 interface Situation {
   readonly settings?: string
-  /** What is kept of the registration; by default that of the webhook. */
+  /** The stored registration; by default that of the webhook. */
   readonly state?: string
   /** The webhooks that the upstream lists, or the error of its answer. */
   readonly listed?: readonly WireWebhook[] | LeadsheetError

@@ -169,7 +169,7 @@ it('nothing upgrades an older database to read it, fills an empty file, or touch
   new Database(join(cwd, 'data/leadsheet.db')).exec('DELETE FROM kysely_migration').close()
   new Database(join(cwd, 'other/leadsheet.db')).exec('CREATE TABLE song (title TEXT)').close()
   const options = { cwd, env: clockStandingAt('2026-11-21T12:00:00Z') }
-  // What the doctor says depends on the machine.
+  // The words of the doctor depend on the machine.
   for (const folder of ['nothing', 'empty'])
     await runWarm(['doctor'], { cwd, env: { ...options.env, LEADSHEET_DATA_DIR: folder } })
   await checkTranscript(join(import.meta.dirname, 'golden/other-databases.txt'), options)

@@ -1,4 +1,4 @@
-/** What the program says to a command that cannot be right. */
+/** The answers of the program to commands that cannot be right. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { checkTranscript } from '../support/process/transcript.ts'

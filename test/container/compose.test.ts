@@ -84,7 +84,7 @@ describe.each(FILES)('%s', (file) => {
   )
 })
 
-/** What the daemons of the files read: the list of leads, the store and where their dashboard listens. */
+/** The sources of the daemons of the files: the list of leads, the store and where their dashboard listens. */
 const GIVEN = [
   ['compose.yaml', 'leadsheet', 'https://leads.example.com/api/v1', undefined, '0.0.0.0:8080'],
   ['compose.scale.yaml', 'leadsheet', 'https://leads.example.com/api/v1', STORE, '0.0.0.0:8080'],

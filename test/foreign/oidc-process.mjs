@@ -54,7 +54,7 @@ for (const kind of ['access_token', 'client_credentials'])
   })
 provider.on('grant.error', () => state.failures++)
 
-/** What a person does once in a browser: allows the client to read, and gets a refresh token. */
+/** Allows the client to read, as a person does once in a browser, and gets a refresh token. */
 async function consent() {
   const grant = new provider.Grant({ accountId: 'ana', clientId: id })
   grant.addOIDCScope('openid offline_access leads')

@@ -1,4 +1,4 @@
-/** What a token URL is asked, and what its answers mean. */
+/** The requests to a token URL, and the meaning of its answers. */
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What an operator is advised after refusals of providers, in the words that these document. */
+/** The advice to an operator after refusals of providers, in the words that these document. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

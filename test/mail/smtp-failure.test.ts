@@ -1,4 +1,4 @@
-/** Whom a mail server blames: its replies, as servers and providers document them, at each step of a message. */
+/** Replies of mail servers, and whom they blame, as servers and providers document them, at each step of a message. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -33,7 +33,7 @@ const amounts = (...values: readonly unknown[]): [string, RecordOf] => [
   `amounts such as ${values.slice(0, 3).join(' and ')}`,
   oneIn('amount', ...values),
 ]
-/** What is the same in all records shows nothing, unless its name is usual. */
+/** A field that is the same in all records shows nothing, unless its name is usual. */
 const person = (record: object): [string, RecordOf] => {
   const text = JSON.stringify(record)
   return [text, (n) => JSON.parse(text.replaceAll('Ana', `Ana ${n}`).replaceAll('7', `${n}`))]

@@ -1,4 +1,4 @@
-/** What the probe finds of a list by which it can be read whole, and what it tells instead of a guess. */
+/** The findings of the probe by which a list can be read whole, and its words in place of a guess. */
 import { describe, expect, test } from 'vitest'
 import {
   type ForeignRecord,
@@ -56,7 +56,7 @@ const asRows = (what: string, type: string, write: (all: readonly ForeignRecord[
 }
 const csvOf = (row: readonly string[]) => row.map((text) => `"${text}"`).join(';')
 
-/** What stands beside the records of the only page that is found. */
+/** The fields beside the records of the only page that is found. */
 const SINGLE = [
   ['a page that counts its own records', 40, { size: 40 }],
   ['a page whose total is a usual size', 40, { total: 40 }],

@@ -1,4 +1,4 @@
-/** What a report says, state by state. The files in `golden/` have the whole of it; `vitest -u` renews them. */
+/** The words of a report, state by state. The files in `golden/` have the whole of it; `vitest -u` renews them. */
 import { describe, expect, it } from 'vitest'
 import { Document, isScalar, visit } from 'yaml'
 import { BLOCKS, type BlockName } from '../../src/domain/choices.ts'

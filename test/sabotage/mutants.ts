@@ -5,7 +5,7 @@ import { parseAst } from 'vitest/node'
 export interface Mutant {
   /** The function or the constant at the top of the file in which it lies; empty outside of any. */
   readonly of: string
-  /** What is changed, such as `condition` or `< to <=`. */
+  /** The thing that is changed, such as `condition` or `< to <=`. */
   readonly kind: string
   readonly line: number
   /** The part of the text that `replacement` takes the place of. */

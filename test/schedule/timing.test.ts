@@ -1,4 +1,4 @@
-/** What is written in the settings as a schedule: in words, or for cron. */
+/** Schedules as they are written in the settings: in words, or for cron. */
 import { expect, it } from 'vitest'
 import { parseExpression } from '../../src/schedule/timing.ts'
 import { datesFrom } from '../support/reports/daily-numbers.ts'

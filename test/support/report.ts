@@ -68,7 +68,7 @@ export const REPORTS: readonly {
   { name: 'week', figures: busyWeek(), making: { now: '2026-11-23T05:04:00.000Z' } },
 ]
 
-/** What a page says around its blocks. */
+/** The words of a page around its blocks. */
 export const BARE_PAGE = {
   lang: 'en',
   dir: 'ltr',

@@ -149,7 +149,7 @@ it('metrics are named as Prometheus wants, in base units, and have help', async 
     expect(name).not.toMatch(/_(ms|milliseconds|minutes|hours|days|[kmg]b|percent|count|sum|bucket)(_|$)/)
     expect([name, help === '', name.endsWith('_total')]).toEqual([name, false, type === 'counter'])
   }
-  // What has never been has no value, rather than one of 1970.
+  // An event that has never been has no value, rather than one of 1970.
   for (const name of ['daemon_last_heartbeat_timestamp', 'sync_last_duration'])
     expect(metrics.get(`leadsheet_${name}_seconds`)?.samples, name).toEqual([])
 })

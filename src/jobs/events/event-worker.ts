@@ -39,7 +39,7 @@ export interface EventWorkerDeps extends ApplyDeps {
   readonly perTenSeconds: number
 }
 
-export interface EventWorker extends SerialTask {
+interface EventWorker extends SerialTask {
   /** Applies all events that can be applied, including those that wait for the rate limit. */
   applyAll(signal: AbortSignal): Promise<void>
 }

@@ -46,7 +46,7 @@ export function isIgnored({ kind, recipients }: Notification): boolean {
 }
 
 /** A notification as it came, which says something about a message. */
-export interface ArrivedNotification {
+interface ArrivedNotification {
   /** The SHA-256 of its bytes, or the provider's id of the event. */
   readonly id: string
   readonly notification: Notification

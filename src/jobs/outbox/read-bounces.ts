@@ -41,8 +41,6 @@ export interface BouncesDeps extends ProviderDeps {
   readonly returnAddress: string | null
 }
 
-export type BouncesRead = Awaited<ReturnType<typeof readBounces>>
-
 /** The most mails that say nothing and wait to be stored. */
 const IGNORED_MAX = 200
 const EVERY_MS = 5 * MINUTE_MS

@@ -31,7 +31,7 @@ interface DueReport {
   readonly at: Date
   /** The lease of the report's schedule. Only the process that holds it may write the report's messages. */
   readonly lease: Pick<Lease, 'renew'>
-  /** The facts of the making that readers are told, such as that the report is late; absent if it is made by hand. */
+  /** Facts that readers are told, such as that the report is late; absent if it is made by hand. */
   readonly notes?: readonly ReportWarning[]
 }
 

@@ -175,7 +175,7 @@ async function attachmentsFor(
 }
 
 /** @throws LeadsheetError report_no_data, report_failed */
-export async function readIssueFigures(
+async function readIssueFigures(
   deps: Pick<IssueDeps, 'store' | 'now' | 'publishing'>,
   report: Report,
   period: Period,

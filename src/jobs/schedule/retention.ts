@@ -10,7 +10,7 @@ export interface Retention {
   readonly dailyAfterDays: number
 }
 
-export interface Pruned {
+interface Pruned {
   readonly table: Series | 'event'
   readonly before: Instant
   readonly deleted: number

@@ -39,7 +39,7 @@ export interface Vendor {
   readonly found: (answer: ApiAnswer) => string | null
 }
 
-export interface AnswerRule {
+interface AnswerRule {
   /** Tests the status with the code that the API gives, such as `403 rateLimitExceeded`, or `403 ` without one. */
   readonly codes: RegExp
   readonly words?: RegExp

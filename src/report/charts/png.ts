@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { crc32, deflateSync } from 'node:zlib'
 
 /** Row by row, each pixel as four bytes: red, green, blue (each multiplied by alpha), alpha. */
-export interface Picture {
+interface Picture {
   readonly pixels: Uint8Array
   readonly width: number
   readonly height: number

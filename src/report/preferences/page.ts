@@ -24,7 +24,7 @@ interface PreferenceFacts {
   readonly done: PreferenceChoice | null
 }
 
-export interface ListedFacts {
+interface ListedFacts {
   readonly kind: PeriodKind
   readonly filter: LeadFilter
   readonly attachments: readonly string[]
@@ -166,7 +166,7 @@ export interface WebPages {
   error(view: ErrorPageView): string
 }
 
-export interface ErrorPageView {
+interface ErrorPageView {
   readonly lang: string
   readonly title: string
   readonly text: string

@@ -101,7 +101,7 @@ export function toWireAttempt(
 }
 
 /** An active webhook with the state of its waiting messages. */
-export interface WebhookQueue extends WebhookRow {
+interface WebhookQueue extends WebhookRow {
   /** 1 if a message is due now, otherwise 0. */
   readonly has_due: 0 | 1
   /** The time when the first later message is due; null if there is no later message. */

@@ -80,7 +80,7 @@ export function markAcknowledged(trx: Trx, id: number, at: Instant): Promise<Ale
 
 /* The last ping to the heartbeat monitor, an outside service that raises an alarm when no ping arrives. */
 
-export type HeartbeatPing = Omit<Model<'heartbeat_ping'>, 'id'>
+type HeartbeatPing = Omit<Model<'heartbeat_ping'>, 'id'>
 export type HeartbeatSignal = HeartbeatPing['signal']
 
 export function findHeartbeatPing(db: Db): Promise<HeartbeatPing | undefined> {

@@ -32,7 +32,7 @@ export interface Unknown {
   readonly schedules: readonly string[]
 }
 
-export interface Restored {
+interface Restored {
   readonly content: BackupContent
   readonly unknown: Unknown
   readonly before: string | null

@@ -2,7 +2,7 @@
 import { LeadsheetError } from '../../errors.ts'
 
 /** The PostgreSQL schema of a store whose address names no schema. */
-export const DEFAULT_SCHEMA = 'leadsheet'
+const DEFAULT_SCHEMA = 'leadsheet'
 
 export type StorePlace =
   | { readonly kind: 'sqlite'; readonly file: string }

@@ -38,7 +38,7 @@ export function openPostgres(place: PostgresPlace, access: 'read' | 'write' = 'w
   return new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
 }
 
-export function connectionTo(place: PostgresPlace): pg.ClientConfig {
+function connectionTo(place: PostgresPlace): pg.ClientConfig {
   return {
     connectionString: place.url,
     options: sessionOf(place),

@@ -7,7 +7,7 @@ import { type FigureScope, type Query, readRows } from './query.ts'
 import { RECENT } from './relation.ts'
 
 /** Counts the new, won and recently closed leads by a column. A lead counts under its present source. */
-export const countsBy = (group: 'pipeline_id' | 'source'): Query => ({
+const countsBy = (group: 'pipeline_id' | 'source'): Query => ({
   reads: ['new_lead', 'closed'],
   sql: `SELECT ${group} AS "of", count(*) FILTER (WHERE is_new) AS "newLeads", count(*) FILTER (WHERE is_won) AS won,
     count(*) FILTER (WHERE is_recent AND outcome = 'won') AS part, count(*) FILTER (WHERE is_recent) AS whole
@@ -20,7 +20,7 @@ export const countsBy = (group: 'pipeline_id' | 'source'): Query => ({
 })
 
 /** The figures leads and open_value for each pipeline, one row for each currency. */
-export const LEVELS_BY_PIPELINE = {
+const LEVELS_BY_PIPELINE = {
   reads: ['level'],
   sql: `SELECT pipeline_id AS "of", value_currency AS currency, sum(leads) AS leads,
     coalesce(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
@@ -28,7 +28,7 @@ export const LEVELS_BY_PIPELINE = {
   FROM level GROUP BY pipeline_id, value_currency`,
 } as const
 
-export const STALLED_BY_PIPELINE = {
+const STALLED_BY_PIPELINE = {
   reads: ['stalled_count'],
   sql: 'SELECT pipeline_id AS "of", leads AS stalled FROM stalled_count',
 } as const

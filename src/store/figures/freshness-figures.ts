@@ -30,7 +30,7 @@ export const OUTAGES = {
 } as const
 
 /** The quarantined records by reason. */
-export const QUARANTINED_RECORDS = {
+const QUARANTINED_RECORDS = {
   reads: [],
   sql: `SELECT resource, reason, count(*) AS records FROM quarantined_record
   GROUP BY resource, reason ORDER BY records DESC, resource, reason`,
@@ -45,8 +45,8 @@ export const DRIFT = {
   ORDER BY at, hex(each.value ->> 'path'), hex(each.value ->> 'change')`,
 } as const
 
-/** Whether the last scan of the leads was complete. */
-export const LAST_SCAN = {
+/** The result of the last scan of the leads: complete or not. */
+const LAST_SCAN = {
   reads: [],
   sql: 'SELECT result, ended_at AS at FROM sync_scan_result ORDER BY ended_at DESC, run_id DESC LIMIT 1',
 } as const

@@ -22,7 +22,7 @@ const STAY_DAYS = 90
 const PIPELINES_IN_USE = '(SELECT pipeline_id FROM day_count GROUP BY pipeline_id HAVING sum(leads) > 0)'
 
 /** The leads that ever reached each stage or a later one, as the last statistics of the upstream count them. */
-export const SERVICE_FUNNEL = {
+const SERVICE_FUNNEL = {
   reads: ['day_count'],
   sql: `SELECT status, sum(reached) AS reached, min(as_of) AS "asOf" FROM funnel_latest
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))

@@ -84,7 +84,7 @@ export function explainQuery(query: Query, scope: FigureScope, values: QueryValu
   return `${fillIn(text, { ...valuesOf(scope), ...values })};`
 }
 
-export function findFigure(name: FigureName): (typeof FIGURES)[number] {
+function findFigure(name: FigureName): (typeof FIGURES)[number] {
   const found = FIGURES.find((figure) => figure.name === name)
   if (!found) throw new TypeError(`no figure is called ${name}`)
   return found

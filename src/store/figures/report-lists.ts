@@ -27,7 +27,7 @@ const LISTED = `lead.id, ${LEAD_NAME} AS "companyName", ${AS_NOW}, pipeline.id A
     lead_then.value_currency AS currency, lead.created_at AS "createdAt"`
 
 /** The leads created in the period with a score of at least top_score, best first. */
-export const TOP_LEADS = {
+const TOP_LEADS = {
   reads: ['lead_then'],
   sql: `SELECT ${LISTED}, lead.updated_at AS "changedAt", total
   FROM (
@@ -43,7 +43,7 @@ const lastBefore = (table: string, at: string): string =>
   `coalesce((SELECT max(${at}) FROM ${table} AS each WHERE each.lead_id = state.lead_id AND ${at} < :to), '')`
 
 /** The leads counted by the figure stalled, longest stalled first. */
-export const STALLED_LEADS = {
+const STALLED_LEADS = {
   reads: ['lead_then', 'longest_open'],
   sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt", longest.candidates, longest.last_candidate_at AS "lastCandidateAt"
   FROM (
@@ -114,7 +114,7 @@ export function listedLeadOf({ amount, currency, ...lead }: ListedRow): ListedLe
 const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'deleted', 'returned']
 
 /** The number of changed leads by kind, and their value by currency. */
-export const CHANGE_COUNTS = {
+const CHANGE_COUNTS = {
   reads: ['change'],
   sql: `SELECT kind, value_currency AS currency, count(*) AS total, ${toCents('sum(value_amount)')} AS amount
   FROM change GROUP BY kind, value_currency ORDER BY kind, count(value_amount) DESC, value_currency NULLS FIRST`,
@@ -124,7 +124,7 @@ export const CHANGE_COUNTS = {
 const IN_CURRENCY = 'iif(value_amount IS NULL, NULL, value_currency)'
 
 /** The changed leads. In each kind, leads with a value come first, ordered by currency (the most common first) and by value. */
-export const CHANGED_LEADS = {
+const CHANGED_LEADS = {
   reads: ['change'],
   sql: `SELECT kind, lead_id AS id, ${LEAD_NAME} AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('deleted', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,
@@ -187,7 +187,7 @@ export async function readChanges(
 }
 
 /** The beginning of the changes, and the time at which the last issue's figures were read. */
-export function changeValues({ from }: FigureScope, since: LastReported | null) {
+function changeValues({ from }: FigureScope, since: LastReported | null) {
   return { since: since !== null && since.at < from ? since.at : from, reported_at: since?.knownAt ?? null }
 }
 

@@ -7,7 +7,7 @@ import type { ReadTrx } from './query.ts'
 import { type FigureScope, readRows } from './query.ts'
 
 /** The last statistics of each pipeline that our copy covers. */
-export const STAT_SAMPLES = {
+const STAT_SAMPLES = {
   reads: [],
   sql: `SELECT pipeline.name AS "pipelineName", stat.* FROM pipeline_stat AS stat JOIN pipeline ON pipeline.id = pipeline_id
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
@@ -17,7 +17,7 @@ export const STAT_SAMPLES = {
 } as const
 
 /** Our leads and their value by outcome. */
-export const OUR_LEVELS = {
+const OUR_LEVELS = {
   reads: ['level'],
   sql: `SELECT outcome, value_currency AS currency, sum(leads) AS leads, ${toCents('sum(value_amount)')} AS amount
   FROM level GROUP BY outcome, value_currency`,
@@ -55,7 +55,7 @@ export async function readServiceStats(trx: ReadTrx, scope: FigureScope): Promis
 }
 
 /** The scope ends with the moment of the sample, included. */
-export function scopeOfSample(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
+function scopeOfSample(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
   const to = new Date(Date.parse(asOf) + 1).toISOString()
   return { ...scope, to, filter: { pipelineIds: [pipelineId], conditions: [] } }
 }

@@ -21,7 +21,7 @@ export interface StoredField extends DeclaredField {
   readonly place: number
 }
 
-export type StoredValues = Pick<Row<'lead_values'>, 'cells' | 'unfit'>
+type StoredValues = Pick<Row<'lead_values'>, 'cells' | 'unfit'>
 
 /** Lists the fields that the profile declares, in its order. */
 export async function listFields(db: Db): Promise<StoredField[]> {
@@ -164,7 +164,7 @@ export async function readFieldsByName(
   )
 }
 
-export interface UnfitValues {
+interface UnfitValues {
   readonly name: string
   readonly type: DeclaredType
   readonly leads: number

@@ -17,7 +17,7 @@ export interface RuledField extends DeclaredField {
 /** The names of the fields that came, went, or have another type or rule since the last sync. */
 export type FieldNews = Readonly<Record<'added' | 'removed' | 'changed', readonly string[]>>
 
-export interface FieldPlan {
+interface FieldPlan {
   readonly rows: readonly Row<'declared_field'>[]
   readonly news: FieldNews
   /** Tells whether the rows differ from the stored ones. */

@@ -205,7 +205,7 @@ const selectNos = statement((db, { ids }: { ids: string }) =>
   db.selectFrom('lead').where('id', 'in', textsIn(ids)).select(['id', 'no']).compile(),
 )
 
-export interface FoundLead {
+interface FoundLead {
   readonly no: number
   readonly id: string
   readonly isDeleted: boolean

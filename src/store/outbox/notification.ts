@@ -5,7 +5,7 @@ import { type Model, modelsIn } from '../db/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 
 export type StoredNotification = Model<'notification'>
-export type BounceMailbox = Model<'bounce_mailbox'>
+type BounceMailbox = Model<'bounce_mailbox'>
 
 export async function isKnownNotification(db: Db, id: string): Promise<boolean> {
   return (

@@ -12,7 +12,7 @@ import type { Db, Trx } from '../db/store.ts'
 import type { LastReported } from '../figures/report-lists.ts'
 import type { Row } from '../tables/tables.ts'
 
-export interface IssueKey {
+interface IssueKey {
   readonly report: string
   readonly period: Period
   /** The recipients' filter of leads as JSON; empty for all leads of the report. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-export interface RunCounts {
+interface RunCounts {
   readonly outcome: string
   readonly runs: number
   readonly requests: number
@@ -15,7 +15,7 @@ export interface RunCounts {
   readonly quarantined: number
 }
 
-export interface ScheduledRunCounts {
+interface ScheduledRunCounts {
   readonly schedule: string
   readonly state: Tables['scheduled_run']['state']
   readonly runs: number

@@ -87,7 +87,7 @@ interface SchemaComments {
 }
 
 /** Reads the comments of a table. Each column has its own line, which begins with its name. */
-export function readTableComments(create: string): SchemaComments {
+function readTableComments(create: string): SchemaComments {
   const [first = '', ...lines] = create.split('\n')
   const columns = lines.flatMap((line) => {
     const [, name, meaning] = /^\s*"?(\w+)"? .*? -- (.*)$/.exec(line) ?? []
@@ -97,7 +97,7 @@ export function readTableComments(create: string): SchemaComments {
 }
 
 /** Reads the comments before the SQL of a view. A comment in the format `column: meaning` is for a column. */
-export function readViewComments(create: string, names: readonly string[]): SchemaComments {
+function readViewComments(create: string, names: readonly string[]): SchemaComments {
   const whole: string[] = []
   const columns = new Map<string, string>()
   for (const line of create.split('\n').slice(1)) {

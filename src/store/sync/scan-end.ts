@@ -17,7 +17,7 @@ import { addCounts, noteLeadsAsOf, readCounts } from './sync-run.ts'
 import { countUndated, findLastUpdate, saveProfileHash, saveScanResult, saveWatermark } from './watermark.ts'
 
 /** The update times of the leads of a scan. */
-export interface UpdateTimes {
+interface UpdateTimes {
   readonly last: Instant | null
   /** The number of leads for which the upstream gave no update time. */
   readonly undated: number

@@ -76,7 +76,7 @@ async function loadSeenLeads(db: Db): Promise<SeenLeads> {
   return seenLeads
 }
 
-export function createSeenLeads() {
+function createSeenLeads() {
   let passes = new Uint8Array(1024)
   const others = new Map<string, number>()
   const note = (key: SeenKey, pass: number): void => {

@@ -42,7 +42,7 @@ export async function startRun(
   return id
 }
 
-export interface RunUsage {
+interface RunUsage {
   readonly requests: number
   readonly retries: number
 }

@@ -30,7 +30,7 @@ type Deadlines = Readonly<typeof DEADLINES>
 const KEEP_ALIVE_MS = 4_000
 
 /** A clock that is never set back or forward, for rate limits and waits. */
-export interface Timer {
+interface Timer {
   readonly now: () => number
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }

@@ -8,7 +8,7 @@ import { readPath, splitPath } from '../values/json.ts'
 import { filterParameters, JSON_CURSOR, type LeadFilters, requestPage } from './paging.ts'
 
 type ListProfile = Pick<Profile, 'request' | 'paging' | 'sort' | 'filters'>
-export type ListRequest = Pick<Call, 'method' | 'url' | 'body' | 'isLink' | 'isRead'> & {
+type ListRequest = Pick<Call, 'method' | 'url' | 'body' | 'isLink' | 'isRead'> & {
   readonly headers: Readonly<Record<string, string>>
 }
 

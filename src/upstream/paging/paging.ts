@@ -355,7 +355,7 @@ export interface LeadFilters {
 }
 
 /** A parameter of the lead list. A repeatable one has several values, such as statuses. */
-export interface ListParameter {
+interface ListParameter {
   readonly name: string
   /** A text, or JSON for the body of a request. */
   readonly values: readonly unknown[]

@@ -29,7 +29,7 @@ export type ReadPage = (
 ) => Promise<RawPage>
 
 /** The facts of a page about its chain of searches. */
-export interface ChainLink {
+interface ChainLink {
   /** Tells whether the page is the first one of its search. */
   readonly isFirst: boolean
   /** Tells whether its search has several pages, so that a change of a record may hide another one. */

@@ -245,7 +245,7 @@ export function adapt(width: number, max: number, isTooFast: boolean): number {
 export type FetchPage = (position: string | null) => Promise<RawPage>
 
 /** Fetches pages, and can look whether rows follow a page of a numbered list that seems to be the last. */
-export interface PageReader extends FetchPage {
+interface PageReader extends FetchPage {
   /**
    * Returns the position some pages behind that page. If pages are asked for in the smaller size of the first page, it
    * goes back to the size that was asked for: the first page may have hidden rows. Some rows of the page at the

@@ -100,7 +100,7 @@ interface SignIn {
   readonly sessions: Sessions
 }
 
-export const SIGN_IN = '/sign-in'
+const SIGN_IN = '/sign-in'
 
 // The codes of errors that are answered with status 404.
 const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']

@@ -16,7 +16,7 @@ import { timeOf } from '../step.ts'
 
 const A_YEAR_AGO = new Date('2025-11-21T07:00:00Z')
 const ZONE = 'Europe/Berlin'
-/** What the usual ranges of a report need besides its figures. */
+/** The facts that the usual ranges of a report need besides its figures. */
 const JUDGED = {
   holidays: [],
   goals: [],

@@ -10,7 +10,7 @@ const given = (options: AnswerOptions, env: Readonly<Record<string, string>> = {
 const completed = (from: ReturnType<typeof readGiven>) =>
   completeAnswers(from, null, { access: () => expect.unreachable(), mail: () => expect.unreachable() })
 
-/** What a person must say. The file `key` is in the folder. */
+/** The answers that a person must give. The file `key` is in the folder. */
 const optionsIn = (folder: string): AnswerOptions => ({
   apiUrl: 'https://leads.example.com',
   keyFile: join(folder, 'key'),

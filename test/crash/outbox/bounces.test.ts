@@ -60,7 +60,7 @@ it(`${MESSAGES} bounces through ${KILLS} kills of their reader change each messa
     reader.child.kill('SIGKILL')
     await reader.end
     killed++
-    // What was read is what changed.
+    // The messages that were read are those that changed.
     const bounced = await store.db
       .selectFrom('delivery')
       .where('state', '=', 'bounced')

@@ -157,7 +157,7 @@ it('one page of issues follows the other, without a gap and without any twice', 
 /** Texts to search for, of which the last is of more words than are looked for. */
 const WORDS = ['  two  words ', '"a phrase" and "an open one', '· – "" "…"', 'half \ud800', 'x '.repeat(50)]
 type Counts = Partial<typeof NO_MESSAGES>
-/** What became of the messages of an issue, and of its copies. */
+/** The states of the messages of an issue, and of its copies. */
 const SENT: readonly (readonly [Counts, Counts?])[] = [
   [{}],
   [{ sent: 12, total: 12 }],

@@ -32,7 +32,7 @@ function listJudged(values: readonly number[], length: number): Expectation[] {
   return found
 }
 
-/** What a reader takes from a report: a direction, also of a lasting change, or that all is normal. */
+/** The message that a reader takes from a report: a direction, also of a lasting change, or that all is normal. */
 function toneOf({ judgement, shift }: Expectation): string {
   if (judgement !== 'normal' || shift === null) return judgement
   return shift.actual > shift.expected ? 'high' : 'low'

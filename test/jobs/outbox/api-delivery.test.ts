@@ -32,7 +32,7 @@ async function openOver(scheme: ApiScheme, recipients: readonly string[] = [ANA]
 const LOST = 'take and drop'
 const ANOTHER = apiFault('resend', 409, 'invalid_idempotent_request', 'body was modified')
 
-/** What the API does with each attempt of a message, and the minutes between these. */
+/** The answers of the API to each attempt of a message, and the minutes between these. */
 const STORIES: Readonly<Record<string, readonly [ApiScheme, readonly ApiAct[], readonly number[]]>> = {
   'Resend says what it has': ['resend', [LOST, 'drop', { status: 500 }, LOST], [0, 75, 75, 75, 75]],
   'Resend has forgotten it': ['resend', [LOST], [0, 24 * 60]],

@@ -11,7 +11,7 @@ import { unsavedIssue } from '../../support/mail/message.ts'
 import { busyDay } from '../../support/reports/figures.ts'
 
 const BUSY = busyDay()
-/** What makes a row of leads difficult: signs of CSV, a line break, dates of the reader's clock. */
+/** The difficulties of a row of leads: signs of CSV, a line break, dates of the reader's clock. */
 const ODD = {
   id: 'lead/1',
   companyName: 'Acme, "the" one',

@@ -32,7 +32,7 @@ const RECIPIENTS = [recipient('ana@example.com')]
 const { signal } = new AbortController()
 const at = (time: string) => new Date(`2026-11-21T${time}:00Z`)
 
-/** What was told in the state of a golden file, line by line. */
+/** The words that were told in the state of a golden file, line by line. */
 let told: string[] = []
 
 /** Opens an upstream of 40 leads, all of which were read on the afternoon before. */
@@ -115,7 +115,7 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
   }
 }
 
-/** What happens to a report, which by default waits for half an hour and goes out then. */
+/** The fate of a report, which by default waits for half an hour and goes out then. */
 const STORIES: Readonly<Record<string, () => Promise<void>>> = {
   'waits, asks the upstream no oftener than each five minutes, and is made of what that brings': async () => {
     const { fail, run, fix, tellIssues } = await openWorld()

@@ -5,7 +5,7 @@ import type { CatchUp } from '../../../src/schedule/timing.ts'
 import { timing } from '../../support/schedule/schedule.ts'
 import { openTicking } from '../../support/schedule/ticking.ts'
 
-/** What the settings say of an hourly schedule, and until when nothing ran. */
+/** The settings of an hourly schedule, and the time until which nothing ran. */
 const MISSED: readonly (readonly [policy: CatchUp['policy'], windowHours: number, until: string])[] = [
   ...['20T07:01', '20T08:40', '20T09:00', '23T06:30'].flatMap((until) =>
     (['latest', 'all', 'none'] as const).map((policy) => [policy, 24, until] as const),

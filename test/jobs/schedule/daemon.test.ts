@@ -290,7 +290,7 @@ it.each<[string, (file: string) => unknown, isWhole?: true]>([
       expect.stringMatching(/was (deleted|replaced|overwritten) .*while it was open$/),
     ])
     await running.store.close()
-    // What a log holds would be applied to whichever file gets the name next.
+    // The content of a log would be applied to whichever file gets the name next.
     expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0)
     if (!isWhole) return
     if (typeof backup === 'string') expect(readFileSync(file).equals(readFileSync(backup))).toBe(true)

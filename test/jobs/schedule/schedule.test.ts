@@ -17,7 +17,7 @@ const HELD: Ticking['ends'] = async ({ isApproved }) =>
   isApproved ? DONE : { state: 'held', message: 'the data are old' }
 const at = (time: string) => `2026-11-20T${time}Z`
 
-/** What becomes of a schedule that is due at 07:00, or each hour: its settings, how runs end, and what happens. */
+/** The fate of a schedule that is due at 07:00, or each hour: its settings, how runs end, and what happens. */
 const STORIES: Readonly<
   Record<string, readonly [Partial<Schedule>, Ticking['ends'], (ticking: Ticking) => Promise<unknown>]>
 > = {

@@ -8,7 +8,7 @@ const SEED = Number(process.env['SEED'] ?? 1)
 /** `SEEDS=500 npx vitest run test/jobs/sync/fingerprints.test.ts` takes two minutes. */
 const SEEDS = Number(process.env['SEEDS'] ?? 2)
 const SYNCS = 8
-/** What differs between two stores, what makes a record known, and the fields of the records that were read. */
+/** The tables that are not compared: they differ between any two stores, or tell of reading alone. */
 const OWN = ['field_seen', 'installation', 'lead_fingerprint', 'sync_run']
 const TABLES = (await listTables()).filter((name) => !OWN.includes(name))
 

@@ -1,4 +1,4 @@
-/** What a shown mail must be, whatever shows it. */
+/** The rules for a shown mail, whatever shows it. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { measure } from '../measure.ts'

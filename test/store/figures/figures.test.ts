@@ -147,7 +147,7 @@ async function fail(store: Store, at: string, message: string): Promise<void> {
 const DAY_AFTER = '2026-11-22T00:00:00.000Z'
 const TWO = [lead('1', { status: 'contacted' }), lead('2', { pipelineId: 'p2' })]
 
-/** What the store knows beside two leads, by what a section of the report says of it. */
+/** The content of the store beside two leads, by what a section of the report says of it. */
 const SECTIONS: Readonly<
   Record<string, readonly ['funnel' | 'agents' | 'freshness', (store: Store) => Promise<unknown>]>
 > = {

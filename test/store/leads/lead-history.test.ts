@@ -5,7 +5,7 @@ import { movesOf, type StatusActivity } from '../../../src/store/leads/stage-mov
 import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 
 /**
- * What is known of a lead in November, by what its versions and moves show. States have the day of the update, the
+ * The known states of a lead in November, by what its versions and moves show. States have the day of the update, the
  * status, its own day if that is told, and what else is not as usual. An entry of the activity has its day and the
  * statuses, and a deletion its days.
  */

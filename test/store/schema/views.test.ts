@@ -5,7 +5,7 @@ import { FAILING } from '../../../src/report/blocks/agents/view.ts'
 import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { agent, lead, observedAt, openEmptyStore, save, saveWholeRun, stat } from '../../support/store.ts'
 
-/** What is asked of the views, by what the answers show. */
+/** The questions to the views, by what their answers show. */
 const ASKED: Readonly<Record<string, string>> = {
   'a row for each run of failing samples, up to the first that is not or is gone, and null while it lasts':
     'SELECT agent_id, began_at, ended_at, samples, hours FROM agent_outage ORDER BY agent_id, began_at',

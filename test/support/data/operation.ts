@@ -1,4 +1,4 @@
-/** What operation leaves in a store: syncs that ended, scheduled runs, heartbeats, and a mail server that is away. */
+/** The traces of operation in a store: syncs that ended, scheduled runs, heartbeats, and a mail server that is away. */
 import type { LeadCounts, ScanResult, SyncResult } from '../../../src/domain/sync.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import type { MailOutage } from '../../../src/store/outbox/send-limits.ts'

@@ -1,4 +1,4 @@
-/** What a mail server needs that lets in by access tokens alone, and the tokens of its clients. */
+/** The options of a mail server that lets in by access tokens alone, and the tokens of its clients. */
 import { join } from 'node:path'
 import type { SMTPServerOptions } from 'smtp-server'
 import { openOAuthKeys } from '../../../src/login/oauth-keys.ts'

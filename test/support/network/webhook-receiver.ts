@@ -15,7 +15,7 @@ export const RECEIVED_AT = new Date('2026-11-21T09:00:00Z')
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 export const OTHER_SECRET = 'whsec_c2VjcmV0LW9mLWFub3RoZXItd2ViaG9vaw=='
 export const CHANGED = eventBody('evt_1')
-/** What an installation keeps of its webhook. */
+/** The webhook as an installation keeps it. */
 export const REGISTERED: Registration = {
   id: 'wh_1',
   url: 'https://reports.example.com/webhooks/leads',

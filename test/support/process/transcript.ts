@@ -12,7 +12,7 @@ const PROMPT = '$ '
 const PROGRAM = /^((?:[A-Z_]+=\S* )*)npx leadsheet ?(.*)$/
 const RESULT = '> '
 
-/** What differs from run to run, and what stands for it. */
+/** The texts that differ from run to run, and what stands for them. */
 const CHANCE: readonly (readonly [what: RegExp, instead: string])[] = [
   [/(?<=127\.0\.0\.1:)(?!8080\b)\d{4,5}/g, 'PORT'],
   [/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'UUID'],

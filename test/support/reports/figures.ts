@@ -33,7 +33,7 @@ export const CONTEXT: BlockContext = {
   unsubscribe: null,
 }
 
-/** What leads are like beside those of a preview: long names, letters of any language, and fields that are missing. */
+/** Leads unlike those of a preview: long names, letters of any language, and fields that are missing. */
 const ODD: readonly Partial<ListedLead>[] = [
   { value: usd(120_000) },
   { companyName: 'Şimşek Łódź Optik', companyCountry: 'Türkiye', value: null },

@@ -1,4 +1,4 @@
-/** What a report asks of the copy and of the judgement of its numbers, for tests. */
+/** The questions of a report to the copy and to the judgement of its numbers, for tests. */
 import { expect } from 'vitest'
 import type { Insight } from '../../../src/domain/insight.ts'
 import { daysUpTo, periodOf, priorOf } from '../../../src/domain/period.ts'

@@ -58,7 +58,7 @@ export interface ProbeCase extends ProbeSettings {
   readonly key?: string
   /** The address below the upstream; by default the path of its list. */
   readonly at?: string
-  /** What stands behind the address. */
+  /** The server behind the address. */
   readonly query?: string
   /** The path of the list, where the user names it. */
   readonly path?: string
@@ -66,7 +66,7 @@ export interface ProbeCase extends ProbeSettings {
   readonly count?: number
 }
 
-/** What a probe tells of the request for the list. The rest is the mapping, which has its own tests. */
+/** The findings of a probe about the request for the list. The rest is the mapping, which has its own tests. */
 const TOLD = /^(auth|request|endpoints|paging|envelope|filters|sort|mapping\.lead\.id|stages)\b/
 
 /**

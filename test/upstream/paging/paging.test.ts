@@ -1,4 +1,4 @@
-/** What is asked for behind a page: golden/next-pages.txt has the position and the address, or why it is refused. */
+/** The request for the page behind another: golden/next-pages.txt has the position and the address, or why it is refused. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

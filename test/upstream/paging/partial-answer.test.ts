@@ -20,7 +20,7 @@ describe('the value of an error field', () => {
   it.each(errors.map((value) => [value]))('%j is an error', (value) => expect(isErrorValue(value)).toBe(true))
 })
 
-/** What answers say of themselves: that they are whole, that something failed, or that more follow. */
+/** Answers that say something of themselves: that they are whole, that something failed, or that more follow. */
 const SIGNS = readFileSync(join(import.meta.dirname, 'signs.txt'), 'utf8')
   .trimEnd()
   .split('\n')

@@ -24,7 +24,7 @@ const FURTHER = 'allowed_hosts: [leadsheet]'
 const BY_PROXY = 'trusted_proxies: [loopback]'
 const asSaid = (host: string) => ({ 'x-forwarded-host': host })
 
-/** What requests are like that come through a proxy of this machine of which the settings say nothing. */
+/** The headers of requests that come through a proxy of this machine of which the settings say nothing. */
 const THROUGH_PROXIES: readonly Readonly<Record<string, string>>[] = [
   { 'x-forwarded-for': '203.0.113.1' },
   { 'x-forwarded-proto': 'https' },
@@ -45,7 +45,7 @@ type Look = readonly [
   status: number,
 ]
 
-/** Who may look, by the settings, and by the name under which the dashboard is asked for. */
+/** The people who may look, by the settings, and by the name under which the dashboard is asked for. */
 const LOOKS: readonly Look[] = [
   [LOOPBACK, 'a person', '/', {}, 200],
   [LOOPBACK, 'a machine', '/metrics', {}, 200],

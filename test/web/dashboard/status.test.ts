@@ -114,7 +114,7 @@ it('shows all that can be wrong: failed syncs, held and missed reports, mails, r
   const page = await openStatusPage({ canAct: true, events: REGISTERED })
   const lease = await fillWithProblems(page.store)
   await expectShown(page, 'all-wrong')
-  // What others said is for operators of the command line alone.
+  // The words of others are for operators of the command line alone.
   expect(await page.readHtml()).not.toMatch(/the line was cut|phone/)
   await lease.release()
 })

@@ -10,8 +10,8 @@ export type AgentHealth = 'well' | 'failing' | 'other'
 
 const ROWS = 5
 const OUTAGES = 3
-export const AGENT_NAME_LENGTH = 40
-export const AGENT_ERROR_LENGTH = 120
+const AGENT_NAME_LENGTH = 40
+const AGENT_ERROR_LENGTH = 120
 
 export const WELL = [
   'running',

@@ -9,7 +9,7 @@ import { joined, moreThan, NAME_LENGTH } from '../lists.ts'
 const SHOWN = 3
 /** How a goal stands, the worst first; `on_course` is not written. */
 const STATES = ['out_of_reach', 'missed', 'at_risk', 'on_course', 'reached'] as const
-export type GoalState = (typeof STATES)[number]
+type GoalState = (typeof STATES)[number]
 const TONES = { out_of_reach: 'bad', missed: 'bad', at_risk: 'warn', on_course: '', reached: 'good' } as const
 
 /** Returns no view if there is neither a goal nor an expected total. */

@@ -1,6 +1,6 @@
 /** The buttons of the dashboard. They submit the one form in the page frame. */
 
-export interface Button {
+interface Button {
   readonly path: string
   /** The form fields that the button adds, written like a URL query. */
   readonly what: string

@@ -88,7 +88,7 @@ function untilEnd<Server extends AsyncDisposable>(server: Server): Server {
   return server
 }
 
-/** What is done to an installation; it may return changes to the environment. */
+/** A change of an installation; it may return changes to the environment. */
 const FAULTS: Readonly<Record<string, (cwd: string) => unknown>> = {
   'nothing is wrong': () => ({}),
   'an upstream that is away': () => ({ LEADSHEET_API_URL: 'http://127.0.0.1:1' }),

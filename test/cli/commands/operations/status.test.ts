@@ -1,4 +1,4 @@
-/** What `status`, `schedule` and `outbox` say of a daemon that was stopped, or that has never run. */
+/** The words of `status`, `schedule` and `outbox` on a daemon that was stopped, or that has never run. */
 import { join } from 'node:path'
 import { it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
