@@ -19,18 +19,18 @@ export async function loadFingerprints(db: Db): Promise<NumberIndex> {
     no: number | null
   }>`SELECT max(lead_no) AS no FROM lead_fingerprint`.execute(db)
   const end = last[0]?.no ?? 0
-  const index = createNumberIndex(end)
+  const hashes = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
-    // Joins all fingerprints into one text, because a row for each would take as much time as looking up a lead.
-    const { rows } = await sql<{ text: string | null }>`
-      SELECT string_agg(lead_no || ' ' || fingerprint, ';') AS text FROM lead_fingerprint
+    // Joins all rows into two texts, because a row for each lead would take as much time as looking up a lead.
+    const { rows } = await sql<{ nos: string | null; hex: string | null }>`
+      SELECT string_agg(CAST(lead_no AS text), ' ') AS nos, string_agg(fingerprint, '') AS hex FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
-    for (const [, no, high = '', low = ''] of (rows[0]?.text ?? '').matchAll(/(\d{1,15}) (.{8})(.{8})/g)) {
-      index.set(Number(no), Number.parseInt(high, 16), Number.parseInt(low, 16))
-    }
+    const halves = Buffer.from(rows[0]?.hex ?? '', 'hex')
+    for (const [index, no] of (rows[0]?.nos?.split(' ') ?? []).entries())
+      hashes.set(Number(no), halves.readUInt32BE(8 * index), halves.readUInt32BE(8 * index + 4))
     await new Promise(setImmediate)
   }
-  return index
+  return hashes
 }
 
 export async function saveFingerprints(

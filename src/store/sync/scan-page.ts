@@ -73,7 +73,7 @@ export async function savePage(
   await checkNoCrash(trx, memory.crashMarker)
   const written = await writeRecords(trx, before, page, memory, observed)
   const { scan, counts } = await noteProgress(trx, before, read, page, written, memory, observed)
-  const { pages } = await addCounts(trx, observed.runId, { ...counts, pages: 1 })
+  const pages = await addCounts(trx, observed.runId, { ...counts, pages: 1 })
   return { scan, pages }
 }
 

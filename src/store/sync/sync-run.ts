@@ -85,19 +85,38 @@ const updateUsage = statement((db, { id, requests, retries }: RunUsage & { id: s
 )
 
 /** The columns that count what a run has read. */
-type Count = 'pages' | `leads_${keyof LeadCounts}` | `details_${'read' | 'not_found' | 'failed'}`
-export type Counts = Readonly<Partial<Record<Count, number>>>
+const NO_COUNTS = {
+  pages: 0,
+  leads_seen: 0,
+  leads_inserted: 0,
+  leads_updated: 0,
+  leads_unchanged: 0,
+  leads_deleted: 0,
+  leads_quarantined: 0,
+  details_read: 0,
+  details_not_found: 0,
+  details_failed: 0,
+}
+export type Counts = Readonly<Partial<typeof NO_COUNTS>>
 
 /** Must be in the transaction that writes what is counted. Returns the number of pages read so far. */
-export async function addCounts(trx: Trx, runId: string, counts: Counts): Promise<{ pages: number }> {
-  const added = Object.entries(counts).map(([column, n]) => [column, sql<number>`${sql.ref(column)} + ${n}`])
-  return trx
+export async function addCounts(trx: Trx, runId: string, counts: Counts): Promise<number> {
+  const { rows } = await updateCounts(trx, { runId, ...NO_COUNTS, ...counts })
+  return rows[0]?.pages ?? 0
+}
+
+const updateCounts = statement((db, { runId, ...counts }: typeof NO_COUNTS & { runId: string }) =>
+  db
     .updateTable('sync_run')
     .where('id', '=', runId)
-    .set(Object.fromEntries(added))
+    .set(
+      Object.fromEntries(
+        Object.entries(counts).map(([column, n]) => [column, sql<number>`${sql.ref(column)} + ${n}`]),
+      ),
+    )
     .returning('pages')
-    .executeTakeFirstOrThrow()
-}
+    .compile(),
+)
 
 /** Records that a run has read all leads: everything that changed before `asOf` is in the store. */
 export async function noteLeadsAsOf(trx: Trx, runId: string, asOf: Instant): Promise<void> {

@@ -29,9 +29,10 @@ export function rowsAsJson(bytes: Buffer, headers: IncomingHttpHeaders): Buffer 
   const beginning = new TextDecoder().decode(bytes.subarray(0, BEGINNING))
   const [first = '', second = ''] = beginning.trimStart().split(/[\r\n]+/, 2)
   if (NDJSON_TYPE.test(type) || (second.trimStart().startsWith('{') && isObject(first))) return ndjson(bytes)
-  const delimiter = delimiterOf(first)
   const isCsv = CSV_TYPE.test(type) && !/^\s*[<[{]/.test(first)
-  if (!isCsv && !(NO_TYPE.test(type) && looksLikeCsv(first, second, delimiter))) return null
+  if (!isCsv && !NO_TYPE.test(type)) return null
+  const delimiter = delimiterOf(first)
+  if (!isCsv && !looksLikeCsv(first, second, delimiter)) return null
   // Without these headers, the end of the connection is the end of the body, so that a cut one looks whole.
   const isBounded = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   if (!isBounded && !/\n\s*$/.test(bytes.toString('latin1', bytes.length - 10)))
