@@ -38,9 +38,13 @@ export async function saveFingerprints(
   fingerprints: readonly Fingerprint[],
   areNew: boolean,
 ): Promise<void> {
-  const rows = fingerprints.map(({ no, high, low }) => ({
+  const halves = Buffer.alloc(8 * fingerprints.length)
+  for (const [index, { high, low }] of fingerprints.entries())
+    halves.writeUInt32BE(low, halves.writeUInt32BE(high, 8 * index))
+  const hex = halves.toString('hex')
+  const rows = fingerprints.map(({ no }, index) => ({
     lead_no: no,
-    fingerprint: hex(high) + hex(low),
+    fingerprint: hex.slice(16 * index, 16 * index + 16),
   }))
   await insertRows(trx, 'lead_fingerprint', rows, areNew ? undefined : { key: ['lead_no'] })
 }
@@ -54,10 +58,6 @@ export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): 
 /** Each scan maps it again and tells of its cleaned, cut or unsure values. */
 export function isReadAnew({ cleaned, cut, unsure }: Lead): boolean {
   return cleaned.length > 0 || cut > 0 || unsure.length > 0
-}
-
-function hex(half: number): string {
-  return half.toString(16).padStart(8, '0')
 }
 
 /** The minimum number of slots of the hash table for each lead. With fewer slots, searches get long. */
