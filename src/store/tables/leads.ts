@@ -99,9 +99,8 @@ export const LEADS = [
     reached INTEGER NOT NULL DEFAULT -1, -- highest stage.position of the lead in the funnel up to this state; 0: the first stage, or no stage of the funnel; -1: its earlier statuses are not known
     PRIMARY KEY (lead_id, valid_from)
   ) STRICT, WITHOUT ROWID`,
-  `CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,
-  `CREATE INDEX lead_history_by_end ON lead_history (valid_to, status, pipeline_id, value_currency, value_amount)
-    WHERE valid_to IS NOT NULL`,
+  `CREATE INDEX lead_history_by_start ON lead_history (valid_from, status)`,
+  `CREATE INDEX lead_history_by_end ON lead_history (valid_to) WHERE valid_to IS NOT NULL`,
   `CREATE INDEX lead_history_by_change ON lead_history (changed_at, valid_from, valid_to, status, pipeline_id)`,
 
   `CREATE TABLE lead_minor_update ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; it puts states that arrive late in order
