@@ -56,10 +56,10 @@ export interface Bounds {
   inScope(pipeline?: string, lead?: string): string
   inPipelines(pipeline?: string): string
   /**
-   * Selects the beginning of one stored state of `lead`. Of the states that meet a condition, it is the first
-   * or the last one (`order`).
+   * Selects a column of one stored state of `lead`. Of the states that meet a condition, it is the first or the
+   * last one (`order`).
    */
-  version(condition: string, order: 'ASC' | 'DESC'): string
+  version(column: string, condition: string, order: 'ASC' | 'DESC'): string
   /**
    * Joins to `lead`, as `state`, its last stored state that began before an instant, or its first state if there
    * is no earlier one.
@@ -75,10 +75,10 @@ export function boundsOf(filter: LeadFilter): Bounds {
   const isChosen = filter.conditions.length > 0
   const inPipelines = (pipeline = 'pipeline_id'): string =>
     filter.pipelineIds === null ? '' : ` AND ${pipeline} IN (SELECT value FROM json_each(:pipelines))`
-  const version: Bounds['version'] = (condition, order) =>
-    `(SELECT valid_from FROM lead_history AS each WHERE each.lead_id = lead.id${condition} ORDER BY valid_from ${order} LIMIT 1)`
+  const version: Bounds['version'] = (column, condition, order) =>
+    `(SELECT ${column} FROM lead_history AS each WHERE each.lead_id = lead.id${condition} ORDER BY valid_from ${order} LIMIT 1)`
   const storedOr: Bounds['storedOr'] = (stored, own) =>
-    `CASE WHEN lead.derived_version IS NULL THEN ${stored} ELSE ${own} END`
+    `coalesce(${stored}, CASE WHEN lead.derived_version IS NOT NULL THEN ${own} END)`
   return {
     chosen: isChosen ? ['chosen'] : [],
     inPipelines,
@@ -87,7 +87,7 @@ export function boundsOf(filter: LeadFilter): Bounds {
     version,
     storedOr,
     joinState: (before) => `LEFT JOIN lead_history AS state
-        ON lead.derived_version IS NULL AND state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, before)}`,
+        ON state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, before)}`,
     stateOf: (columns) =>
       columns
         .split(' ')
@@ -105,11 +105,8 @@ const OWN_COLUMNS: Readonly<Record<string, string>> = {
   status_changed_at: 'CASE WHEN lead.derived_version = 1 THEN lead.status_changed_at END',
 }
 
-/**
- * Selects the beginning of the last state that began before an instant, or else the beginning of the first
- * state.
- */
-export const lastOrFirst = (version: Bounds['version'], before: string): string =>
+/** Selects a column without nulls of the last state that began before an instant, or else of the first state. */
+export const lastOrFirst = (version: Bounds['version'], before: string, column = 'valid_from'): string =>
   `coalesce(
-      ${version(` AND valid_from < ${before}`, 'DESC')},
-      ${version('', 'ASC')})`
+      ${version(column, ` AND valid_from < ${before}`, 'DESC')},
+      ${version(column, '', 'ASC')})`

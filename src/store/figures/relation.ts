@@ -26,11 +26,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
   const isChosen = chosen.length > 0
   const isThere = `lead_id NOT IN (SELECT lead_id FROM deleted_then)${inScope()}`
   const pipelineAt = (instant: string): string =>
-    storedOr(
-      `(SELECT pipeline_id FROM lead_history AS state
-      WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, instant)})`,
-      'lead.pipeline_id',
-    )
+    storedOr(lastOrFirst(version, instant, 'pipeline_id'), 'lead.pipeline_id')
   // Each part has the whole condition, so that SQLite reads both by an index, in order of their changes.
   const openStates = (condition: string): string => {
     const isOpen = (leadId: string, changedAt: string) =>
@@ -91,7 +87,7 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       reads: [...chosen, 'deleted_then'],
       sql: `-- leads created in the period, and when their first known state began
     SELECT lead.id AS lead_id, ${pipelineAt(':to')} AS pipeline_id, source, created_at,
-      ${storedOr(version('', 'ASC'), 'lead.status_changed_at')} AS known_since
+      ${storedOr(version('valid_from', '', 'ASC'), 'lead.status_changed_at')} AS known_since
     FROM lead
     WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.no')}`,
     },
