@@ -137,23 +137,22 @@ export function dipsOf(
   isLeftOut: readonly boolean[] = [],
 ): number[] {
   const places = new Map(dates.map((date, day) => [date, day]))
+  // The weeks before and after show what was normal then.
+  const around = Array.from({ length: 4 }, (_, week) => [-42 + 7 * week, 21 + 7 * week]).flat()
+  const near = dates.map((_, day) => {
+    const normal = around.flatMap((away) =>
+      day + away < 0 || isLeftOut[day + away] ? [] : [values[day + away] ?? 0],
+    )
+    return { came: values[day] ?? 0, normal: total(normal) / Math.max(1, normal.length) }
+  })
   let [found, known] = [0, 0]
   return dates.map((date) => {
     const before = places.get(`${Number(date.slice(0, 4)) - 1}${date.slice(4)}`)
     if (before === undefined || before < 6 || isLeftOut[before]) return 1
     known++
-    // The weeks before and after show what was normal then.
-    const around = Array.from({ length: 4 }, (_, week) => [-42 + 7 * week, 21 + 7 * week]).flat()
-    const near = Array.from({ length: 13 }, (_, place) => {
-      const day = before - 6 + place
-      const normal = around.flatMap((away) =>
-        day + away < 0 || isLeftOut[day + away] ? [] : [values[day + away] ?? 0],
-      )
-      return { came: values[day] ?? 0, normal: total(normal) / Math.max(1, normal.length) }
-    })
     // The lowest of three weeks that contain the day, so that the first and the last day of a dip are found too.
     const weeks = [0, 3, 6].map((from) => {
-      const days = near.slice(from, from + 7)
+      const days = near.slice(before - 6 + from, before + 1 + from)
       return { came: total(days.map(({ came }) => came)), normal: total(days.map(({ normal }) => normal)) }
     })
     const { came, normal } = weeks.reduce((least, week) =>
@@ -162,7 +161,7 @@ export function dipsOf(
     if (came >= DIP * normal || normal - came < CLEAR * Math.sqrt(2 * normal)) return 1
     // If there are many dips, they are how the series scatters, and need not come again.
     if (++found > Math.max(DIP_DAYS, known / 12)) return 1
-    const own = near[6] ?? { came, normal }
+    const own = near[before] ?? { came, normal }
     return Math.min(1, (own.came + (DIP_PRIOR * came) / normal) / (own.normal + DIP_PRIOR))
   })
 }

@@ -18,6 +18,8 @@ export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalle
 export const OPEN_STATUSES = `(SELECT status FROM (SELECT DISTINCT status FROM lead_day) AS each
       LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 const CLOSED_STATUSES = "(SELECT status FROM stage WHERE outcome <> 'open')"
+/** The columns by which leads to act on are counted and sorted. */
+const DUE_WITH = 'owner, value_amount, value_currency'
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
 export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
@@ -220,24 +222,24 @@ export function relationsOf(filter: LeadFilter): Readonly<Record<RelationName, R
       reads: chosen,
       isMaterialized: true,
       sql: `-- open leads on which a person should act, each once, with the first of its reasons
-    SELECT lead_id, place, reason, at, days FROM (
+    SELECT lead_id, place, reason, at, days, ${DUE_WITH} FROM (
       SELECT *, row_number() OVER (PARTITION BY lead_id ORDER BY place, at DESC) AS nth FROM (
-        SELECT id AS lead_id, 1 AS place, 'overdue' AS reason, expected_close_at AS at, CAST(NULL AS double precision) AS days
+        SELECT id AS lead_id, 1 AS place, 'overdue' AS reason, expected_close_at AS at, CAST(NULL AS double precision) AS days, ${DUE_WITH}
         FROM lead WHERE expected_close_at < :to
           AND (expected_close_at < :today OR expected_close_at NOT LIKE '%${UTC_MIDNIGHT}')${isOpenNow}
         UNION ALL
-        SELECT id, 2, 'stalling', status_changed_at, limit_days
+        SELECT id, 2, 'stalling', status_changed_at, limit_days, ${DUE_WITH}
         FROM (SELECT value ->> 0 AS limited, value ->> 1 AS entered_after, value ->> 2 AS entered_by,
             CAST(value ->> 3 AS double precision) AS limit_days FROM json_each(:limits)) AS stage_limit
         CROSS JOIN lead
         WHERE lead.status = limited AND status_changed_at > entered_after AND status_changed_at <= entered_by${isOpenNow}
         UNION ALL
-        SELECT id, 3, 'returned', moved_at, days_before FROM stage_move CROSS JOIN lead
+        SELECT id, 3, 'returned', moved_at, days_before, ${DUE_WITH} FROM stage_move CROSS JOIN lead
         WHERE lead.id = stage_move.lead_id AND moved_at >= :returned_since AND moved_at < :to
           AND from_status IN (SELECT status FROM stage WHERE outcome IN ('lost', 'disqualified'))
           AND to_status NOT IN ${CLOSED_STATUSES}${isOpenNow}
         UNION ALL
-        SELECT id, 4, 'uncontacted', created_at, NULL FROM lead
+        SELECT id, 4, 'uncontacted', created_at, NULL, ${DUE_WITH} FROM lead
         WHERE created_at >= :created_since AND created_at < :to AND score >= :top_score
           AND lead.status IN (SELECT value FROM json_each(:uncontacted)) AND NOT EXISTS (SELECT 1 FROM stage_move AS earlier
             WHERE earlier.lead_id = lead.id AND from_status NOT IN (SELECT value FROM json_each(:uncontacted)))${isOpenNow}

@@ -140,7 +140,7 @@ const COUNTS = {
   reads: ['due_today'],
   sql: `SELECT owner, ${CURRENCY} AS currency, count(*) AS leads,
     ${toCents('sum(value_amount)')} AS amount
-  FROM due_today JOIN lead ON lead.id = lead_id GROUP BY 1, 2
+  FROM due_today GROUP BY 1, 2
   ORDER BY count(*) DESC, owner NULLS LAST, currency NULLS LAST`,
 } as const
 
@@ -149,8 +149,9 @@ const LEADS = {
   sql: `SELECT lead.id, ${LEAD_NAME} AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
     pipeline.name AS "pipelineName", lead.status, lead.score, lead.value_amount AS amount,
     lead.value_currency AS currency, lead.created_at AS "createdAt", lead.updated_at AS "changedAt", reason, at, days
-  FROM due_today JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead.pipeline_id
-  ORDER BY ${CURRENCY} IS NULL, count(*) OVER (PARTITION BY ${CURRENCY}) DESC, ${CURRENCY},
-    lead.value_amount DESC NULLS LAST, place, at, lead.id
-  LIMIT :rows`,
+  FROM (
+    SELECT *, row_number() OVER (ORDER BY in_currency IS NULL, alike DESC, in_currency, value_amount DESC NULLS LAST, place, at, lead_id) AS rank
+    FROM (SELECT *, ${CURRENCY} AS in_currency, count(*) OVER (PARTITION BY ${CURRENCY}) AS alike FROM due_today) AS due) AS due
+  JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead.pipeline_id
+  WHERE rank <= :rows ORDER BY rank`,
 } as const
