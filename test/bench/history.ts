@@ -88,7 +88,7 @@ export async function generateHistory(path: string, leads: number): Promise<void
     lead.run(number, pipelineId, value, score, country, `Source ${Math.floor(next() * SOURCES)}`)
   }
   database.exec(
-    `${FILL}; COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ${SET_REACHED}; ${COUNT_ALL_DAYS}; ANALYZE`,
+    `${FILL}; COMMIT; ${indexes.map(({ sql }) => sql).join(';')}; ${SET_REACHED}; ${COUNT_ALL_DAYS}`,
   )
   database.close()
 }

@@ -137,7 +137,7 @@ const CHANGED_LEADS = {
       WHERE kind = '${kind}'
       ORDER BY in_currency IS NULL, leads DESC, in_currency, value_amount DESC NULLS LAST, at DESC, lead_id LIMIT :rows) AS most`,
   ).join(' UNION ALL')}) AS change
-  JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = change.pipeline_id
+  CROSS JOIN lead JOIN pipeline ON pipeline.id = change.pipeline_id WHERE lead.id = lead_id
   ORDER BY kind, in_currency IS NULL, leads DESC, in_currency, change.value_amount DESC NULLS LAST, at DESC, lead_id`,
 } as const
 
