@@ -28,5 +28,7 @@ export function indexedBy(db: Kysely<Tables>, index: string): RawBuilder<unknown
 /** SQLite uses the caller's `now`; PostgreSQL uses its server's clock, the same for all machines. */
 export function clockOf(db: Kysely<Tables>, now: Date, plusMs = 0): RawBuilder<string> {
   if (!isPostgres(db)) return sql`${new Date(now.getTime() + plusMs).toISOString()}`
-  return sql`strftime('%Y-%m-%dT%H:%M:%fZ', CAST(clock_timestamp() AS text), ${`${plusMs} milliseconds`})`
+  // Calls no function of the store, because each call would take longer than renewing a lease does.
+  return sql`to_char(clock_timestamp() AT TIME ZONE 'UTC' + CAST(${`${plusMs} milliseconds`} AS interval),
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }

@@ -30,10 +30,9 @@ const WRITE_LOCK_TIMEOUT = '60s'
  * The query that takes the write lock of a schema until the transaction ends. The query also limits the wait
  * for the lock, and makes the commit wait for the disk whatever the server's settings are.
  */
-const ACQUIRE_WRITE_LOCK =
-  CompiledQuery.raw(`SELECT set_config('lock_timeout', '${WRITE_LOCK_TIMEOUT}', true),
+const ACQUIRE_WRITE_LOCK = `SELECT set_config('lock_timeout', '${WRITE_LOCK_TIMEOUT}', true),
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
-  pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))`)
+  pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))`
 
 /** Lets `isPostgres` recognize a PostgreSQL database, because no other adapter has this class. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
@@ -78,10 +77,9 @@ class PostgresStoreDriver implements Driver {
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
     const { isolationLevel, accessMode } = settings
     const isolation = isolationLevel === undefined ? '' : ` ISOLATION LEVEL ${isolationLevel}`
-    await connection.run(CompiledQuery.raw(`BEGIN${isolation} ${accessMode ?? ''}`))
-    if (accessMode === 'read only') return
+    const lock = accessMode === 'read only' ? '' : ACQUIRE_WRITE_LOCK
     try {
-      await connection.run(ACQUIRE_WRITE_LOCK)
+      await connection.run(CompiledQuery.raw(`BEGIN${isolation} ${accessMode ?? ''}; ${lock}`))
     } catch (thrown) {
       await this.rollbackTransaction(connection)
       throw thrown

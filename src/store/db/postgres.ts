@@ -1,6 +1,6 @@
 /** The operations that only PostgreSQL needs. The folder `postgres/` has more of them. */
 import type { Transaction } from 'kysely'
-import { Kysely, sql } from 'kysely'
+import { CompiledQuery, Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { LeadsheetError } from '../../errors.ts'
 import { loadPackage } from '../../packages.ts'
@@ -93,13 +93,15 @@ export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
   for (const { name } of rows) await sql`ANALYZE ${sql.table(name)}`.execute(db)
 }
 
+const UNFLUSHED = CompiledQuery.raw('SET LOCAL synchronous_commit = off')
+
 /** The commit does not wait for the disk. Commits keep their order, so a crash loses only the last ones. */
 export async function writeUnflushedPostgres<T>(
   db: Kysely<Tables>,
   work: (trx: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
   return db.transaction().execute(async (trx) => {
-    await sql`SET LOCAL synchronous_commit = off`.execute(trx)
+    await trx.executeQuery(UNFLUSHED)
     return work(trx)
   })
 }
@@ -192,10 +194,12 @@ export const CRASH_MARKER: readonly string[] = [
   )`,
 ]
 
+const SELECT_MARKER = CompiledQuery.raw('SELECT marker FROM crash_marker')
+
 /** Must run before data is read that the process remembers. {@link checkNoCrash} must run before its use. */
 export async function readCrashMarker(db: Kysely<Tables>): Promise<string> {
   if (!isPostgres(db)) return ''
-  const { rows } = await sql<{ marker: string }>`SELECT marker FROM crash_marker`.execute(db)
+  const { rows } = await db.executeQuery<{ marker: string }>(SELECT_MARKER)
   if (rows[0] !== undefined) return rows[0].marker
   const { rows: begun } = await sql<{ marker: string }>`
     INSERT INTO crash_marker VALUES (1, gen_random_uuid()) ON CONFLICT (one) DO UPDATE SET one = 1
@@ -209,7 +213,7 @@ export async function readCrashMarker(db: Kysely<Tables>): Promise<string> {
  */
 export async function checkNoCrash(db: Kysely<Tables>, marker: string): Promise<void> {
   if (!isPostgres(db)) return
-  const { rows } = await sql<{ marker: string }>`SELECT marker FROM crash_marker`.execute(db)
+  const { rows } = await db.executeQuery<{ marker: string }>(SELECT_MARKER)
   if (rows[0]?.marker === marker) return
   throw new LeadsheetError(
     'store_unreachable',
