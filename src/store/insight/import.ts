@@ -80,12 +80,13 @@ export async function findBackfill(
     pipelines: pipelineIds && JSON.stringify(pipelineIds),
   }
   const ofPipelines = `(:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))`
+  // The plus keeps SQLite from reading all old leads.
   const rows = await runQuery<{ currency: string; leads: number; open: number }>(
     db,
     `SELECT coalesce(value_currency, '') AS currency, count(*) AS leads,
       coalesce(sum(value_amount) FILTER (WHERE coalesce(outcome, 'open') = 'open'), 0) AS open
     FROM lead LEFT JOIN stage USING (status)
-    WHERE first_seen_at > :from AND created_at < :old AND deleted_at IS NULL AND ${ofPipelines}
+    WHERE first_seen_at > :from AND +created_at < :old AND deleted_at IS NULL AND ${ofPipelines}
     GROUP BY 1 ORDER BY 1`,
     given,
   )
