@@ -81,7 +81,8 @@ class PostgresStoreDriver implements Driver {
     try {
       await connection.run(CompiledQuery.raw(`BEGIN${isolation} ${accessMode ?? ''}; ${lock}`))
     } catch (thrown) {
-      await this.rollbackTransaction(connection)
+      // The connection may have ended, and then only the first error says why.
+      await this.rollbackTransaction(connection).catch(() => undefined)
       throw thrown
     }
   }
