@@ -49,8 +49,8 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
     isAllNew(leadIds, otherIds) {
       if (!isOpen) return false
       for (const id of leadIds) {
-        if (isMet(id)) return false
         const { high, low } = hashText(id)
+        if (seen.find(high, low) !== null) return false
         seen.set(++count, high, low)
       }
       return !otherIds.some(isMet)
