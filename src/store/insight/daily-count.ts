@@ -67,7 +67,8 @@ function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
 }
 
 /**
- * Updates the stored daily counts. Only days whose counts are missing or may be outdated are counted again.
+ * Updates the stored daily counts. Only days whose counts are missing or may be outdated are counted again. Once a
+ * month all days are, because the value, the pipeline or the owner of a lead may have changed long after its day.
  * Each transaction counts only a few days, so that other writers need not wait long.
  * @param days all local days whose counts are needed, in order, without a gap
  */
@@ -84,7 +85,8 @@ export async function refreshDailyCounts(
     .where('time_zone', '=', timeZone)
     .selectAll()
     .executeTakeFirst()
-  const stale = known && (await staleDays(store.db, known.counted_at, days))
+  const isOfThisMonth = known?.counted_at.slice(0, 7) === now.toISOString().slice(0, 7)
+  const stale = isOfThisMonth && known && (await staleDays(store.db, known.counted_at, days))
   const [firstDay, lastDay] = [first.date, last.date]
   const isAnew = !stale || known === undefined || known.first_day > firstDay || known.last_day < firstDay
   const wanted = isAnew
@@ -212,8 +214,9 @@ function countSql({ figures, leads }: (typeof SOURCES)[number]): string {
 
 const GROUPS = DIMENSIONS.map((dimension) => `lead.${dimension}`).join(', ')
 
-/** The SQL condition that a lead was not deleted before the end of the day, as in a report about that day. */
-const WAS_THERE = '(deleted_at IS NULL OR deleted_at >= span_to)'
+/** The SQL condition that a lead was not deleted at the end of the day, as in a report about that day. */
+const WAS_THERE = `NOT EXISTS (SELECT 1 FROM lead_deletion AS each WHERE each.lead_id = lead.id
+    AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
 
 const closedOn = (outcome: string): string => `SELECT day, ${GROUPS}, lead.value_currency,
     count(*) AS leads, sum(lead.value_amount) AS amount

@@ -152,6 +152,6 @@ const LEADS = {
   FROM (
     SELECT *, row_number() OVER (ORDER BY in_currency IS NULL, alike DESC, in_currency, value_amount DESC NULLS LAST, place, at, lead_id) AS rank
     FROM (SELECT *, ${CURRENCY} AS in_currency, count(*) OVER (PARTITION BY ${CURRENCY}) AS alike FROM due_today) AS due) AS due
-  JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead.pipeline_id
-  WHERE rank <= :rows ORDER BY rank`,
+  CROSS JOIN lead CROSS JOIN pipeline
+  WHERE rank <= :rows AND lead.id = lead_id AND pipeline.id = lead.pipeline_id ORDER BY rank`,
 } as const

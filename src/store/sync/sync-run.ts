@@ -102,7 +102,8 @@ export type Counts = Readonly<Partial<typeof NO_COUNTS>>
 /** Must be in the transaction that writes what is counted. Returns the number of pages read so far. */
 export async function addCounts(trx: Trx, runId: string, counts: Counts): Promise<number> {
   const { rows } = await updateCounts(trx, { runId, ...NO_COUNTS, ...counts })
-  return rows[0]?.pages ?? 0
+  if (rows[0] === undefined) throw new Error(`The run ${runId} is not in sync_run`)
+  return rows[0].pages
 }
 
 const updateCounts = statement((db, { runId, ...counts }: typeof NO_COUNTS & { runId: string }) =>

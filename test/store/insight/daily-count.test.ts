@@ -9,7 +9,7 @@ import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../../src/store/figures/query.ts'
 import { DIMENSIONS, readDailyCounts, refreshDailyCounts } from '../../../src/store/insight/daily-count.ts'
 import { countCases, pick, random, SEED_OF_TODAY } from '../../support/random.ts'
-import { lead, openEmptyStore, STAGES, save, saveEndedRun } from '../../support/store.ts'
+import { deleteLeads, lead, openEmptyStore, STAGES, save, saveEndedRun } from '../../support/store.ts'
 
 const ZONE = 'Europe/Berlin'
 const START = Date.parse('2026-11-01T00:00:00Z')
@@ -22,12 +22,10 @@ const daysTo = (days: number) =>
 
 /** Returns the counts of each figure by day and currency, by each dimension. */
 async function totals(store: Store): Promise<Record<string, Record<string, number>>> {
-  const days = daysTo(EVENINGS.at(-1) ?? 0).map(({ date }) => date)
   const all: Record<string, Record<string, number>> = {}
   for (const figure of COUNTED_FIGURES)
     for (const dimension of DIMENSIONS) {
-      const of = { timeZone: ZONE, figure, dimension }
-      const rows = await readDailyCounts(store.db, of, days[0] ?? '', days.at(-1) ?? '')
+      const rows = await readDailyCounts(store.db, { timeZone: ZONE, figure, dimension }, '', '9')
       const byDay = Map.groupBy(rows, ({ day, currency }) => `${day} ${currency}`)
       const sums = [...byDay].map(([key, each]) => [key, each.reduce((sum, { value }) => sum + value, 0)])
       all[`${figure} ${dimension}`] = Object.fromEntries(sums)
@@ -45,7 +43,7 @@ it(`the counts of days are those of the figures by every dimension, and as count
         status: pick(next, STAGES).status,
         statusChangedAt: at,
         updatedAt: at,
-        createdAt: day((12 * number) / LEADS - 2),
+        createdAt: day((19 * number) / LEADS - 2),
         pipelineId: pick(next, ['p1', 'p2']),
         companyCountry: pick(next, ['DE', null]),
         source: pick(next, ['form', 'crawl', null]),
@@ -57,6 +55,8 @@ it(`the counts of days are those of the figures by every dimension, and as count
     const arriving = leads.filter(() => next() < 0.7)
     await save(store, arriving, day(evening))
     await saveEndedRun(store, day(evening))
+    const gone = arriving.filter(() => next() < 0.5).map(({ id }) => id)
+    await deleteLeads(store, gone, day(evening))
     await refreshDailyCounts(store, daysTo(evening), new Date(day(evening)))
   }
   const kept = await totals(store)
@@ -68,7 +68,8 @@ it(`the counts of days are those of the figures by every dimension, and as count
       const [row] = await readFigure(store.db, figure, { from, to, filter: EVERY_LEAD, stalledDays: 3 })
       expect(kept[`${figure} pipeline_id`]?.[`${date} `] ?? 0, `${figure} ${date}`).toBe(row?.value)
     }
-  await sql`DELETE FROM daily_count_span`.execute(store.db)
-  await refreshDailyCounts(store, daysTo(17), new Date(day(17)))
+  // All days are counted anew in another month.
+  await sql`DELETE FROM daily_count`.execute(store.db)
+  await refreshDailyCounts(store, daysTo(17), new Date(day(31)))
   expect(await totals(store)).toEqual(kept)
 })
