@@ -92,7 +92,11 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   }
   const tree = withoutNulls(value ?? {})
   if (isTree(tree)) return tree
-  throw invalid(`  ${place(0)}  expected settings, each as "name: value"`)
+  const found = Array.isArray(tree) ? 'a list' : 'one value'
+  throw new LeadsheetError(
+    'config_invalid',
+    `the settings file ${name} has no settings:\n  ${place(0)}  found ${found}, expected settings, each as "name: value"`,
+  )
 }
 
 /**

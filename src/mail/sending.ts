@@ -156,8 +156,8 @@ export class SendError extends LeadsheetError {
     const isOne = concerns === 'message' || (concerns === 'either' && replyCode !== null)
     const isRefused = isOne && kind !== 'unknown'
     const isBusy = kind === 'transient' && replyCode !== null
-    const ofApi = isMailApi({ protocol }) ? API_ROWS[kind] : undefined
-    const row = WORDS[as ?? ofApi ?? (isTooLarge ? 'size' : isBusy ? 'busy' : kind)]
+    const own = protocol === 'file:' ? 'folder' : isMailApi({ protocol }) ? API_ROWS[kind] : undefined
+    const row = WORDS[as ?? own ?? (isTooLarge ? 'size' : isBusy ? 'busy' : kind)]
     const problem = isRefused && !isTooLarge ? REFUSED : row.problem
     super(
       isRefused || kind === 'sender' ? 'mail_rejected' : 'mail_unreachable',
@@ -179,6 +179,10 @@ const WORDS = {
   configuration: {
     problem: 'did not let us in',
     hint: `Check the user, password, port and protocol of mail.url (LEADSHEET_MAIL_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
+  },
+  folder: {
+    problem: 'cannot be written',
+    hint: 'Set mail.url (LEADSHEET_MAIL_URL) to a folder that this user may write to, with free space.',
   },
   api_login: {
     problem: 'did not let us in',

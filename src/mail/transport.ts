@@ -1,11 +1,12 @@
 /** Defines the destinations of messages: a mail server, or a folder that receives each message as a file. */
 
 import { hash, randomUUID } from 'node:crypto'
-import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { access, constants, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Message } from '../domain/message.ts'
 import { LeadsheetError } from '../errors.ts'
+import { makeFolders } from '../folder.ts'
 import type { Log } from '../log.ts'
 import { openHttpTransport, VENDORS } from './http/http-transport.ts'
 import { isMailApi, mailApiOf } from './mail-url.ts'
@@ -79,10 +80,14 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const failed = (cause: unknown): never => {
     throw smtpError(cause, 'connect', name)
   }
-  const prepare = () =>
-    mkdir(path, { recursive: true, mode: 0o700 })
-      .then(() => access(path, constants.W_OK))
-      .catch(failed)
+  async function prepare(): Promise<void> {
+    try {
+      makeFolders(path, 0o700)
+      await access(path, constants.W_OK)
+    } catch (cause) {
+      failed(cause)
+    }
+  }
   return {
     name,
     send: async (message: Message, { signal, onData }: SendOptions): Promise<Receipt> => {

@@ -1,11 +1,12 @@
 /**
  * Writes the answers to files: the settings, one file for each secret, and the profile if a probe made one.
  */
-import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { SettingPath } from '../../config/setting-path.ts'
 import { type Entry, reportFor, settingsText } from '../../config/starter-file.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 import { type Answer, type Answers, listIn, QUESTIONS } from './answers.ts'
 import type { LoginAnswers } from './login-answers.ts'
 
@@ -147,7 +148,7 @@ function pathFrom(folder: string, file: string): string {
 }
 
 function write({ path, text, isSecret }: NewFile): void {
-  mkdirSync(dirname(path), { recursive: true, mode: isSecret ? 0o700 : 0o755 })
+  makeFolders(dirname(path), isSecret ? 0o700 : 0o755)
   writeFileSync(path, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o644, flush: true })
 }
 

@@ -12,6 +12,7 @@ import type { MessageFile } from '../../domain/message.ts'
 import type { Period } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 import { leadsText } from '../../report/archive/about.ts'
 import { renderArchivePage } from '../../report/archive/page.ts'
 import type { ListedIssue, MessageCounts } from '../../store/reports/issue-list.ts'
@@ -69,7 +70,7 @@ async function replaceFolder(
   const before = `${folder}.${process.pid}.old`
   const clear = () =>
     Promise.all([unfinished, before].map((each) => rm(each, { recursive: true, force: true })))
-  await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(folder), 0o700)
   await clear()
   try {
     await mkdir(unfinished, { mode: 0o700 })

@@ -4,10 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { errorText, faultText, LeadsheetError, shellCommand } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 import { DATA_MODE } from '../../store/db/file-system.ts'
 
 const registrationSchema = z.strictObject({
@@ -63,7 +64,7 @@ function parse(text: string): Registration {
 export async function saveRegistration(file: string, registration: Registration | null): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`
   try {
-    await mkdir(dirname(file), { recursive: true, mode: DATA_MODE })
+    makeFolders(dirname(file), DATA_MODE)
     if (registration === null) {
       await rm(file, { force: true })
     } else {

@@ -1,5 +1,5 @@
 /** The service's SQLite file, separate from leadsheet's store. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import type { Insertable, Selectable } from 'kysely'
@@ -7,6 +7,7 @@ import { Kysely, SqliteDialect } from 'kysely'
 import type { LeadStatus, WireActivity } from '../../contract/lead.ts'
 import type { DISABLED_REASONS, EventType } from '../../contract/webhook.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 import type { Created } from '../../store/tables/created.ts'
 import { INDEXES, SCHEMA_VERSION, TABLES } from './schema.ts'
 
@@ -23,7 +24,7 @@ const MODE = 0o600
 export function openServiceDatabase(file: string): ServiceDatabase {
   let sqlite: SQLite.Database | undefined
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolders(dirname(file))
     if (!existsSync(file)) closeSync(openSync(file, 'a', MODE))
     sqlite = new SQLite(file, { timeout: 5000 })
     sqlite.pragma('journal_mode = WAL')

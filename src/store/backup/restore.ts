@@ -4,10 +4,11 @@
  * messages a second time.
  */
 import { existsSync } from 'node:fs'
-import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
+import { constants, copyFile, link, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { LeadsheetError } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 import { DATA_MODE } from '../db/file-system.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import type { Store, Trx } from '../db/store.ts'
@@ -52,7 +53,7 @@ export async function restoreBackup(
   const content = await readBackup({ live: null, file: resolve(backup) }, signal)
   const staged = `${file}.restoring-${process.pid}`
   try {
-    await mkdir(dirname(file), { recursive: true, mode: DATA_MODE })
+    makeFolders(dirname(file), DATA_MODE)
     await copyFile(backup, staged)
     const unknown = await prepare(staged, backup, now)
     await flush(staged)

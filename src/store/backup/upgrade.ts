@@ -1,8 +1,8 @@
 /** Upgrades an older database after a backup. A killed upgrade leaves the file unchanged. */
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 import { removeLeftovers } from '../db/file-system.ts'
 import { hasBytes, openSqlite } from '../db/sqlite.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -50,7 +50,7 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
   await withLease(store, LEASE, upgrade.now, async () => {
     await refuseWhileUsed(db, file, upgrade.now())
     const backup = upgradeBackup(file, upgrade.program)
-    await mkdir(dirname(backup), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(backup), 0o700)
     upgrade.tell(`the database is of an older version: it is copied to ${backup} first`)
     await removeLeftovers(backup)
     await makeBackup(file, backup, { replaces: true, signal: upgrade.signal })

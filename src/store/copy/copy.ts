@@ -4,10 +4,10 @@
  * The source is only read, and no process can write to it meanwhile.
  */
 import { createHash, type Hash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 import { tidyAfterWrites } from '../db/dialect.ts'
 import { DATA_MODE } from '../db/file-system.ts'
 import { nameOf, type StorePlace } from '../db/place.ts'
@@ -45,7 +45,7 @@ export interface TableCopy {
  * signal
  */
 export async function copyStore(source: Store, to: StorePlace, copying: Copying): Promise<TableCopy[]> {
-  if (to.kind === 'sqlite') await mkdir(dirname(to.file), { recursive: true, mode: DATA_MODE })
+  if (to.kind === 'sqlite') makeFolders(dirname(to.file), DATA_MODE)
   const target = await retryWhileBusy(() => openDatabase(to))
   try {
     // This transaction takes the write lock but writes nothing, so that the source cannot change meanwhile.

@@ -3,9 +3,10 @@
  * shared memory. Network file systems provide neither, and sooner or later damage the file unnoticed.
  */
 import type { StatsFs } from 'node:fs'
-import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { readdir, rm, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { faultText, LeadsheetError } from '../../errors.ts'
+import { makeFolders } from '../../folder.ts'
 
 /** Sizes in bytes: the free disk space, the database, and its write-ahead log. */
 export interface Room {
@@ -48,27 +49,13 @@ export const DATA_MODE = 0o711
  */
 export async function makeFolder(path: string, hint: string, mode = 0o777): Promise<void> {
   try {
-    await makeMissing(path, mode)
+    makeFolders(path, mode)
   } catch (cause) {
     throw new LeadsheetError('data_unwritable', `The folder ${path} cannot be made: ${faultText(cause)}`, {
       hint,
       cause,
     })
   }
-}
-
-/** Node's `mkdir` with `recursive` tries for ever where a parent can hold no folder, such as /proc. */
-async function makeMissing(path: string, mode = 0o777): Promise<void> {
-  if (await isFolder(path)) return
-  if (!(await isFolder(dirname(path)))) await makeMissing(dirname(path))
-  await mkdir(path, { mode }).catch(async (thrown: unknown) => {
-    // Another process may have made the folder meanwhile.
-    if (!(await isFolder(path))) throw thrown
-  })
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() === true
 }
 
 /** Returns the name of a file system whose files are lost when the machine or container ends; null for others. */
