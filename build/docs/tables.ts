@@ -38,7 +38,7 @@ A failed command names one error code. With \`--json\` the failure is one line o
 
 \`\`\`
 $ npx leadsheet query "SELECT nam FROM agent" --json
-{"error":{"code":"query_failed","message":"no such column: nam","hint":"Did you mean name? \`npx leadsheet query \\"SELECT * FROM dictionary\\"\` shows tables and columns."}}
+{"error":{"code":"query_failed","message":"no such column: nam","hint":"\`npx leadsheet query \\"SELECT * FROM dictionary\\"\` shows tables and columns."}}
 \`\`\`
 
 The code is stable, but its \`message\` and \`hint\` may change. An error with several mistakes also has \`mistakes\`. If the upstream asks for a wait, the error has \`not_before\`.
