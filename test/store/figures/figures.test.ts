@@ -225,10 +225,12 @@ it('the sections of a report tell what was read in time', async () => {
   await expect(told.join('\n')).toMatchFileSnapshot('golden/sections.txt')
 })
 
-it('a source with a win and no new lead is listed', async () => {
+it('a source with a win and no new lead is listed after those with new leads, and none without news', async () => {
   const won = lead('won', { source: 'fair', status: 'won', statusChangedAt: FROM, updatedAt: FROM })
-  const { bySource } = await figuresOf([won])
-  expect(bySource).toMatchObject([{ source: 'fair', newLeads: 0, won: 1 }])
+  const born = ['web', null, 'ad'].map((source) => lead(`of ${source}`, { source, createdAt: FROM }))
+  const { bySource } = await figuresOf([won, lead('old', { source: 'quiet' }), ...born])
+  const lines = bySource.map((line) => `${line.newLeads} ${line.won} ${line.source}`)
+  expect(lines).toEqual(['1 0 ad', '1 0 web', '1 0 null', '0 1 fair'])
 })
 
 it('a lead without a company is named by its domain, or else by its id', async () => {
